@@ -1,0 +1,109 @@
+import { EngineError } from '../errors.ts'
+import type { Column } from '../types.ts'
+import { type Database, isUniqueViolation } from './database.ts'
+import { checkName, now } from './fields.ts'
+import type { DatasetRecord } from './records.ts'
+
+interface Row extends Omit<DatasetRecord, 'columns'> {
+  readonly columns: string
+}
+
+const SELECT = `
+  SELECT d.id, d.name, d.description, d.repository_id AS repositoryId, v.number AS version, v.rows AS rowCount,
+    v.bytes, v.columns, d.created_at AS createdAt, d.updated_at AS updatedAt
+  FROM datasets d JOIN versions v ON v.id = d.version_id`
+
+export class Datasets {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Makes a dataset without rows. @throws EngineError `not_found` (repository), `name_taken`, `invalid_name` */
+  create(fields: {
+    repositoryId: number
+    name: string
+    description?: string
+    columns: readonly Column[]
+  }): DatasetRecord {
+    const at = now()
+    return this.#database.transaction(() => {
+      if (!this.#database.get('SELECT 1 FROM repositories WHERE id = ?', fields.repositoryId)) {
+        throw new EngineError('not_found', `There is no repository ${fields.repositoryId}.`)
+      }
+      const version = this.#database.run(
+        'INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at) VALUES (0, ?, 0, 0, 0, ?)',
+        JSON.stringify(fields.columns),
+        at,
+      )
+      const { id } = this.#named(fields.name, () =>
+        this.#database.run(
+          `INSERT INTO datasets (repository_id, name, description, version_id, created_at, updated_at)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+          fields.repositoryId,
+          checkName(fields.name, 'dataset'),
+          fields.description ?? '',
+          version.id,
+          at,
+          at,
+        ),
+      )
+      return this.get(id)
+    })
+  }
+
+  list(where: { repositoryId?: number } = {}): DatasetRecord[] {
+    const rows =
+      where.repositoryId === undefined
+        ? this.#database.all<Row>(`${SELECT} ORDER BY d.id`)
+        : this.#database.all<Row>(`${SELECT} WHERE d.repository_id = ? ORDER BY d.id`, where.repositoryId)
+    return rows.map(recordOf)
+  }
+
+  /** @throws EngineError `not_found` */
+  get(id: number): DatasetRecord {
+    const row = this.#database.get<Row>(`${SELECT} WHERE d.id = ?`, id)
+    if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
+    return recordOf(row)
+  }
+
+  update(id: number, fields: { name?: string; description?: string }): DatasetRecord {
+    return this.#database.transaction(() => {
+      const old = this.get(id)
+      const name = fields.name === undefined ? old.name : checkName(fields.name, 'dataset')
+      this.#named(name, () =>
+        this.#database.run(
+          'UPDATE datasets SET name = ?, description = ?, updated_at = ? WHERE id = ?',
+          name,
+          fields.description ?? old.description,
+          now(),
+          id,
+        ),
+      )
+      return this.get(id)
+    })
+  }
+
+  delete(id: number): void {
+    if (this.#database.run('DELETE FROM datasets WHERE id = ?', id).changes === 0) {
+      throw new EngineError('not_found', `There is no dataset ${id}.`)
+    }
+  }
+
+  #named<T>(name: string, work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new EngineError(
+        'name_taken',
+        `The repository already has a dataset named ${JSON.stringify(name)}.`,
+      )
+    }
+  }
+}
+
+function recordOf(row: Row): DatasetRecord {
+  return { ...row, columns: JSON.parse(row.columns) }
+}

@@ -1,0 +1,24 @@
+import { EngineError } from '../errors.ts'
+
+const LONGEST_NAME = 255
+
+/** A name as given, or an error: text of 1 to 255 characters without control characters, not blank. */
+export function checkName(name: unknown, what: 'repository' | 'dataset'): string {
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new EngineError('invalid_name', `The name of a ${what} must be text that is not blank.`)
+  }
+  if (name.length > LONGEST_NAME) {
+    throw new EngineError(
+      'invalid_name',
+      `The name of a ${what} has at most ${LONGEST_NAME} characters; this one has ${name.length}.`,
+    )
+  }
+  if (/[\x00-\x1f\x7f]/.test(name) || !name.isWellFormed()) {
+    throw new EngineError('invalid_name', `The name of a ${what} must not hold control characters.`)
+  }
+  return name
+}
+
+export function now(): string {
+  return new Date().toISOString()
+}

@@ -1,0 +1,37 @@
+import { rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * A lock that dies with its process, whatever ends it: an SQLite file with an open exclusive transaction, so the
+ * operating system releases it. No process ids, which are reused and differ between containers.
+ */
+export class FileLock {
+  readonly #file: string
+  readonly #database: DatabaseSync
+
+  private constructor(file: string, database: DatabaseSync) {
+    this.#file = file
+    this.#database = database
+  }
+
+  /** The lock, or undefined when somebody alive holds it. */
+  static acquire(file: string): FileLock | undefined {
+    for (;;) {
+      const database = new DatabaseSync(file, { timeout: 0 })
+      try {
+        database.exec('BEGIN EXCLUSIVE')
+      } catch {
+        database.close()
+        return undefined
+      }
+      // Between opening and locking, its last owner may have removed the file: then this lock guards nothing.
+      if (statSync(file, { throwIfNoEntry: false })) return new FileLock(file, database)
+      database.close()
+    }
+  }
+
+  release(): void {
+    rmSync(this.#file, { force: true })
+    this.#database.close()
+  }
+}

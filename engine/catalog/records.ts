@@ -1,0 +1,46 @@
+import type { Column } from '../types.ts'
+
+export interface Repository {
+  readonly id: number
+  readonly name: string
+  readonly description: string
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface DatasetRecord {
+  readonly id: number
+  readonly name: string
+  readonly description: string
+  readonly repositoryId: number
+  /** Grows by one with each change of rows or columns; 0 before any. */
+  readonly version: number
+  readonly rowCount: number
+  /** Bytes on disk. */
+  readonly bytes: number
+  readonly columns: readonly Column[]
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A Parquet file of a version. */
+export interface Part {
+  readonly id: number
+  readonly rows: number
+  readonly bytes: number
+  /** Bytes of the values unpacked, from which the average width of a row comes. */
+  readonly rawBytes: number
+}
+
+/** What a dataset holds at one moment; immutable. */
+export interface Version {
+  readonly id: number
+  readonly number: number
+  readonly columns: readonly Column[]
+  readonly rows: number
+  readonly bytes: number
+  readonly rawBytes: number
+  /** In the order of the rows. */
+  readonly parts: readonly Part[]
+}

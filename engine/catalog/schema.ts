@@ -1,0 +1,60 @@
+/** Steps that build the catalog's tables. A step that has shipped is never edited; a change is a new step. */
+export const CATALOG_STEPS = [
+  `
+  CREATE TABLE repositories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  ) STRICT;
+
+  -- What a dataset holds at one moment. Never changed; a commit points the dataset to another one.
+  -- No reference to the dataset: a version outlives it while somebody reads it.
+  CREATE TABLE versions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER NOT NULL,
+    columns TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    raw_bytes INTEGER NOT NULL,
+    created_at TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE datasets (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    repository_id INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    version_id INTEGER NOT NULL REFERENCES versions,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (repository_id, name)
+  ) STRICT;
+  CREATE INDEX datasets_version ON datasets (version_id);
+
+  -- A Parquet file. 'process' is set while its writer has not committed it yet.
+  CREATE TABLE parts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    process TEXT,
+    rows INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    raw_bytes INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE version_parts (
+    version_id INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    part_id INTEGER NOT NULL REFERENCES parts,
+    PRIMARY KEY (version_id, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX version_parts_part ON version_parts (part_id);
+
+  -- A process that reads a version keeps its parts from being removed.
+  CREATE TABLE leases (
+    version_id INTEGER NOT NULL REFERENCES versions ON DELETE CASCADE,
+    process TEXT NOT NULL,
+    PRIMARY KEY (version_id, process)
+  ) STRICT, WITHOUT ROWID;
+  `,
+] as const

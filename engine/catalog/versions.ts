@@ -1,0 +1,138 @@
+import { EngineError } from '../errors.ts'
+import type { Column } from '../types.ts'
+import type { Database } from './database.ts'
+import { now } from './fields.ts'
+import type { Part, Version } from './records.ts'
+
+interface VersionRow extends Omit<Version, 'columns' | 'parts'> {
+  readonly columns: string
+}
+
+/**
+ * Versions and the parts that they are made of. A part is registered before its file exists and belongs to its
+ * writer's process until a commit takes it into a version: so a file on disk is either in a version, or known to be
+ * in the making, or a leftover.
+ */
+export class Versions {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The version that a dataset shows now. @throws EngineError `not_found` */
+  current(datasetId: number): Version {
+    const row = this.#database.get<VersionRow>(
+      `SELECT v.id, v.number, v.columns, v.rows, v.bytes, v.raw_bytes AS rawBytes
+       FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?`,
+      datasetId,
+    )
+    if (!row) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
+    return { ...row, columns: JSON.parse(row.columns), parts: this.#parts(row.id) }
+  }
+
+  /** Makes a new version of a dataset visible. Call it in a transaction that read the current one. */
+  commit(
+    datasetId: number,
+    content: { columns: readonly Column[]; parts: readonly Part[]; number: number },
+  ): Version {
+    const at = now()
+    const sum = (key: 'rows' | 'bytes' | 'rawBytes') =>
+      content.parts.reduce((total, part) => total + part[key], 0)
+    const { id } = this.#database.run(
+      'INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      content.number,
+      JSON.stringify(content.columns),
+      sum('rows'),
+      sum('bytes'),
+      sum('rawBytes'),
+      at,
+    )
+    for (const [position, part] of content.parts.entries()) {
+      this.#database.run('INSERT INTO version_parts VALUES (?, ?, ?)', id, position, part.id)
+      this.#database.run('UPDATE parts SET process = NULL WHERE id = ? AND process IS NOT NULL', part.id)
+    }
+    const changed = this.#database.run(
+      'UPDATE datasets SET version_id = ?, updated_at = ? WHERE id = ?',
+      id,
+      at,
+      datasetId,
+    ).changes
+    if (changed === 0) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
+    return this.current(datasetId)
+  }
+
+  /** Registers a part that `process` is about to write. */
+  newPart(process: string): number {
+    return this.#database.run('INSERT INTO parts (process) VALUES (?)', process).id
+  }
+
+  describePart(part: Part): void {
+    this.#database.run(
+      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ? WHERE id = ?',
+      part.rows,
+      part.bytes,
+      part.rawBytes,
+      part.id,
+    )
+  }
+
+  /** Forgets a part whose write failed. */
+  dropPart(id: number): void {
+    this.#database.run('DELETE FROM parts WHERE id = ? AND process IS NOT NULL', id)
+  }
+
+  lease(versionId: number, process: string): void {
+    this.#database.run('INSERT OR IGNORE INTO leases VALUES (?, ?)', versionId, process)
+  }
+
+  release(versionId: number, process: string): void {
+    this.#database.run('DELETE FROM leases WHERE version_id = ? AND process = ?', versionId, process)
+  }
+
+  /** Forgets what processes that ended have left behind: leases, and parts never committed. */
+  forgetProcess(process: string): void {
+    this.#database.run('DELETE FROM leases WHERE process = ?', process)
+    this.#database.run('DELETE FROM parts WHERE process = ?', process)
+  }
+
+  processes(): string[] {
+    return this.#database
+      .all<{ process: string }>(
+        'SELECT process FROM leases UNION SELECT process FROM parts WHERE process IS NOT NULL',
+      )
+      .map((row) => row.process)
+  }
+
+  /** Removes versions that no dataset shows and nobody reads; gives the parts that no version holds any more. */
+  reclaim(): number[] {
+    return this.#database.transaction(() => {
+      this.#database.run(
+        `DELETE FROM versions WHERE id NOT IN (SELECT version_id FROM datasets)
+         AND id NOT IN (SELECT version_id FROM leases)`,
+      )
+      const parts = this.#database.all<{ id: number }>(
+        'SELECT id FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM version_parts)',
+      )
+      this.#database.run(
+        'DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM version_parts)',
+      )
+      return parts.map((part) => part.id)
+    })
+  }
+
+  /** Every part that a file may stand for. */
+  allParts(): Part[] {
+    return this.#database.all<Part>('SELECT id, rows, bytes, raw_bytes AS rawBytes FROM parts ORDER BY id')
+  }
+
+  #parts(versionId: number): Part[] {
+    return this.#database
+      .all<Part>(
+        `SELECT p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes
+         FROM version_parts vp JOIN parts p ON p.id = vp.part_id WHERE vp.version_id = ? ORDER BY vp.position`,
+        versionId,
+      )
+      .map((row) => ({ ...row }))
+  }
+}

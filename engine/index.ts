@@ -1,0 +1,228 @@
+import { availableParallelism, totalmem } from 'node:os'
+import type { DatabaseSync } from 'node:sqlite'
+import type { DatasetRecord, Repository } from './catalog/records.ts'
+import { checkColumns, type DeclaredColumn } from './columns.ts'
+import type { QueryOptions } from './plan/options.ts'
+import { versionSource } from './plan/plan.ts'
+import { Query } from './query.ts'
+import { type Cell, inlineContext } from './relation.ts'
+import { type Executor, openExecutor } from './run/index.ts'
+import { Store, type Upload } from './store/store.ts'
+import { type VerifyReport, verifyStore } from './store/verify.ts'
+import type { Column } from './types.ts'
+
+export type { DatasetRecord, Repository } from './catalog/records.ts'
+export type { DeclaredColumn } from './columns.ts'
+export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
+export { type UploadFormat, uploadFormatOf } from './ingest/index.ts'
+export type { OrderKey, QueryOptions } from './plan/options.ts'
+export type { Plan } from './plan/plan.ts'
+export { Query, type RunOptions } from './query.ts'
+export type { ByteStream } from './run/index.ts'
+export type { Upload } from './store/store.ts'
+export type { VerifyReport } from './store/verify.ts'
+export { type Column, type ColumnType, FORMATS, type Format } from './types.ts'
+
+export interface EngineOptions {
+  /** The data directory; made where it isn't there. */
+  readonly directory: string
+  /**
+   * `server` owns the directory: a second one is refused with `locked`, and leftovers of crashes are swept at the
+   * start. `guest` (the default) works beside a server.
+   */
+  readonly role?: 'server' | 'guest'
+  /** Threads of DuckDB; the number of cores by default. */
+  readonly threads?: number
+  /** Threads that encode; the number of cores by default. */
+  readonly workers?: number
+  /** What DuckDB may use, as `2GiB`; a good part of the machine by default. */
+  readonly memoryLimit?: string
+  /** The largest upload in bytes, as it comes and unpacked. */
+  readonly uploadLimits?: { readonly bytes: number; readonly unpackedBytes: number }
+}
+
+/** Something with rows that can be asked. Dispose the query, or drop it, and its version may go. */
+export interface Queryable {
+  /** @throws EngineError what is wrong with the options; see `Query` */
+  query(options?: QueryOptions): Query
+}
+
+const GIB = 2 ** 30
+const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
+
+/** Opens a data directory. Close the engine, or use it with `await using`. */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  return new Engine(options)
+}
+
+/** Repositories of datasets, in a directory. */
+export class Engine implements AsyncDisposable {
+  readonly #store: Store
+  readonly #options: EngineOptions
+  #executor: Promise<Executor> | undefined
+
+  /** Use `openEngine`. */
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#store = new Store({
+      directory: options.directory,
+      role: options.role ?? 'guest',
+      threads: options.threads,
+      memoryLimit: options.memoryLimit,
+      uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
+    })
+  }
+
+  /** The metadata database, for those who keep tables of their own beside the engine's. */
+  get database(): DatabaseSync {
+    return this.#store.database.raw
+  }
+
+  /** All of `work` or nothing, in the metadata database. */
+  transaction<T>(work: () => T): T {
+    return this.#store.database.transaction(work)
+  }
+
+  createRepository(fields: { name: string; description?: string }): Repository {
+    return this.#store.repositories.create(fields)
+  }
+
+  repositories(): Repository[] {
+    return this.#store.repositories.list()
+  }
+
+  /** @throws EngineError `not_found` */
+  repository(id: number): Repository {
+    return this.#store.repositories.get(id)
+  }
+
+  updateRepository(id: number, fields: { name?: string; description?: string }): Repository {
+    return this.#store.repositories.update(id, fields)
+  }
+
+  /** With its datasets. Queries under way go on to their end. */
+  deleteRepository(id: number): void {
+    this.#store.deleteRepository(id)
+  }
+
+  /** @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `invalid_columns_manifest` */
+  createDataset(fields: {
+    repositoryId: number
+    name: string
+    description?: string
+    columns?: readonly DeclaredColumn[]
+  }): DatasetRecord {
+    return this.#store.datasets.create({ ...fields, columns: checkColumns(fields.columns ?? []) })
+  }
+
+  datasets(where: { repositoryId?: number } = {}): DatasetRecord[] {
+    return this.#store.datasets.list(where)
+  }
+
+  /** @throws EngineError `not_found` */
+  dataset(id: number): Dataset {
+    this.#store.datasets.get(id)
+    return new Dataset(id, this.#store, () => this.executor())
+  }
+
+  updateDataset(id: number, fields: { name?: string; description?: string }): DatasetRecord {
+    return this.#store.datasets.update(id, fields)
+  }
+
+  /** Queries under way go on to their end. */
+  deleteDataset(id: number): void {
+    this.#store.deleteDataset(id)
+  }
+
+  /** Rows in memory, asked like a dataset. */
+  relation(columns: readonly Column[], rows: readonly (readonly Cell[])[]): Queryable {
+    return {
+      query: (options) =>
+        new Query({ ...inlineContext(columns, rows), executor: () => this.executor() }, options),
+    }
+  }
+
+  /** Reads every part and holds it against the catalog. */
+  verify(onProgress?: (done: { parts: number; of: number; bytes: number }) => void): Promise<VerifyReport> {
+    return verifyStore(this.#store, onProgress)
+  }
+
+  /** Removes what nothing needs any more. @throws EngineError `locked` beside a server */
+  gc(): { files: number; bytes: number; processes: number } {
+    return this.#store.gc()
+  }
+
+  /** Waits for merges and removals that run behind the commits. */
+  settled(): Promise<void> {
+    return this.#store.settled()
+  }
+
+  /** Figures for metrics: queries that hold a version, and the executor's own once it runs. */
+  async stats(): Promise<{ readers: number; executor: ReturnType<Executor['stats']> | undefined }> {
+    return { readers: this.#store.readers, executor: (await this.#executor)?.stats() }
+  }
+
+  /** Runs statements; opened with the first query. */
+  executor(): Promise<Executor> {
+    const threads = this.#options.threads ?? availableParallelism()
+    this.#executor ??= openExecutor({
+      threads,
+      workers: this.#options.workers ?? threads,
+      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
+      tempDirectory: this.#store.temporary,
+      allowedDirectories: [this.#store.layout.parts, this.#store.temporary],
+    })
+    return this.#executor
+  }
+
+  /** Ends queries under way, waits for writes, and lets the directory go. */
+  async close(): Promise<void> {
+    await (await this.#executor)?.close()
+    await this.#store.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** A dataset, by its id: what it holds is looked up anew with each call. */
+export class Dataset implements Queryable {
+  readonly id: number
+  readonly #store: Store
+  readonly #executor: () => Promise<Executor>
+
+  /** Use `engine.dataset(id)`. */
+  constructor(id: number, store: Store, executor: () => Promise<Executor>) {
+    this.id = id
+    this.#store = store
+    this.#executor = executor
+  }
+
+  /** @throws EngineError `not_found` when it has been deleted */
+  get record(): DatasetRecord {
+    return this.#store.datasets.get(this.id)
+  }
+
+  query(options: QueryOptions = {}): Query {
+    const lease = this.#store.read(this.id)
+    const source = versionSource(lease.version, (part) => this.#store.partFile(part))
+    const identity = `${this.id}.${lease.version.number}`
+    return new Query({ source, identity, executor: this.#executor, release: lease.release }, options)
+  }
+
+  /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */
+  replace(upload: Upload): Promise<DatasetRecord> {
+    return this.#store.write(this.id, upload, 'replace')
+  }
+
+  /** Puts the rows of an upload behind the rows that are there. All or nothing. */
+  append(upload: Upload): Promise<DatasetRecord> {
+    return this.#store.write(this.id, upload, 'append')
+  }
+
+  /** Declares the columns: before data as one likes, with data what loses nothing. @throws EngineError `column_conflict` */
+  declareColumns(columns: readonly DeclaredColumn[]): Promise<DatasetRecord> {
+    return this.#store.declareColumns(this.id, columns)
+  }
+}

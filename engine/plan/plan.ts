@@ -1,0 +1,132 @@
+import type { Version } from '../catalog/records.ts'
+import { compileFilter } from '../filter/index.ts'
+import type { Column, ColumnType } from '../types.ts'
+import { type CheckedOptions, checkOptions, type QueryOptions } from './options.ts'
+
+/** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */
+export interface Slice {
+  readonly file: string
+  readonly from?: number
+  readonly to?: number
+}
+
+/** Where rows come from. */
+export type Scan =
+  /** Files of ours, in the order of the rows; columns are `c0`, `c1` … */
+  | { readonly kind: 'slices'; readonly slices: readonly Slice[] }
+  /** Rows as a JSON array of arrays, for what never was a file. */
+  | { readonly kind: 'inline'; readonly json: string }
+  /** A Parquet file of somebody else's: each column is read by an expression over its own names. */
+  | { readonly kind: 'foreign'; readonly sql: string }
+
+export interface PlanColumn {
+  readonly name: string
+  readonly type: ColumnType
+  readonly sql: string
+}
+
+/**
+ * A query as plain data: what is read, what is kept, what comes out. Everything in it has been checked; making SQL of
+ * it can't fail.
+ */
+export interface Plan {
+  readonly scan: Scan
+  /** What comes out, in order. */
+  readonly columns: readonly PlanColumn[]
+  readonly filter?: { readonly sql: string; readonly parameters: readonly string[] }
+  readonly order: readonly { readonly sql: string; readonly descending: boolean }[]
+  /** Applied after filter and order. Already in the slices of the scan where neither is there. */
+  readonly window: { readonly skip: number; readonly top?: number; readonly last?: number }
+  /** All columns of the source, for those who describe the plan. */
+  readonly source: readonly PlanColumn[]
+  /** Rows that match the filter, where that is known without reading. */
+  readonly matches: number | undefined
+  /** Average bytes of a row, unpacked; chooses buffers. */
+  readonly rowBytes: number
+}
+
+/** What a plan is made over. */
+export interface PlanSource {
+  readonly columns: readonly PlanColumn[]
+  readonly rows: number | undefined
+  readonly rowBytes: number
+  /** The scan that gives rows `from` to `to`, or all. */
+  readonly scan: (from: number, to: number) => Scan
+}
+
+/**
+ * Plans a query: checks options and filter, chooses what must be read.
+ * @throws EngineError every error of a query that the data has no part in
+ */
+export function planQuery(source: PlanSource, options: QueryOptions): Plan {
+  const columns = source.columns.map((column) => ({ ...column, nullable: true, description: '' }))
+  const checked = checkOptions(options, columns)
+  const filter = checked.filter === undefined ? undefined : compileFilter(checked.filter, source.columns)
+  const common = {
+    columns: checked.select.map((index) => source.columns[index]!),
+    order: checked.order.map((key) => ({ sql: source.columns[key.column]!.sql, descending: key.descending })),
+    source: source.columns,
+    rowBytes: source.rowBytes,
+  }
+  const rows = source.rows
+  if (filter || rows === undefined || checked.order.length > 0) {
+    return {
+      ...common,
+      scan: source.scan(0, rows ?? Number.MAX_SAFE_INTEGER),
+      ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
+      window: windowOf(checked),
+      matches: filter ? undefined : rows,
+    }
+  }
+  // Nothing is dropped or moved, so the window is a range of row numbers, and only its parts are opened.
+  const [from, to] = rangeOf(checked, rows)
+  return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows }
+}
+
+/** How many rows come out when so many match the filter. */
+export function resultRows(window: CheckedOptions | Plan['window'], matches: number): number {
+  if (window.last !== undefined) return Math.min(window.last, matches)
+  return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
+}
+
+function windowOf({ skip, top, last }: CheckedOptions): Plan['window'] {
+  return { skip, ...(top !== undefined && { top }), ...(last !== undefined && { last }) }
+}
+
+function rangeOf({ skip, top, last }: CheckedOptions, rows: number): [from: number, to: number] {
+  if (last !== undefined) return [Math.max(rows - last, 0), rows]
+  const from = Math.min(skip, rows)
+  return [from, Math.min(from + (top ?? rows), rows)]
+}
+
+/** A version of a dataset as a source: its parts hold the column at position n under the name `cn`. */
+export function versionSource(
+  version: Version,
+  fileOf: (part: Version['parts'][number]) => string,
+): PlanSource {
+  return {
+    columns: physicalColumns(version.columns),
+    rows: version.rows,
+    rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
+    scan: (from, to) => {
+      const slices: Slice[] = []
+      let first = 0
+      for (const part of version.parts) {
+        const end = first + part.rows
+        if (end > from && first < to) {
+          slices.push({
+            file: fileOf(part),
+            ...(from > first && { from: from - first }),
+            ...(to < end && { to: to - first }),
+          })
+        }
+        first = end
+      }
+      return { kind: 'slices', slices }
+    },
+  }
+}
+
+export function physicalColumns(columns: readonly Column[]): PlanColumn[] {
+  return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` }))
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { RecordBatch } from 'apache-arrow'
+import { EngineError } from './errors.ts'
+import { runtimeFilterError } from './filter/index.ts'
+import type { QueryOptions } from './plan/options.ts'
+import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
+import { countStatement, rowsStatement } from './plan/sql.ts'
+import { plainRows } from './rows.ts'
+import { type ByteStream, type Executor, xlsxProblem } from './run/index.ts'
+import { FORMATS, type Format, type Statement } from './types.ts'
+
+export interface RunOptions {
+  /** Aborting ends the query at once with `cancelled`. */
+  readonly signal?: AbortSignal
+}
+
+/** What a query runs on: rows, somebody to run it, and what must be given back at the end. */
+export interface QueryContext {
+  readonly source: PlanSource
+  readonly executor: () => Promise<Executor>
+  /** Names the rows: the same text, the same rows. */
+  readonly identity: string
+  readonly release?: () => void
+}
+
+/** Gives leases back of queries that nobody disposed. */
+const forgotten = new FinalizationRegistry((release: () => void) => release())
+
+/**
+ * One query, from text to rows:
+ *
+ *   options ── parse, check ──> plan ── SQL ──> statement ── run ──> Arrow batches ── encode ──> bytes
+ *
+ * Making it parses the filter, checks columns and options and plans, all without touching the data: whatever the user
+ * did wrong is thrown here. Running it may be done more than once. It sees the version of the dataset that was current
+ * when it was made, until it is disposed.
+ */
+export class Query implements Disposable {
+  /** What will be read and done, as plain data. */
+  readonly plan: Plan
+  /** Changes when the rows or the question change; says nothing else. */
+  readonly etag: string
+  readonly #context: QueryContext
+  #count: Promise<number> | undefined
+
+  /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
+  constructor(context: QueryContext, options: QueryOptions = {}) {
+    this.#context = context
+    try {
+      this.plan = planQuery(context.source, options)
+    } catch (error) {
+      context.release?.()
+      throw error
+    }
+    this.etag = createHash('sha256')
+      .update(`${context.identity}\n${JSON.stringify(options)}`)
+      .digest('base64url')
+      .slice(0, 22)
+    if (context.release) forgotten.register(this, context.release, this)
+  }
+
+  /** Rows that match the filter, before `top`, `last` and `skip`, where no reading is needed to know. */
+  get knownRowCount(): number | undefined {
+    return this.plan.matches
+  }
+
+  /** Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked. */
+  count(options: RunOptions = {}): Promise<number> {
+    if (this.plan.matches !== undefined) return Promise.resolve(this.plan.matches)
+    this.#count ??= this.#small(countStatement(this.plan), options)
+      .then((rows) => Number(rows[0]![0]))
+      .catch((error) => {
+        this.#count = undefined
+        throw error
+      })
+    return this.#count
+  }
+
+  /** How many rows come out when `count` match. */
+  resultRows(count: number): number {
+    return resultRows(this.plan.window, count)
+  }
+
+  /** Arrow record batches, owned by JavaScript. */
+  async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    const statement = await this.#statement(options)
+    try {
+      const executor = await this.#context.executor()
+      yield* executor.batches(statement, this.#hints(options))
+    } catch (error) {
+      throw this.#readable(error)
+    }
+  }
+
+  /** Rows as plain objects; the types are those of `plainRows`. */
+  async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
+    for await (const batch of this.batches(options)) yield* plainRows(batch, this.plan.columns)
+  }
+
+  /**
+   * The rows in a format, as bytes. Pull them: nothing is read ahead beyond some buffers. Leaving the loop ends the
+   * query.
+   * @throws EngineError `not_representable` before the first byte, where the format can't hold a value
+   */
+  async bytes(
+    format: Format,
+    options: RunOptions & { readonly sheetName?: string } = {},
+  ): Promise<ByteStream> {
+    if (!FORMATS.includes(format)) {
+      throw new EngineError(
+        'invalid_option',
+        `Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
+      )
+    }
+    const statement = await this.#statement(options)
+    try {
+      const executor = await this.#context.executor()
+      if (format === 'xlsx') {
+        const problem = await xlsxProblem(executor, statement, options)
+        if (problem) throw new EngineError('not_representable', problem)
+      }
+      const stream = await executor.bytes(statement, format, {
+        ...this.#hints(options),
+        sheetName: options.sheetName,
+      })
+      return readableErrors(stream, (error) => this.#readable(error))
+    } catch (error) {
+      throw this.#readable(error)
+    }
+  }
+
+  /** Writes a file, which appears under its name only when it is whole. */
+  async toFile(
+    path: string,
+    format: Format,
+    options: RunOptions = {},
+  ): Promise<{ rows: number; bytes: number }> {
+    const unfinished = `${path}.${process.pid}.part`
+    const stream = await this.bytes(format, options)
+    let bytes = 0
+    const counted = async function* () {
+      for await (const chunk of stream) {
+        bytes += chunk.byteLength
+        yield chunk
+      }
+    }
+    try {
+      await pipeline(Readable.from(counted()), createWriteStream(unfinished))
+      await rename(unfinished, path)
+    } catch (error) {
+      await rm(unfinished, { force: true })
+      throw error
+    }
+    return { rows: stream.rows(), bytes }
+  }
+
+  /** DuckDB's plan of the rows' SQL: which columns are read, which filters reach the scan. */
+  async explain(): Promise<string> {
+    const statement = await this.#statement({})
+    const rows = await this.#small(
+      { ...statement, sql: `EXPLAIN ${statement.sql}`, columns: EXPLAIN_COLUMNS },
+      {},
+    )
+    return rows.map((row) => String(row[1])).join('\n')
+  }
+
+  /** Lets the version go that the query reads. */
+  [Symbol.dispose](): void {
+    forgotten.unregister(this)
+    this.#context.release?.()
+  }
+
+  async #statement(options: RunOptions): Promise<Statement> {
+    const { last } = this.plan.window
+    return rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
+  }
+
+  async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {
+    try {
+      return await (await this.#context.executor()).rows(statement, options)
+    } catch (error) {
+      throw this.#readable(error)
+    }
+  }
+
+  #hints({ signal }: RunOptions) {
+    const { top, last } = this.plan.window
+    const most = this.plan.matches === undefined ? (top ?? last) : this.resultRows(this.plan.matches)
+    return { signal, rowBytes: this.plan.rowBytes, rowsHint: most }
+  }
+
+  /** A value of the data can make a correct filter fail; that is the user's to know, in words of the filter. */
+  #readable(error: unknown): unknown {
+    if (error instanceof EngineError || !this.plan.filter) return error
+    return runtimeFilterError(error) ?? error
+  }
+}
+
+const EXPLAIN_COLUMNS = [
+  { name: 'key', type: 'string' },
+  { name: 'value', type: 'string' },
+] as const
+
+/** The same stream, its errors turned into those of the query. */
+function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
+  return {
+    rows: () => stream.rows(),
+    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* stream
+      } catch (error) {
+        throw readable(error)
+      }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { EngineError } from '../errors.ts'
+
+/** Where things lie in a data directory. */
+export interface Layout {
+  readonly directory: string
+  readonly catalog: string
+  /** `<part id>.parquet`: flat, because a part belongs to versions, not to a folder. */
+  readonly parts: string
+  /** `<process>/`: uploads under way and what the engine spills. */
+  readonly temporary: string
+  /** Locks: `server.lock`, and `<process>.lock` for each process that is alive. */
+  readonly locks: string
+}
+
+export function layoutOf(directory: string): Layout {
+  const root = resolve(directory)
+  if (/[*?[\]{}]/.test(root)) {
+    throw new EngineError(
+      'invalid_option',
+      `The data directory's path must not hold any of * ? [ ] { }: ${root}`,
+    )
+  }
+  const layout = {
+    directory: root,
+    catalog: join(root, 'catalog.sqlite'),
+    parts: join(root, 'parts'),
+    temporary: join(root, 'tmp'),
+    locks: join(root, 'locks'),
+  }
+  // Rows may be private: nobody else on the machine reads the directory.
+  for (const folder of [root, layout.parts, layout.temporary, layout.locks]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  }
+  return layout
+}
+
+export function partFile(layout: Layout, partId: number): string {
+  return join(layout.parts, `${partId}.parquet`)
+}

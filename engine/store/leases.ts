@@ -1,0 +1,85 @@
+import type { Database } from '../catalog/database.ts'
+import type { Version } from '../catalog/records.ts'
+import type { Versions } from '../catalog/versions.ts'
+import { EngineError } from '../errors.ts'
+
+/** A version that stays on disk until it is released. Releasing twice is harmless. */
+export interface Lease {
+  readonly version: Version
+  release(): void
+}
+
+/**
+ * Versions that this process reads. A lease in the database tells other processes; it is taken with the first reader
+ * and kept while the version is current, so that reading the same dataset again writes nothing.
+ */
+export class Leases {
+  readonly #database: Database
+  readonly #versions: Versions
+  readonly #process: string
+  readonly #readers = new Map<number, number>()
+  readonly #onIdle: () => void
+
+  /** @param onIdle called when the last reader of a version that is no longer current has left */
+  constructor(database: Database, versions: Versions, process: string, onIdle: () => void) {
+    this.#database = database
+    this.#versions = versions
+    this.#process = process
+    this.#onIdle = onIdle
+  }
+
+  /** @throws EngineError `not_found` */
+  take(datasetId: number): Lease {
+    let version = this.#versions.current(datasetId)
+    if (!this.#readers.has(version.id)) {
+      version = this.#leaseCurrent(datasetId)
+    }
+    const id = version.id
+    this.#readers.set(id, (this.#readers.get(id) ?? 0) + 1)
+    let released = false
+    return {
+      version,
+      release: () => {
+        if (released) return
+        released = true
+        const left = this.#readers.get(id)! - 1
+        this.#readers.set(id, left)
+        if (left === 0 && !this.#isCurrent(id)) this.#onIdle()
+      },
+    }
+  }
+
+  /** Gives back the leases that nobody uses and that a dataset has moved on from. */
+  dropIdle(): void {
+    for (const [id, readers] of this.#readers) {
+      if (readers > 0 || this.#isCurrent(id)) continue
+      this.#versions.release(id, this.#process)
+      this.#readers.delete(id)
+    }
+  }
+
+  get readers(): number {
+    let total = 0
+    for (const readers of this.#readers.values()) total += readers
+    return total
+  }
+
+  #leaseCurrent(datasetId: number): Version {
+    try {
+      return this.#database.transaction(() => {
+        const version = this.#versions.current(datasetId)
+        this.#versions.lease(version.id, this.#process)
+        return version
+      })
+    } catch (error) {
+      // Reading goes on while the disk is full. Nobody can write then, so nobody replaces the version either.
+      if (error instanceof EngineError && error.code === 'storage_full')
+        return this.#versions.current(datasetId)
+      throw error
+    }
+  }
+
+  #isCurrent(versionId: number): boolean {
+    return this.#database.get('SELECT 1 FROM datasets WHERE version_id = ?', versionId) !== undefined
+  }
+}

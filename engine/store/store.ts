@@ -1,0 +1,386 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import { Database, migrate } from '../catalog/database.ts'
+import { Datasets } from '../catalog/datasets.ts'
+import { FileLock } from '../catalog/lock.ts'
+import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
+import { Repositories } from '../catalog/repositories.ts'
+import { CATALOG_STEPS } from '../catalog/schema.ts'
+import { Versions } from '../catalog/versions.ts'
+import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
+import { EngineError } from '../errors.ts'
+import { Ingestor, type IngestResult, spool, type UploadFormat } from '../ingest/index.ts'
+import type { Column } from '../types.ts'
+import { type Layout, layoutOf, partFile } from './layout.ts'
+import { type Lease, Leases } from './leases.ts'
+import { partsToMerge } from './merge.ts'
+import { forgetDeadProcesses, ProcessMark } from './process.ts'
+import { Semaphore } from './semaphore.ts'
+
+/** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
+export interface Upload {
+  readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
+  readonly format: UploadFormat
+  readonly gzip?: boolean
+  readonly columns?: readonly DeclaredColumn[]
+  readonly signal?: AbortSignal
+  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+}
+
+export interface StoreOptions {
+  readonly directory: string
+  /**
+   * `server` owns the directory: a second one is refused, and leftovers of crashes are swept at start. `guest` works
+   * beside a server, as the commands do.
+   */
+  readonly role: 'server' | 'guest'
+  readonly threads?: number
+  readonly memoryLimit?: string
+  readonly uploadLimits: { readonly bytes: number; readonly unpackedBytes: number }
+}
+
+/** Ingests at once; each may use all cores, so more would only share them. */
+const INGESTS_AT_ONCE = 2
+/** How often leases are given back that became idle because another process wrote. */
+const TIDY_MS = 60_000
+
+/**
+ * The rows: immutable Parquet parts, made visible by the catalog's commit. A part's file is written and synced before
+ * the commit, so after a crash a file is at most too many, never missing.
+ */
+export class Store {
+  readonly layout: Layout
+  readonly database: Database
+  readonly repositories: Repositories
+  readonly datasets: Datasets
+  readonly versions: Versions
+  readonly #options: StoreOptions
+  readonly #mark: ProcessMark
+  readonly #leases: Leases
+  readonly #serverLock: FileLock | undefined
+  readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
+  readonly #background = new Set<Promise<void>>()
+  readonly #merging = new Set<number>()
+  readonly #timer: NodeJS.Timeout
+  #ingestor: Promise<Ingestor> | undefined
+  #spooled = 0
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+    this.layout = layoutOf(options.directory)
+    this.#serverLock = options.role === 'server' ? lockServer(this.layout) : undefined
+    this.database = new Database(this.layout.catalog)
+    migrate(this.database.raw, 'catalog', CATALOG_STEPS)
+    this.repositories = new Repositories(this.database)
+    this.datasets = new Datasets(this.database)
+    this.versions = new Versions(this.database)
+    this.#mark = new ProcessMark(this.layout)
+    this.#leases = new Leases(this.database, this.versions, this.#mark.id, () =>
+      this.#later(() => this.tidy()),
+    )
+    if (options.role === 'server') this.#sweep()
+    this.#timer = setInterval(() => this.#later(() => this.tidy()), TIDY_MS)
+    this.#timer.unref()
+  }
+
+  /** A folder of this process's own; gone when the store closes. */
+  get temporary(): string {
+    return this.#mark.temporary
+  }
+
+  get readers(): number {
+    return this.#leases.readers
+  }
+
+  read(datasetId: number): Lease {
+    return this.#leases.take(datasetId)
+  }
+
+  partFile(part: Part): string {
+    return partFile(this.layout, part.id)
+  }
+
+  /** Puts the rows of an upload in place of a dataset's rows, or behind them. All or nothing. */
+  async write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
+    this.datasets.get(datasetId)
+    const spooled = 'file' in upload.body ? undefined : await this.#spool(upload.body, upload.signal)
+    try {
+      const file = spooled ?? (upload.body as { file: string }).file
+      for (;;) {
+        const base = this.versions.current(datasetId)
+        const existing = base.columns.length > 0 ? base.columns : undefined
+        const made = await this.#makePart((ingestor, target) =>
+          ingestor.ingest({
+            file,
+            target,
+            format: upload.format,
+            gzip: upload.gzip,
+            existing,
+            declared: upload.columns,
+            limits: { unpackedBytes: this.#options.uploadLimits.unpackedBytes },
+            tempDirectory: this.temporary,
+            signal: upload.signal,
+            onProgress: upload.onProgress,
+          }),
+        )
+        const done = this.#commit(datasetId, made.part, (current) => {
+          // The columns changed while the rows were read: read them again under the new ones.
+          if (!sameColumns(current.columns, base.columns)) return undefined
+          const kept = mode === 'append' ? current.parts : []
+          return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
+        })
+        if (done) {
+          this.#later(() => this.#merge(datasetId))
+          return this.datasets.get(datasetId)
+        }
+      }
+    } finally {
+      if (spooled) await rm(spooled, { force: true })
+    }
+  }
+
+  /** Declares the column manifest: before data anything, with data what loses nothing. */
+  async declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
+    const columns = checkColumns(declared)
+    for (;;) {
+      const base = this.versions.current(datasetId)
+      const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
+      if (sameColumns(base.columns, columns)) return this.datasets.get(datasetId)
+      if (change !== 'rewrite') {
+        const done = this.#commit(datasetId, undefined, (current) =>
+          current.id === base.id ? { columns, parts: base.parts } : undefined,
+        )
+        if (done) return this.datasets.get(datasetId)
+        continue
+      }
+      const lease = this.read(datasetId)
+      try {
+        if (lease.version.id !== base.id) continue
+        const files = base.parts.map((part) => this.partFile(part))
+        const made = await this.#makePart((ingestor, target) =>
+          ingestor.rewrite(files, target, base.columns, columns).then((result) => ({ ...result, columns })),
+        )
+        const done = this.#commit(datasetId, made.part, (current) =>
+          current.id === base.id ? { columns, parts: [made.part] } : undefined,
+        )
+        if (done) return this.datasets.get(datasetId)
+      } finally {
+        lease.release()
+      }
+    }
+  }
+
+  deleteDataset(id: number): void {
+    this.datasets.delete(id)
+    this.#later(() => this.tidy())
+  }
+
+  deleteRepository(id: number): void {
+    this.repositories.delete(id)
+    this.#later(() => this.tidy())
+  }
+
+  /** Removes versions and parts that nothing needs any more. */
+  tidy(): void {
+    this.#leases.dropIdle()
+    for (const id of this.versions.reclaim()) rmSync(partFile(this.layout, id), { force: true })
+  }
+
+  /** Removes leftovers of crashes as well. @throws EngineError `locked` beside a server */
+  gc(): { files: number; bytes: number; processes: number } {
+    const lock = this.#serverLock ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
+    try {
+      return this.#sweep()
+    } finally {
+      lock?.release()
+    }
+  }
+
+  /** The ingestor, opened with the first upload. */
+  ingestor(): Promise<Ingestor> {
+    this.#ingestor ??= Ingestor.open({
+      threads: this.#options.threads,
+      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
+      tempDirectory: this.temporary,
+    })
+    return this.#ingestor
+  }
+
+  /** Waits for what still runs in the background: merges, removals. */
+  async settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.settled()
+    await (await this.#ingestor)?.close()
+    this.versions.forgetProcess(this.#mark.id)
+    this.tidy()
+    this.#mark.end()
+    this.database.close()
+    this.#serverLock?.release()
+  }
+
+  async #spool(body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<string> {
+    const file = join(this.temporary, `upload-${++this.#spooled}`)
+    await spool(body, file, { bytes: this.#options.uploadLimits.bytes }, signal)
+    return file
+  }
+
+  /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
+  async #makePart(
+    write: (
+      ingestor: Ingestor,
+      target: string,
+    ) => Promise<Omit<IngestResult, 'columns'> & { columns: readonly Column[] }>,
+  ): Promise<{ part: Part; columns: readonly Column[] }> {
+    const ingestor = await this.ingestor()
+    using _ = await this.#ingests.enter()
+    const id = this.versions.newPart(this.#mark.id)
+    const target = partFile(this.layout, id)
+    try {
+      const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
+      await sync(target)
+      await sync(this.layout.parts)
+      const part = { id, rows, bytes, rawBytes }
+      this.versions.describePart(part)
+      return { part, columns }
+    } catch (error) {
+      await rm(target, { force: true })
+      this.versions.dropPart(id)
+      throw diskFull(error)
+    }
+  }
+
+  /**
+   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. A part
+   * that did not get into it is removed.
+   */
+  #commit(
+    datasetId: number,
+    part: Part | undefined,
+    content: (current: Version) => { columns: readonly Column[]; parts: readonly Part[] } | undefined,
+    number: (current: Version) => number = (current) => current.number + 1,
+  ): boolean {
+    let shown = false
+    let taken = false
+    try {
+      this.database.transaction(() => {
+        const current = this.versions.current(datasetId)
+        const next = content(current)
+        if (!next) return
+        this.versions.commit(datasetId, { ...next, number: number(current) })
+        // An upload without rows makes a version of its own but needs no part.
+        taken = next.parts.some((one) => one.id === part?.id)
+        shown = true
+      })
+      return shown
+    } finally {
+      if (part && !(shown && taken)) {
+        rmSync(partFile(this.layout, part.id), { force: true })
+        this.versions.dropPart(part.id)
+      }
+      this.#later(() => this.tidy())
+    }
+  }
+
+  /** Merges small parts at the end of a dataset, as often as there are enough of them. The rows stay the same. */
+  async #merge(datasetId: number): Promise<void> {
+    if (this.#merging.has(datasetId)) return
+    this.#merging.add(datasetId)
+    try {
+      for (;;) {
+        const lease = this.read(datasetId)
+        try {
+          const run = partsToMerge(lease.version.parts)
+          if (run.length === 0) return
+          const columns = lease.version.columns
+          const files = run.map((part) => this.partFile(part))
+          const made = await this.#makePart((ingestor, target) =>
+            ingestor.merge(files, target, columns).then((result) => ({ ...result, columns })),
+          )
+          const ids = run.map((part) => part.id)
+          const merged = this.#commit(
+            datasetId,
+            made.part,
+            (current) => {
+              const at = current.parts.findIndex((part) => part.id === ids[0])
+              const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
+              if (!still || !sameColumns(current.columns, columns)) return undefined
+              return { columns, parts: current.parts.toSpliced(at, ids.length, made.part) }
+            },
+            (current) => current.number,
+          )
+          if (!merged) return
+        } finally {
+          lease.release()
+        }
+      }
+    } catch (error) {
+      // Merging is a convenience: the dataset is whole without it. A deleted dataset or a full disk ends it.
+      if (!(error instanceof EngineError)) throw error
+    } finally {
+      this.#merging.delete(datasetId)
+    }
+  }
+
+  #sweep(): { files: number; bytes: number; processes: number } {
+    const processes = forgetDeadProcesses(this.layout, this.versions)
+    // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
+    const found = readdirSync(this.layout.parts)
+    this.#leases.dropIdle()
+    this.versions.reclaim()
+    const known = new Set(this.versions.allParts().map((part) => `${part.id}.parquet`))
+    const swept = { files: 0, bytes: 0, processes }
+    for (const name of found) {
+      if (known.has(name)) continue
+      const file = join(this.layout.parts, name)
+      swept.bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
+      swept.files += 1
+      rmSync(file, { recursive: true, force: true })
+    }
+    return swept
+  }
+
+  #later(work: () => void | Promise<void>): void {
+    const run = (async () => {
+      await new Promise(setImmediate)
+      if (existsSync(this.layout.catalog)) await work()
+    })()
+      .catch(() => {
+        // What could not be tidied now is tidied at the next turn.
+      })
+      .finally(() => this.#background.delete(run))
+    this.#background.add(run)
+  }
+}
+
+function lockServer(layout: Layout, why = 'it is served already'): FileLock {
+  const lock = FileLock.acquire(join(layout.locks, 'server.lock'))
+  if (lock) return lock
+  throw new EngineError(
+    'locked',
+    `A server holds the data directory ${layout.directory}: ${why}. Stop it first.`,
+  )
+}
+
+function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function diskFull(error: unknown): unknown {
+  if ((error as { code?: string }).code !== 'ENOSPC') return error
+  return new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
+}

@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs'
+import type { Store } from './store.ts'
+
+export interface VerifyReport {
+  readonly datasets: number
+  readonly parts: number
+  readonly rows: number
+  readonly bytes: number
+  /** What does not agree; empty when all is well. */
+  readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
+}
+
+/** Reads every part of every dataset to its end and holds it against what the catalog says of it. */
+export async function verifyStore(
+  store: Store,
+  onProgress?: (done: { parts: number; of: number; bytes: number }) => void,
+): Promise<VerifyReport> {
+  const records = store.datasets.list()
+  const of = records.reduce((sum, record) => sum + store.versions.current(record.id).parts.length, 0)
+  const report = { datasets: records.length, parts: 0, rows: 0, bytes: 0 }
+  const problems: { dataset: number; part?: number; problem: string }[] = []
+  const ingestor = await store.ingestor()
+  for (const record of records) {
+    const lease = store.read(record.id)
+    try {
+      const { version } = lease
+      for (const part of version.parts) {
+        const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
+        const file = store.partFile(part)
+        const size = statSync(file, { throwIfNoEntry: false })?.size
+        if (size === undefined) wrong('its file is missing')
+        else if (size !== part.bytes) wrong(`its file has ${size} bytes; the catalog says ${part.bytes}`)
+        else {
+          try {
+            const read = await ingestor.verify(file)
+            if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
+            if (read.columns.length !== version.columns.length) {
+              wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
+            }
+            report.rows += read.rows
+          } catch {
+            wrong('its file can not be read')
+          }
+        }
+        report.parts += 1
+        report.bytes += size ?? 0
+        onProgress?.({ parts: report.parts, of, bytes: report.bytes })
+      }
+    } finally {
+      lease.release()
+    }
+  }
+  return { ...report, problems }
+}
