@@ -1,0 +1,62 @@
+/** One figure. Where it has a rival, both were measured in the same run, in turns. */
+export interface Case {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly rival?: string
+  readonly rivalValue?: number
+  /** ours / rival; below one, ours is the faster or the smaller. */
+  readonly ratio?: number
+}
+
+export interface BenchOptions {
+  /** Small data and few runs: under a minute for everything. */
+  readonly quick: boolean
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Milliseconds that a piece of work takes. */
+export async function timed(work: () => unknown): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/**
+ * Times ours and the rival in turns (A B B A …), after one run of each that isn't counted, so that a machine whose
+ * speed drifts treats both alike. The ratio is the median of the pairs' ratios.
+ */
+export async function duel(
+  name: string,
+  rival: string,
+  runs: number,
+  ours: () => unknown,
+  theirs: () => unknown,
+): Promise<Case> {
+  await ours()
+  await theirs()
+  const mine: number[] = []
+  const other: number[] = []
+  for (let run = 0; run < runs; run++) {
+    if (run % 2 === 0) {
+      mine.push(await timed(ours))
+      other.push(await timed(theirs))
+    } else {
+      other.push(await timed(theirs))
+      mine.push(await timed(ours))
+    }
+  }
+  return {
+    name,
+    value: median(mine),
+    unit: 'ms',
+    rival,
+    rivalValue: median(other),
+    ratio: median(mine.map((value, run) => value / other[run]!)),
+  }
+}

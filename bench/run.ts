@@ -1,0 +1,53 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { BenchOptions, Case } from './case.ts'
+import { drawCases } from './picture.ts'
+
+/** The areas, in the order of the table. Each file exports one function that gives its cases. */
+const AREAS = ['filter', 'export', 'http', 'ingest', 'providers'] as const
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    svg: { type: 'string' },
+    only: { type: 'string' },
+  },
+})
+
+if (values.only !== undefined && !AREAS.some((area) => area === values.only)) {
+  console.error(`Unknown area ${JSON.stringify(values.only)}; known are ${AREAS.join(', ')}.`)
+  process.exit(2)
+}
+
+const cases: Case[] = []
+console.log(row(['case', 'ours', 'rival', '', 'ratio']))
+for (const area of AREAS.filter((one) => values.only === undefined || one === values.only)) {
+  const file = new URL(`./${area}.ts`, import.meta.url)
+  if (!existsSync(file)) continue
+  const { measure } = (await import(file.href)) as { measure: (options: BenchOptions) => AsyncIterable<Case> }
+  for await (const one of measure({ quick: values.quick })) {
+    cases.push(one)
+    console.log(
+      row([
+        one.name,
+        figure(one.value, one.unit),
+        one.rival ?? '',
+        one.rivalValue === undefined ? '' : figure(one.rivalValue, one.unit),
+        one.ratio?.toFixed(2) ?? '',
+      ]),
+    )
+  }
+}
+if (values.json) writeFileSync(values.json, `${JSON.stringify({ cases }, null, 2)}\n`)
+if (values.svg) writeFileSync(values.svg, drawCases(cases))
+// Engines of rivals keep threads alive that nothing waits for.
+process.exit(0)
+
+function row([name, ours, rival, theirs, ratio]: string[]): string {
+  return `${name!.padEnd(52)} ${ours!.padStart(12)}   ${rival!.padEnd(34)} ${theirs!.padStart(12)} ${ratio!.padStart(6)}`
+}
+
+function figure(value: number, unit: string): string {
+  return `${value >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`
+}

@@ -1,0 +1,29 @@
+import type { Engine } from '../../engine/index.ts'
+import { startProgress } from './progress.ts'
+
+/** `parquetry verify`: every part against the catalog. Gives whether all is well. */
+export async function verify(engine: Engine): Promise<boolean> {
+  using progress = startProgress(
+    'verify',
+    engine.datasets().reduce((sum, one) => sum + one.bytes, 0),
+  )
+  const report = await engine.verify(({ bytes, parts, of }) => {
+    progress.note(`${parts}/${of} parts`)
+    progress.bytes(bytes)
+  })
+  progress[Symbol.dispose]()
+  for (const { dataset, part, problem } of report.problems) {
+    console.error(`dataset ${dataset}${part === undefined ? '' : `, part ${part}`}: ${problem}`)
+  }
+  console.log(
+    `${report.datasets} datasets, ${report.parts} parts, ${report.rows} rows, ${report.bytes} bytes: ` +
+      (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),
+  )
+  return report.problems.length === 0
+}
+
+/** `parquetry gc`: removes what nothing needs. */
+export function gc(engine: Engine): void {
+  const swept = engine.gc()
+  console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)
+}

@@ -1,0 +1,44 @@
+import { SingleBar } from 'cli-progress'
+
+const MIB = 1024 * 1024
+
+/** A progress bar on stderr with bytes, rate and time left; silent where stderr is no terminal. */
+export interface Progress extends Disposable {
+  /** Bytes done, and of how many where that is known. */
+  bytes(done: number, of?: number): void
+  /** What is counted besides bytes, as `1,200 rows`. */
+  note(text: string): void
+}
+
+export function startProgress(label: string, total: number | undefined, terminal = process.stderr): Progress {
+  if (!terminal.isTTY) return { bytes() {}, note() {}, [Symbol.dispose]() {} }
+  const started = Date.now()
+  let note = ''
+  const line = (done: number) => {
+    const seconds = Math.max((Date.now() - started) / 1000, 0.001)
+    return { mib: (done / MIB).toFixed(1), rate: (done / MIB / seconds).toFixed(1), note }
+  }
+  const bar = new SingleBar({
+    stream: terminal,
+    hideCursor: true,
+    clearOnComplete: true,
+    etaBuffer: 20,
+    format:
+      total === undefined
+        ? `${label} {mib} MiB  {rate} MiB/s  {note}`
+        : `${label} [{bar}] {percentage}%  {mib} MiB  {rate} MiB/s  {eta_formatted} left  {note}`,
+  })
+  bar.start(total ?? 0, 0, line(0))
+  return {
+    bytes(done, of) {
+      if (of !== undefined) bar.setTotal(of)
+      bar.update(done, line(done))
+    },
+    note(text) {
+      note = text
+    },
+    [Symbol.dispose]() {
+      bar.stop()
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { checkOptions, type QueryOptions } from '../../engine/plan/options.ts'
+import type { Column } from '../../engine/types.ts'
+
+const COLUMNS: Column[] = ['id', 'Unit price', 'say "hi"', 'ID', 'desc', 'a,b'].map((name) => ({
+  name,
+  type: 'string',
+  nullable: true,
+  description: '',
+}))
+
+function check(options: QueryOptions) {
+  return checkOptions(options, COLUMNS)
+}
+
+describe('$select', () => {
+  test('keeps its own order and tells case apart', () => {
+    expect(check({ select: 'ID,id' }).select).toEqual([3, 0])
+  })
+
+  test('takes names with blanks as they are, and any name in quotes', () => {
+    expect(check({ select: 'Unit price, "say ""hi""","a,b"' }).select).toEqual([1, 2, 5])
+  })
+
+  test('is all columns where it is absent or *', () => {
+    expect(check({}).select).toEqual([0, 1, 2, 3, 4, 5])
+    expect(check({ select: '*' }).select).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  test('lists every column that does not exist, once each', () => {
+    expect(() => check({ select: 'foo,id,Bar,foo' })).toThrow(
+      'Select contains invalid column(s): foo, Bar. Column names are case-sensitive.',
+    )
+  })
+
+  test.each([
+    ['id,', 'a column name is missing at position 4'],
+    ['', 'a column name is missing at position 1'],
+    ['"id', 'the quote at position 1 is never closed'],
+    ['"id" x', 'expected a comma after "id", found "x"'],
+    ['id,id', '"id" twice'],
+  ])('refuses %j', (select, message) => {
+    expect(() => check({ select })).toThrow(message)
+  })
+})
+
+describe('$orderby', () => {
+  test('takes directions in any case', () => {
+    expect(check({ orderBy: 'id DESC,"Unit price" asc, ID' }).order).toEqual([
+      { column: 0, descending: true },
+      { column: 1, descending: false },
+      { column: 3, descending: false },
+    ])
+  })
+
+  test('takes a column that is named like a direction', () => {
+    expect(check({ orderBy: 'desc desc' }).order).toEqual([{ column: 4, descending: true }])
+    expect(check({ orderBy: 'desc' }).order).toEqual([{ column: 4, descending: false }])
+  })
+
+  test('refuses other words after a quoted name', () => {
+    expect(() => check({ orderBy: '"id" down' })).toThrow('expected asc or desc after "id", found "down"')
+  })
+})
+
+describe('numbers', () => {
+  test.each([
+    { top: -1 },
+    { top: 1.5 },
+    { skip: Number.NaN },
+    { last: 2 ** 60 },
+  ])('%o is refused', (options) => {
+    expect(() => check(options)).toThrow('must be a whole number that is not negative')
+  })
+
+  test('$last goes with neither $top nor $skip', () => {
+    expect(() => check({ top: 1, last: 1 })).toThrow("$top and $last can't be used together")
+    expect(() => check({ skip: 1, last: 1 })).toThrow("$skip and $last can't be used together")
+  })
+
+  test('an option that does not exist is refused', () => {
+    expect(() => check({ limit: 5 } as QueryOptions)).toThrow('Unknown option "limit"')
+  })
+})
