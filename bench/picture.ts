@@ -14,14 +14,14 @@ export function drawCases(cases: readonly Case[]): string {
     const longest = Math.max(one.value, one.rivalValue!)
     const length = (value: number) => Math.max(2, (value / longest) * (WIDTH - LEFT - 160))
     return [
-      text(LEFT - 12, y + 18, escape(one.name), 'end'),
+      text(LEFT - 12, y + 18, escaped(one.name), 'end'),
       bar(y, length(one.value), '#0f766e'),
       text(LEFT + length(one.value) + 8, y + 12, `${round(one.value)} ${one.unit}`),
       bar(y + BAR + 4, length(one.rivalValue!), '#94a3b8'),
       text(
         LEFT + length(one.rivalValue!) + 8,
         y + BAR + 16,
-        `${round(one.rivalValue!)} ${one.unit} · ${escape(one.rival ?? '')}`,
+        `${round(one.rivalValue!)} ${one.unit} · ${escaped(one.rival ?? '')}`,
       ),
     ].join('\n')
   })
@@ -45,6 +45,6 @@ function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
 }
 
-function escape(value: string): string {
+function escaped(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
