@@ -8,6 +8,8 @@ export interface ProviderInfo {
   readonly tier: 'free' | 'paid' | 'shared-key'
   /** Base address, replaced by configuration in tests and behind proxies. */
   readonly baseUrl: string
+  /** The base address without a key, where that is another one; not used once `baseUrl` is replaced. */
+  readonly keylessBaseUrl?: string
   readonly key: 'none' | 'optional' | 'required'
   readonly limits: ProviderLimits
 }
@@ -78,7 +80,10 @@ export interface SeriesRange {
 /** A request below the provider's base address. The pipeline adds base, key, limits, cache, retries and timeouts. */
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
-  /** Segments are percent-encoded by the pipeline one by one, so no id can climb out of the base path. */
+  /**
+   * Segments are percent-encoded by the pipeline one by one, so no id can climb out of the base path. `.`, `..` and
+   * empty segments are refused, but for an empty last one, which stands for a trailing slash.
+   */
   readonly path: readonly string[]
   /** A value may be a list for a repeated parameter. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
@@ -98,6 +103,11 @@ export interface UpstreamAnswer {
 export interface ConnectorContext {
   /** Sends through the pipeline. Statuses below 500 come back as answers, for the connector to read by meaning. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>
+  /**
+   * Sends, reads, and keeps what `read` makes of the answer, for all operations that need it: catalogues, structures,
+   * code lists. The same request must always come with the same `read`. An answer that `read` throws on is not kept.
+   */
+  cached<T>(request: UpstreamRequest, read: (answer: UpstreamAnswer) => T): Promise<T>
   /** The key in force for this call: the user's own, else the service's, else undefined. */
   readonly key: string | undefined
   readonly signal: AbortSignal | undefined
@@ -106,6 +116,8 @@ export interface ConnectorContext {
 /** A provider: one file that maps its API to ours. */
 export interface Connector {
   readonly info: ProviderInfo
+  /** How long series stay fresh in the cache, in seconds; categories and catalogues stay longer. Default 900. */
+  readonly freshSeconds?: number
   /** Categories under a path; `''` is the root. */
   browse(path: string, context: ConnectorContext): Promise<readonly Category[]>
   /** Series directly under a path, sliced by us where the provider does not page. */

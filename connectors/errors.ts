@@ -1,0 +1,67 @@
+/**
+ * Every error that the connectors raise on purpose: its stable code, the HTTP status that a server gives it, and when
+ * it happens. The sentence that a user reads is written where it is thrown.
+ */
+export const CONNECTOR_ERRORS = {
+  unknown_provider: { status: 404, when: 'no provider has this slug' },
+  series_not_found: { status: 404, when: 'the provider has no series with this id' },
+  path_not_found: { status: 404, when: 'the provider has no category at this path' },
+  invalid_series_id: { status: 400, when: 'a series id is not of the shape that the provider uses' },
+  invalid_range: {
+    status: 400,
+    when: '`start` or `end` is not an ISO date, or they are the wrong way round',
+  },
+  invalid_option: { status: 400, when: '`limit` or `offset` is not a whole number within its bounds' },
+  key_required: {
+    status: 400,
+    when: 'the provider needs a key, and neither the user nor the service has one',
+  },
+  key_rejected: { status: 400, when: 'the provider does not accept the key' },
+  paid_tier: { status: 402, when: 'the provider is of the paid tier, and the plan does not include it' },
+  provider_limit: { status: 429, when: "the provider's limit is spent; the message names the provider" },
+  not_understood: { status: 500, when: 'the provider answered in a shape that the connector does not know' },
+  provider_down: { status: 503, when: 'the provider can not be reached or fails' },
+  provider_slow: { status: 504, when: 'the provider did not answer in time' },
+  answer_too_large: {
+    status: 504,
+    when: 'the answer of the provider is larger than the limit; a range makes it smaller',
+  },
+  cancelled: { status: 499, when: 'the caller went away or aborted the signal' },
+} as const satisfies Record<string, { status: number; when: string }>
+
+export type ConnectorErrorCode = keyof typeof CONNECTOR_ERRORS
+
+/**
+ * An error with a stable code. `message` is a sentence for the user, which never holds an upstream address, a key or
+ * any text of the provider; `cause` is for the log alone.
+ */
+export class ConnectorError extends Error {
+  override readonly name = 'ConnectorError'
+  readonly code: ConnectorErrorCode
+  /** Slug of the provider; undefined where there is none, as for an unknown slug. */
+  readonly provider: string | undefined
+  /** Whole seconds after which a new attempt makes sense. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    code: ConnectorErrorCode,
+    message: string,
+    options: { provider?: string; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.provider = options.provider
+    this.retryAfter =
+      options.retryAfter === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfter))
+  }
+
+  get status(): number {
+    return CONNECTOR_ERRORS[this.code].status
+  }
+}
+
+/** A user's text as it may appear in a message: quoted, without control characters, cut after 120 characters. */
+export function quoted(text: string): string {
+  const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text
+  return `'${shown.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\uFFFD')}'`
+}

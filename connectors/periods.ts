@@ -1,0 +1,175 @@
+/** What a provider calls a period, in our terms. */
+export interface Period {
+  /** The first day of the period, ISO. */
+  readonly date: string
+  /** `2024`, `2024-S1`, `2024-Q1`, `2024-01`, `2024-W05`, or an instant as `2024-01-05T13:45`; absent for a day. */
+  readonly period?: string
+  /** As in `Series.frequency`; `intraday` for an instant. */
+  readonly frequency: string
+}
+
+const DAY = 86_400_000
+const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|(\d{2})(\d{2}))?$/
+const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/
+
+/** Periods that are a whole number of months: how many, what they are called, and the letter of their notation. */
+const MONTHS = {
+  A: { months: 12, frequency: 'annual' },
+  S: { months: 6, frequency: 'semiannual' },
+  H: { months: 6, frequency: 'semiannual' },
+  T: { months: 4, frequency: 'four-monthly' },
+  Q: { months: 3, frequency: 'quarterly' },
+  B: { months: 2, frequency: 'bimonthly' },
+  M: { months: 1, frequency: 'monthly' },
+} as const
+
+/**
+ * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
+ * `2024-01`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`, `20240131`
+ * and date-times, of which the offset is dropped: the day is the provider's own. Anything else is undefined.
+ */
+export function parsePeriod(text: string): Period | undefined {
+  const trimmed = text.trim()
+  const instant = INSTANT.exec(trimmed)
+  if (instant !== null) return instantPeriod(instant[1]!, instant[2]!, instant[3])
+  const match = NOTATION.exec(trimmed.toUpperCase())
+  if (match === null) return undefined
+  const [, year = '', letter, ordinal, month, day, packedMonth, packedDay] = match
+  if (letter !== undefined) return lettered(Number(year), letter, Number(ordinal))
+  if (month !== undefined && day === undefined) return wholeMonths(Number(year), 'M', Number(month))
+  if (month !== undefined) return calendarDay(year, month, day!)
+  if (packedMonth !== undefined) return calendarDay(year, packedMonth, packedDay!)
+  return wholeMonths(Number(year), 'A', 1)
+}
+
+function instantPeriod(date: string, minutes: string, seconds: string | undefined): Period | undefined {
+  if (!isDate(date)) return undefined
+  const time = seconds === undefined || seconds === '00' ? minutes : `${minutes}:${seconds}`
+  return time === '00:00'
+    ? { date, frequency: 'daily' }
+    : { date, period: `${date}T${time}`, frequency: 'intraday' }
+}
+
+function lettered(year: number, letter: string, ordinal: number): Period | undefined {
+  if (letter === 'W') {
+    const monday = mondayOfWeek(year, ordinal)
+    const date = isoDate(monday)
+    const period = `${pad(year, 4)}-W${pad(ordinal, 2)}`
+    return ordinal > 0 && isoWeek(date) === period ? { date, period, frequency: 'weekly' } : undefined
+  }
+  if (letter === 'D') {
+    const date = isoDate(utc(year, 0, ordinal))
+    return ordinal > 0 && date.startsWith(pad(year, 4)) ? { date, frequency: 'daily' } : undefined
+  }
+  return wholeMonths(year, letter as keyof typeof MONTHS, ordinal)
+}
+
+function wholeMonths(year: number, letter: keyof typeof MONTHS, ordinal: number): Period | undefined {
+  const { months, frequency } = MONTHS[letter]
+  if (ordinal < 1 || ordinal * months > 12) return undefined
+  const date = isoDate(utc(year, (ordinal - 1) * months, 1))
+  return { date, period: label(year, letter, ordinal), frequency }
+}
+
+function calendarDay(year: string, month: string, day: string): Period | undefined {
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  return isDate(date) ? { date, frequency: 'daily' } : undefined
+}
+
+function label(year: number, letter: keyof typeof MONTHS, ordinal: number): string {
+  if (letter === 'A') return pad(year, 4)
+  if (letter === 'M') return `${pad(year, 4)}-${pad(ordinal, 2)}`
+  return `${pad(year, 4)}-${letter === 'H' ? 'S' : letter}${ordinal}`
+}
+
+/**
+ * A period that the provider dates by any day in it (its first, its last, a trading day): the first day and the
+ * notation for that frequency. A weekly date stays as it is, because weeks begin on different days at different
+ * providers; so does the date of a frequency that is not a calendar period.
+ */
+export function periodOfDate(date: string, frequency: string | null): Period {
+  const name = frequency ?? 'daily'
+  if (name === 'weekly') return { date, period: isoWeek(date), frequency: name }
+  const letter = (['A', 'S', 'T', 'Q', 'B', 'M'] as const).find((each) => MONTHS[each].frequency === name)
+  if (letter === undefined) return { date, frequency: name }
+  const [year = 0, month = 1] = date.split('-').map(Number)
+  return wholeMonths(year, letter, Math.floor((month - 1) / MONTHS[letter].months) + 1)!
+}
+
+/** `2024-W05` for the ISO week in which a date lies; the year is that of the week's Thursday. */
+export function isoWeek(date: string): string {
+  const time = Date.parse(date)
+  const thursday = new Date(time + (3 - ((new Date(time).getUTCDay() + 6) % 7)) * DAY)
+  const year = thursday.getUTCFullYear()
+  const week = Math.floor((thursday.getTime() - utc(year, 0, 1)) / DAY / 7) + 1
+  return `${pad(year, 4)}-W${pad(week, 2)}`
+}
+
+function mondayOfWeek(year: number, week: number): number {
+  // 4 January is always in week 1.
+  const fourth = utc(year, 0, 4)
+  return fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * DAY + (week - 1) * 7 * DAY
+}
+
+/** Whether a text is an ISO date of the calendar, as `2024-02-29`. */
+export function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const time = Date.parse(text)
+  return !Number.isNaN(time) && isoDate(time) === text
+}
+
+/** An ISO date some days later, or earlier. */
+export function addDays(date: string, days: number): string {
+  return isoDate(Date.parse(date) + days * DAY)
+}
+
+export function isoDate(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+function utc(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month, day)
+}
+
+function pad(value: number, width: number): string {
+  return String(value).padStart(width, '0')
+}
+
+const FREQUENCIES: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/^(a|annual|annually|yearly|year|y|p1y)$/, 'annual'],
+  [/^(s|h|semi-?annual(ly)?|half-?yearly|semester|p6m)$/, 'semiannual'],
+  [/^(t|four-?monthly|trimester)$/, 'four-monthly'],
+  [/^(q|quarterly|quarter|p3m)$/, 'quarterly'],
+  [/^(bi-?monthly|p2m)$/, 'bimonthly'],
+  [/^(m|monthly|month|p1m)$/, 'monthly'],
+  [/^(bw|bi-?weekly|p2w)$/, 'biweekly'],
+  [/^(w|weekly|week|p7d|p1w)$/, 'weekly'],
+  [/^(b|d|daily|day|business(-day| day)?s?|weekdays?|p1d)$/, 'daily'],
+  [/^(i|n|hourly|minutely|intraday|\d+ ?min|pt.+)$/, 'intraday'],
+]
+
+/**
+ * Our name for what a provider calls a frequency: a letter of SDMX' CL_FREQ (`B`, business days, counts as daily), an
+ * English word, or a phrase that begins with one, as FRED's `Weekly, Ending Friday`. null where it is none of these.
+ */
+export function frequencyName(text: string | null | undefined): string | null {
+  const word = (text ?? '').split(/[,(]/, 1)[0]!.trim().toLowerCase()
+  return FREQUENCIES.find(([pattern]) => pattern.test(word))?.[1] ?? null
+}
+
+/** The frequency that the gaps between dates (oldest first) suggest, where a provider does not say; else null. */
+export function inferFrequency(dates: readonly string[]): string | null {
+  const gaps = dates.slice(1).map((date, index) => (Date.parse(date) - Date.parse(dates[index]!)) / DAY)
+  if (gaps.length === 0) return null
+  const median = gaps.sort((a, b) => a - b)[gaps.length >> 1]!
+  if (median <= 0) return null
+  if (median <= 4) return 'daily'
+  if (median <= 8) return 'weekly'
+  if (median <= 16) return 'biweekly'
+  if (median <= 32) return 'monthly'
+  if (median <= 63) return 'bimonthly'
+  if (median <= 93) return 'quarterly'
+  if (median <= 190) return 'semiannual'
+  return median <= 370 ? 'annual' : null
+}
