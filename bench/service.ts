@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A server in a process of its own, so that its memory and its event loop are its own. */
+export interface Service extends AsyncDisposable {
+  readonly url: string
+  /** Sends a GET, throws the body away; gives its size, and the milliseconds to the first byte and to the last. */
+  discard(
+    path: string,
+  ): Promise<{ bytes: number; first: number; last: number; headers: IncomingMessage['headers'] }>
+  /** Resident memory in bytes; undefined where the system doesn't tell. */
+  memory(): number | undefined
+}
+
+const KEY = 'bench-key-of-at-least-16-characters'
+
+export async function startService(directory: string): Promise<Service> {
+  const child = spawn(
+    process.execPath,
+    [
+      new URL('../server/main.ts', import.meta.url).pathname,
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      directory,
+      '--no-samples',
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'error' },
+    },
+  )
+  const url = await address(child.stdout)
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const authorization = `Basic ${Buffer.from(`${KEY}:`).toString('base64')}`
+  return {
+    url,
+    discard: (path) =>
+      new Promise((resolve, reject) => {
+        const start = performance.now()
+        get(url + path, { agent, headers: { authorization } }, (answer) => {
+          let bytes = 0
+          let first = 0
+          answer.on('data', (chunk: Buffer) => {
+            if (bytes === 0) first = performance.now() - start
+            bytes += chunk.length
+          })
+          answer.on('error', reject)
+          answer.on('end', () => {
+            if (answer.statusCode !== 200) reject(new Error(`${path}: status ${answer.statusCode}`))
+            else resolve({ bytes, first, last: performance.now() - start, headers: answer.headers })
+          })
+        }).on('error', reject)
+      }),
+    memory: () => {
+      try {
+        return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) * 1024
+      } catch {
+        return undefined
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy()
+      child.kill('SIGTERM')
+      await Promise.race([new Promise((resolve) => child.once('exit', resolve)), sleep(15_000)])
+    },
+  }
+}
+
+async function address(stdout: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: stdout })) {
+    const match = /http:\/\/127\.0\.0\.1:\d+/.exec(line)
+    if (match) {
+      stdout.resume()
+      return match[0]
+    }
+  }
+  throw new Error('the server ended before it told its address')
+}
