@@ -1,0 +1,67 @@
+/** One part for each dimension: the codes that it allows; an empty list allows all of them. */
+export type KeyPattern = readonly (readonly string[])[]
+
+/** A dimension or attribute of a data message, and whether some series of it has this code there. */
+export interface Candidate {
+  readonly id: string
+  has(code: string): boolean
+}
+
+/** Which components of a message are the dimensions, in the order of the key. */
+export interface Dimensions {
+  readonly ids: readonly string[]
+  /** False where neither the structure nor the message tells, and the codes had to. */
+  readonly certain: boolean
+}
+
+/** `M.USD+GBP..SP00.*`: parts are joined by dots, codes by `+`; an empty part or `*` is a wildcard. */
+export function parsePattern(key: string): KeyPattern {
+  return key.split('.').map((part) => (part === '*' ? [] : part.split('+').filter((code) => code !== '')))
+}
+
+/** The key in the words of SDMX 2.1 (an empty part is a wildcard) or 3.0 (`*`). */
+export function formatPattern(pattern: KeyPattern, wildcard: '' | '*' = ''): string {
+  return pattern.map((codes) => codes.join('+') || wildcard).join('.')
+}
+
+/** Whether it names one series and no more. */
+export function isExact(pattern: KeyPattern): boolean {
+  return pattern.every((codes) => codes.length === 1)
+}
+
+/** A part that the answer leaves out (`''`) is taken for what was asked: the ECB can be told to drop columns. */
+export function matches(key: readonly string[], pattern: KeyPattern): boolean {
+  return pattern.every((codes, i) => codes.length === 0 || (key[i] ?? '') === '' || codes.includes(key[i]!))
+}
+
+/**
+ * Finds the dimensions among the components of a message. A data structure settles it. Without one the message may:
+ * if it has as many candidates as the key has parts, and each part's code is found in its place. Else the codes of the
+ * key are looked for, and a part takes the first free component that has its code: right in practice, since other
+ * attributes hardly hold such codes, but not `certain`.
+ */
+export function chooseDimensions(
+  candidates: readonly Candidate[],
+  pattern: KeyPattern | undefined,
+  structure: readonly string[] | undefined,
+): Dimensions {
+  if (structure) return { ids: structure, certain: true }
+  if (!pattern) return { ids: candidates.map(({ id }) => id), certain: false }
+  const fits = (candidate: Candidate, codes: readonly string[]) =>
+    codes.length === 0 || codes.some((code) => candidate.has(code))
+  if (candidates.length === pattern.length && candidates.every((one, i) => fits(one, pattern[i]!))) {
+    return { ids: candidates.map(({ id }) => id), certain: true }
+  }
+  const leading = candidates.slice(0, pattern.length)
+  if (leading.length === pattern.length && leading.every((one, i) => fits(one, pattern[i]!))) {
+    return { ids: leading.map(({ id }) => id), certain: false }
+  }
+  const free = new Set(candidates)
+  const take = (codes: readonly string[]) => {
+    const found = [...free].find((one) => fits(one, codes))
+    if (found) free.delete(found)
+    return found?.id ?? ''
+  }
+  const named = pattern.map((codes) => (codes.length > 0 ? take(codes) : undefined))
+  return { ids: named.map((id) => id ?? take([])), certain: false }
+}
