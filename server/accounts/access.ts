@@ -1,0 +1,133 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { EngineError } from '../../engine/index.ts'
+import { ServerError } from '../errors.ts'
+import type { Account } from './accounts.ts'
+
+export type Permission = 'Read' | 'Write'
+
+/** What somebody may do with a repository. Only the owner and admins say who else may. */
+export type Right = Permission | 'Own'
+
+/** A repository as one account sees it. */
+export interface RepositoryAccess {
+  readonly repositoryId: number
+  readonly ownerId: number
+  readonly owner: string
+  readonly private: boolean
+  /** undefined: not even to be read. */
+  readonly right: Right | undefined
+}
+
+export interface Member {
+  readonly account: string
+  readonly permission: Permission
+}
+
+// What came in without the server, by the library or a command, belongs to the first account and is private.
+const SELECT = `
+  SELECT r.id AS repositoryId, a.id AS ownerId, a.name AS owner, coalesce(o.private, 1) AS private,
+    m.permission AS permission
+  FROM repositories r
+  LEFT JOIN repository_owners o ON o.repository_id = r.id
+  JOIN accounts a ON a.id = coalesce(o.account_id, (SELECT min(id) FROM accounts))
+  LEFT JOIN repository_members m ON m.repository_id = r.id AND m.account_id = ?`
+
+const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>
+
+/** Who may do what with which repository: its owner, its members, and everybody who reads what is public. */
+export class Access {
+  readonly #database: DatabaseSync
+  readonly #one: StatementSync
+  readonly #all: StatementSync
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#one = database.prepare(`${SELECT} WHERE r.id = ?`)
+    this.#all = database.prepare(`${SELECT} ORDER BY r.id`)
+  }
+
+  /** @throws EngineError `not_found` */
+  of(repositoryId: number, account: Account): RepositoryAccess {
+    const row = this.#one.get(account.id, repositoryId)
+    if (!row) throw new EngineError('not_found', `There is no repository ${repositoryId}.`)
+    return accessOf(row, account)
+  }
+
+  /** Every repository that an account may read, by id. */
+  readable(account: Account): Map<number, RepositoryAccess> {
+    const all = this.#all.all(account.id).map((row) => accessOf(row, account))
+    return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
+  }
+
+  /** @throws EngineError `not_found`, ServerError `forbidden` */
+  require(repositoryId: number, account: Account, right: Right): RepositoryAccess {
+    const access = this.of(repositoryId, account)
+    if (access.right && RANK[access.right] >= RANK[right]) return access
+    throw new ServerError('forbidden', refusal(repositoryId, access.right, right))
+  }
+
+  setOwner(repositoryId: number, ownerId: number, isPrivate: boolean): void {
+    this.#database
+      .prepare(
+        `INSERT INTO repository_owners VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET account_id = excluded.account_id, private = excluded.private`,
+      )
+      .run(repositoryId, ownerId, isPrivate ? 1 : 0)
+  }
+
+  privateRepositories(ownerId: number): number {
+    const row = this.#database
+      .prepare('SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1')
+      .get(ownerId)
+    return Number(row?.['n'])
+  }
+
+  members(repositoryId: number): Member[] {
+    return this.#database
+      .prepare(
+        `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
+         WHERE m.repository_id = ? ORDER BY a.name`,
+      )
+      .all(repositoryId)
+      .map((row) => ({ account: row['account'] as string, permission: row['permission'] as Permission }))
+  }
+
+  setMember(repositoryId: number, accountId: number, permission: Permission): void {
+    this.#database
+      .prepare(
+        `INSERT INTO repository_members VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET permission = excluded.permission`,
+      )
+      .run(repositoryId, accountId, permission)
+  }
+
+  /** Whether there was such a member. */
+  removeMember(repositoryId: number, accountId: number): boolean {
+    const { changes } = this.#database
+      .prepare('DELETE FROM repository_members WHERE repository_id = ? AND account_id = ?')
+      .run(repositoryId, accountId)
+    return changes > 0
+  }
+}
+
+function accessOf(row: Record<string, unknown>, account: Account): RepositoryAccess {
+  const isPrivate = row['private'] === 1
+  const right: Right | undefined =
+    account.admin || row['ownerId'] === account.id
+      ? 'Own'
+      : ((row['permission'] as Permission | null) ?? (isPrivate ? undefined : 'Read'))
+  return {
+    repositoryId: row['repositoryId'] as number,
+    ownerId: row['ownerId'] as number,
+    owner: row['owner'] as string,
+    private: isPrivate,
+    right,
+  }
+}
+
+function refusal(repositoryId: number, has: Right | undefined, wanted: Right): string {
+  const repository = `repository ${repositoryId}`
+  if (has === undefined) return `You have no access to ${repository}; its owner can make you a member.`
+  if (wanted === 'Own') return `Only the owner of ${repository} may do this.`
+  return `You have ${has} permission on ${repository}; this needs ${wanted}.`
+}

@@ -1,0 +1,52 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const PREFIX = 'pq_'
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 32 characters of 62 are 190 bits. */
+const RANDOM_LENGTH = 32
+/** Six characters of 62 hold 35 bits, enough for a CRC-32. */
+const CHECKSUM_LENGTH = 6
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
+
+/** A new API key: `pq_`, 190 random bits, a checksum of what stands before it. */
+export function generateKey(): string {
+  let random = ''
+  while (random.length < RANDOM_LENGTH) {
+    for (const byte of randomBytes(RANDOM_LENGTH)) {
+      // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier.
+      if (byte < 248 && random.length < RANDOM_LENGTH) random += ALPHABET[byte % 62]
+    }
+  }
+  return `${PREFIX}${random}${checksum(PREFIX + random)}`
+}
+
+/** Whether a key has the shape of a generated one but not its checksum: no look-up can find it. */
+export function isMistyped(key: string): boolean {
+  return SHAPE.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) !== key.slice(-CHECKSUM_LENGTH)
+}
+
+/** What is stored of a key. Keys have so many random bits that one fast hash is enough. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** In constant time, so that the time of an answer says nothing about the stored hash. */
+export function sameHash(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** Enough of a key for its owner to know it again. */
+export function keyHint(key: string): string {
+  return `${key.startsWith(PREFIX) ? PREFIX : ''}…${key.slice(-4)}`
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let index = 0; index < CHECKSUM_LENGTH; index++) {
+    digits = ALPHABET[rest % 62] + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}

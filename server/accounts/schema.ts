@@ -1,0 +1,53 @@
+/** Steps that build the server's tables, beside the engine's. A step that has shipped is never edited. */
+export const SERVER_STEPS = [
+  `
+  CREATE TABLE accounts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    plan TEXT NOT NULL,
+    admin INTEGER NOT NULL,
+    key_hash BLOB NOT NULL,
+    -- The beginning of the hash, for the look-up; the whole is then compared in constant time.
+    key_index BLOB NOT NULL GENERATED ALWAYS AS (substr(key_hash, 1, 8)) STORED,
+    key_hint TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX accounts_key ON accounts (key_index);
+
+  CREATE TABLE repository_owners (
+    repository_id INTEGER PRIMARY KEY REFERENCES repositories ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    private INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX repository_owners_account ON repository_owners (account_id);
+
+  CREATE TABLE repository_members (
+    repository_id INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    permission TEXT NOT NULL CHECK (permission IN ('Read', 'Write')),
+    PRIMARY KEY (repository_id, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX repository_members_account ON repository_members (account_id);
+
+  CREATE TABLE exported_rows (
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    month TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    PRIMARY KEY (account_id, month)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE provider_keys (
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    provider TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    hint TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (account_id, provider)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE provider_limits (
+    name TEXT PRIMARY KEY,
+    state TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+] as const

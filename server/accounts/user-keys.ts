@@ -1,0 +1,109 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { EngineError } from '../../engine/index.ts'
+import { ServerError } from '../errors.ts'
+import type { Account } from './accounts.ts'
+import type { Vault } from './vault.ts'
+
+/** A key for a provider that an account has saved, without the key. */
+export interface UserKey {
+  readonly provider: string
+  readonly keyHint: string
+  readonly updatedAt: string
+}
+
+const SELECT = 'SELECT provider, hint AS keyHint, updated_at AS updatedAt FROM provider_keys'
+
+/** Keys for providers that accounts have saved, encrypted. `provider` is a slug in lower case. */
+export class UserKeys {
+  readonly #database: DatabaseSync
+  readonly #vault: Vault
+  /** Changes under way, as `account provider`. */
+  readonly #changing = new Set<string>()
+
+  constructor(database: DatabaseSync, vault: Vault) {
+    this.#database = database
+    this.#vault = vault
+  }
+
+  list(account: Account): UserKey[] {
+    return this.#database
+      .prepare(`${SELECT} WHERE account_id = ? ORDER BY provider`)
+      .all(account.id)
+      .map(keyOf)
+  }
+
+  has(account: Account, provider: string): boolean {
+    return this.#row(account, provider) !== undefined
+  }
+
+  /** The key itself, for a request to the provider. @throws ServerError `user_key_unreadable` */
+  reveal(account: Account, provider: string): string | undefined {
+    const row = this.#row(account, provider)
+    if (!row) return undefined
+    const key = this.#vault.open(row['sealed'] as Uint8Array, context(account, provider))
+    if (key !== undefined) return key
+    throw new ServerError(
+      'user_key_unreadable',
+      `Your saved key for ${provider} can't be read any more. Save it again with PUT /user-keys/${provider}.`,
+    )
+  }
+
+  /**
+   * Saves a key once `check` has passed. While that goes on, the same key can't be changed by another request.
+   * @throws ServerError `user_key_conflict`
+   */
+  async save(account: Account, provider: string, key: string, check: () => Promise<void>): Promise<UserKey> {
+    const place = context(account, provider)
+    if (this.#changing.has(place)) {
+      throw new ServerError(
+        'user_key_conflict',
+        `Your key for ${provider} is being changed by another request. Look at it and try again.`,
+      )
+    }
+    this.#changing.add(place)
+    try {
+      await check()
+      const updatedAt = new Date().toISOString()
+      this.#database
+        .prepare(
+          `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+           SET sealed = excluded.sealed, hint = excluded.hint, updated_at = excluded.updated_at`,
+        )
+        .run(account.id, provider, this.#vault.seal(key, place), hint(key), updatedAt)
+      return { provider, keyHint: hint(key), updatedAt }
+    } finally {
+      this.#changing.delete(place)
+    }
+  }
+
+  /** @throws EngineError `not_found` */
+  delete(account: Account, provider: string): void {
+    const { changes } = this.#database
+      .prepare('DELETE FROM provider_keys WHERE account_id = ? AND provider = ?')
+      .run(account.id, provider)
+    if (changes === 0) throw new EngineError('not_found', `You have saved no key for ${provider}.`)
+  }
+
+  #row(account: Account, provider: string) {
+    return this.#database
+      .prepare('SELECT sealed FROM provider_keys WHERE account_id = ? AND provider = ?')
+      .get(account.id, provider)
+  }
+}
+
+/** The last characters, but never a good part of a short key. */
+function hint(key: string): string {
+  return key.length >= 12 ? `…${key.slice(-4)}` : '…'
+}
+
+function context(account: Account, provider: string): string {
+  return `${account.id} ${provider}`
+}
+
+function keyOf(row: Record<string, unknown>): UserKey {
+  return {
+    provider: row['provider'] as string,
+    keyHint: row['keyHint'] as string,
+    updatedAt: row['updatedAt'] as string,
+  }
+}

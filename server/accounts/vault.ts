@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Encrypts small secrets with AES-256-GCM under a key derived from the server's secret (HKDF, SHA-256). */
+export class Vault {
+  readonly #key: Buffer
+
+  constructor(secret: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'parquetry provider keys', 32))
+  }
+
+  /** Nonce, tag and ciphertext. `context` names the place: sealed text opens nowhere else. */
+  seal(text: string, context: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+  }
+
+  /** undefined when it was sealed with another secret, for another place, or changed since. */
+  open(sealed: Uint8Array, context: string): string | undefined {
+    const nonce = sealed.subarray(0, NONCE_BYTES)
+    const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag)
+      return (
+        decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      )
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The secret in a data directory, made at the first call; only its owner can read the file. */
+export function secretIn(directory: string): string {
+  const file = join(directory, 'secret')
+  mkdirSync(directory, { recursive: true })
+  try {
+    // Fails where the file exists, so that two processes at once agree on one secret.
+    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8')
+}

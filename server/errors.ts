@@ -1,0 +1,142 @@
+import type { FastifyError } from 'fastify'
+import { ConnectorError } from '../connectors/errors.ts'
+import { EngineError } from '../engine/index.ts'
+
+/**
+ * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
+ * its HTTP status, and when it happens. The sentence that a user reads is written where it is thrown.
+ */
+export const SERVER_ERRORS = {
+  invalid_url: { status: 400, when: 'the path or the query string holds malformed percent-encoding' },
+  invalid_query: {
+    status: 400,
+    when: 'a query parameter is unknown, given twice, or not of the type that it must have',
+  },
+  invalid_json: { status: 400, when: 'a JSON body is malformed' },
+  invalid_body: {
+    status: 400,
+    when: 'a body lacks a required field, has an unknown one or one of a wrong type',
+  },
+  bad_request: { status: 400, when: 'the request is not HTTP as it should be' },
+  user_key_unreadable: {
+    status: 400,
+    when: "a saved provider key can't be decrypted, because the server's secret has changed",
+  },
+  unauthorized: { status: 401, when: 'the API key is missing, malformed, unknown or has been replaced' },
+  plan_limit: { status: 402, when: "the account's plan does not allow it; the message names the limit" },
+  forbidden: { status: 403, when: 'the account has no permission for it' },
+  unknown_path: { status: 404, when: 'there is nothing under this path' },
+  method_not_allowed: {
+    status: 405,
+    when: 'the path knows no such method; `Allow` names those that it knows',
+  },
+  request_timeout: { status: 408, when: 'the body of the request stopped coming' },
+  user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
+  account_exists: { status: 409, when: 'an account of that name exists already' },
+  body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
+  uri_too_long: { status: 414, when: 'the path is longer than the limit' },
+  unsupported_media_type: {
+    status: 415,
+    when: 'the `Content-Type` or the `Content-Encoding` is not one that the path takes',
+  },
+  headers_too_large: {
+    status: 431,
+    when: 'the request line and the headers together are larger than the limit',
+  },
+  busy: {
+    status: 503,
+    when: 'the server has more work than it may take on; `Retry-After` says when to come back',
+  },
+  shutting_down: { status: 503, when: 'the server is being stopped; `Retry-After` says when to come back' },
+} as const satisfies Record<string, { status: number; when: string }>
+
+export type ServerErrorCode = keyof typeof SERVER_ERRORS
+
+/** An error with a stable code and, where they help, headers. `message` is a sentence for the user. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError'
+  readonly code: ServerErrorCode
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ServerErrorCode,
+    message: string,
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return SERVER_ERRORS[this.code].status
+  }
+}
+
+/** An error as it goes to a client. */
+export interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { readonly error: string; readonly code: string }
+}
+
+/** Seconds after which a client should try again when the error itself doesn't know better. */
+const RETRY_AFTER = '5'
+
+const INTERNAL: ErrorAnswer = {
+  status: 500,
+  headers: {},
+  body: { error: 'Something went wrong on our side. It has been recorded.', code: 'internal' },
+}
+
+/**
+ * The one place where an error becomes an answer. Whatever was not raised on purpose is a 500 that says nothing: its
+ * message may hold a path, SQL or an address.
+ */
+export function errorAnswer(error: unknown): ErrorAnswer {
+  if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
+  if (error instanceof EngineError) {
+    return error.status >= 500 && error.code === 'internal'
+      ? INTERNAL
+      : answer(error.status, error.message, error.code)
+  }
+  if (error instanceof ConnectorError) {
+    const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
+    return answer(error.status, error.message, error.code, headers)
+  }
+  const known = fastifyError(error)
+  return known ? answer(known.status, known.message, known.code) : INTERNAL
+}
+
+function answer(
+  status: number,
+  message: string,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer {
+  const all = status === 503 ? { 'retry-after': RETRY_AFTER, ...headers } : headers
+  return { status, headers: all, body: { error: message, code } }
+}
+
+/** Errors that Fastify raises before a handler runs, in our words. */
+function fastifyError(error: unknown): ServerError | undefined {
+  switch ((error as FastifyError | undefined)?.code) {
+    case 'FST_ERR_VALIDATION':
+      return new ServerError('invalid_body', (error as FastifyError).message)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServerError(
+        'unsupported_media_type',
+        'The body must be JSON, sent with Content-Type: application/json.',
+      )
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServerError('body_too_large', 'The body of the request is larger than the limit.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ServerError('bad_request', 'The body is not as long as Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return new ServerError('invalid_url', 'The path holds malformed percent-encoding.')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,46 @@
+/** Content codings that bodies are sent in, the preferred one first. */
+export const CODINGS = ['zstd', 'br', 'gzip'] as const
+export type Coding = (typeof CODINGS)[number]
+
+/**
+ * The coding that an `Accept-Encoding` header asks for (RFC 9110, 12.5.3): the highest weight wins, among equals our
+ * preference. undefined is "as it is", also where nothing is acceptable, for which a server may do so.
+ */
+export function chooseCoding(header: string | undefined): Coding | undefined {
+  if (header === undefined) return undefined
+  const weights = new Map<string, number>()
+  for (const item of header.toLowerCase().split(',')) {
+    const [name, ...parameters] = item.split(';').map((part) => part.trim())
+    if (!name) continue
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    const value = weight === undefined ? 1 : Number(weight.slice(2))
+    weights.set(name === 'x-gzip' ? 'gzip' : name, Number.isFinite(value) ? value : 0)
+  }
+  const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
+  const best = CODINGS.reduce((chosen, coding) => (weightOf(coding) > weightOf(chosen) ? coding : chosen))
+  const plain = weights.get('identity') ?? 0
+  return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
+}
+
+/** Whether an `If-None-Match` header names an entity tag, compared weakly (RFC 9110, 13.1.2). */
+export function matchesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = (text: string) => text.replace(/^W\//, '')
+  return [...header.matchAll(/(?:W\/)?"[^"]*"/g)].some(([given]) => opaque(given) === opaque(tag))
+}
+
+/** A `Content-Disposition` that saves under a name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
+export function attachment(name: string, extension: string): string {
+  // A slash would be a folder to some clients; control characters and lone surrogates have no place in a header.
+  const safe = `${name.toWellFormed().replace(/[\x00-\x1f\x7f/\\]/g, '_')}.${extension}`
+  const ascii = safe
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]|["%]/gu, '_')
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

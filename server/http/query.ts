@@ -1,0 +1,112 @@
+import { ServerError } from '../errors.ts'
+
+/** A parameter of a query string, as JSON Schema; the same that the OpenAPI document shows. */
+export interface ParameterSchema {
+  readonly type: 'string' | 'integer' | 'boolean'
+  readonly description: string
+  readonly [keyword: string]: unknown
+}
+
+/** The parameters that a route takes, as JSON Schema. */
+export interface QuerySchema {
+  readonly type: 'object'
+  readonly additionalProperties: false
+  readonly properties: Readonly<Record<string, ParameterSchema>>
+}
+
+/** The schema of a query string with these parameters and no others. */
+export function parameters(properties: QuerySchema['properties']): QuerySchema {
+  return { type: 'object', additionalProperties: false, properties }
+}
+
+/** Authenticates, so it may stand on every path. */
+const API_KEY = 'apiKey'
+
+/** The query string of a request's URL, without the question mark. */
+export function rawQuery(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
+/** The `apiKey` of a query string; undefined where there is none, or more than one. */
+export function apiKeyIn(query: string): string | undefined {
+  try {
+    const keys = pairs(query).filter(([name]) => name === API_KEY)
+    return keys.length === 1 ? keys[0]![1] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The parameters of a query string under the names and with the types of a schema. The names that begin with `$` are
+ * OData's: they may come without it and in any case (OData 4.01 part 2, 5).
+ * @throws ServerError `invalid_query`, `invalid_url`
+ */
+export function readQuery(query: string, schema: QuerySchema | undefined): Record<string, unknown> {
+  const known = schema?.properties ?? {}
+  const values: Record<string, unknown> = {}
+  const seen = new Set<string>()
+  for (const [given, text] of pairs(query)) {
+    const name = given === API_KEY ? API_KEY : parameterName(given, known)
+    if (name === undefined) throw invalid(unknownParameter(given, Object.keys(known)))
+    if (seen.has(name)) {
+      throw invalid(`The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`)
+    }
+    seen.add(name)
+    if (name !== API_KEY) values[name] = typed(name, text, known[name]!)
+  }
+  return values
+}
+
+/** Names and values, split at `&` and at the first `=`, `+` read as a blank, and percent-decoded once. */
+function pairs(query: string): [name: string, value: string][] {
+  return query
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=')
+      return equals < 0
+        ? [decoded(part), '']
+        : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))]
+    })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new ServerError('invalid_url', 'The query string holds malformed percent-encoding.')
+  }
+}
+
+function parameterName(given: string, known: QuerySchema['properties']): string | undefined {
+  if (Object.hasOwn(known, given)) return given
+  const option = `$${given.replace(/^\$/, '').toLowerCase()}`
+  return Object.hasOwn(known, option) ? option : undefined
+}
+
+function unknownParameter(given: string, known: readonly string[]): string {
+  const names = [...known, API_KEY]
+  const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return `Unknown query parameter ${JSON.stringify(given)}; known here ${names.length === 1 ? 'is' : 'are'} ${list}.`
+}
+
+function typed(name: string, text: string, schema: ParameterSchema): unknown {
+  switch (schema.type) {
+    case 'string':
+      return text
+    case 'integer':
+      if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+      throw invalid(`${name} must be a whole number that is not negative; it is ${JSON.stringify(text)}.`)
+    case 'boolean':
+      if (text === 'true' || text === 'false') return text === 'true'
+      throw invalid(`${name} must be true or false; it is ${JSON.stringify(text)}.`)
+    default:
+      throw schema.type satisfies never
+  }
+}
+
+function invalid(message: string): ServerError {
+  return new ServerError('invalid_query', message)
+}

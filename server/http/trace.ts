@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Metrics } from '../metrics.ts'
+
+/** What is noted about a request while it runs, for its line in the log and for the metrics. */
+export class Trace {
+  readonly started = performance.now()
+  /** Rows sent. */
+  rows: number | undefined
+  /** Bytes of the body, as sent. */
+  bytes: number | undefined
+  /** Milliseconds to the first byte of data. */
+  firstByte: number | undefined
+  readonly #timings: [name: string, milliseconds: number][] = []
+  #mark = this.started
+
+  /** Ends a stage of the work: the time since the last one ended goes into `Server-Timing`. */
+  stage(name: string): void {
+    const now = performance.now()
+    this.#timings.push([name, now - this.#mark])
+    this.#mark = now
+  }
+
+  get elapsed(): number {
+    return performance.now() - this.started
+  }
+
+  /** As the header of that name (W3C Server Timing). */
+  get serverTiming(): string {
+    return this.#timings.map(([name, duration]) => `${name};dur=${duration.toFixed(1)}`).join(', ')
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace: Trace
+  }
+}
+
+/**
+ * Writes one line for each request, when its connection is done with it, so also for those that broke off. Neither
+ * headers nor query strings are logged: that is where keys are.
+ */
+export function traceRequests(app: FastifyInstance, metrics: Metrics): void {
+  app.decorateRequest('trace', null as unknown as Trace)
+  app.addHook('onRequest', (request, reply, done) => {
+    request.trace = new Trace()
+    reply.raw.once('close', () => finish(request, reply, metrics))
+    done()
+  })
+}
+
+function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
+  const { trace } = request
+  const route = request.routeOptions.url ?? 'unknown'
+  // 499, nginx' number for it: the client left, or was cut off, before the end.
+  const whole = reply.raw.writableFinished
+  const status = whole ? reply.raw.statusCode : 499
+  const milliseconds = trace.elapsed
+  metrics.request(request.method, route, status, milliseconds / 1000)
+  request.log.info(
+    {
+      account: request.account?.name,
+      method: request.method,
+      route,
+      path: request.url.split('?', 1)[0],
+      status,
+      ...(whole ? {} : { cut: true, sentStatus: reply.raw.headersSent ? reply.raw.statusCode : undefined }),
+      rows: trace.rows,
+      bytes: trace.bytes,
+      ms: Math.round(milliseconds * 10) / 10,
+      firstByteMs: trace.firstByte === undefined ? undefined : Math.round(trace.firstByte * 10) / 10,
+    },
+    'request',
+  )
+}
