@@ -11,6 +11,7 @@ import { Store, type Upload } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
 import type { Column } from './types.ts'
 
+export { migrate } from './catalog/database.ts'
 export type { DatasetRecord, Repository } from './catalog/records.ts'
 export type { DeclaredColumn } from './columns.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'

@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import type { Workplace } from './program.ts'
+import { oneOf } from './usage.ts'
+
+type At = (work: (place: Workplace) => unknown) => Promise<void>
+
+/** `parquetry account create|list|set-plan` and `parquetry key rotate`. */
+export function addAccountCommands(program: Command, at: At): void {
+  const account = program.command('account').description('accounts and their plans')
+
+  account
+    .command('create <name>')
+    .description('make an account and print its key, once')
+    .option('--plan <plan>', 'its plan', 'free')
+    .action((name: string, options: { plan: string }) =>
+      at(({ accounts, plans }) => {
+        console.log(accounts.create({ name, plan: oneOf(plans, options.plan) }).key)
+      }),
+    )
+
+  account
+    .command('list')
+    .description('list the accounts')
+    .action(() =>
+      at(({ accounts }) => {
+        for (const { name, plan, admin, apiKeyHint } of accounts.list()) {
+          console.log([name, plan, apiKeyHint, ...(admin ? ['admin'] : [])].join('\t'))
+        }
+      }),
+    )
+
+  account
+    .command('set-plan <name> <plan>')
+    .description('move an account to another plan')
+    .action((name: string, plan: string) =>
+      at(({ accounts, plans }) => {
+        accounts.setPlan(accounts.byName(name).id, oneOf(plans, plan))
+      }),
+    )
+
+  program
+    .command('key')
+    .description('API keys')
+    .command('rotate <name>')
+    .description("end an account's key and print a new one, once")
+    .action((name: string) =>
+      at(({ accounts }) => {
+        console.log(accounts.rotateKey(accounts.byName(name).id).key)
+      }),
+    )
+}

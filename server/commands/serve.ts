@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts'
+import { serve } from '../serve.ts'
+import { loadSamples } from './samples.ts'
+
+/** `parquetry serve`: runs until SIGINT or SIGTERM, then ends what is under way and leaves. */
+export async function serveUntilStopped(config: Config): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+  })
+  const server = await serve(config)
+  const sample = config.samples ? await loadSamples(server.engine, server.publish) : undefined
+  console.log(greeting(server.url, server.newRootKey, config.rootKey, sample))
+  await stopped
+  await server.close()
+}
+
+function greeting(
+  url: string,
+  newKey: string | undefined,
+  chosenKey: string | undefined,
+  sample: { weather: number; penguins: number } | undefined,
+): string {
+  const lines = [`Parquetry serves on ${url}`, '']
+  if (newKey !== undefined) lines.push(`  API key of root   ${newKey}   (shown this once)`)
+  else if (chosenKey !== undefined) lines.push('  API key of root   the one in PARQUETRY_ROOT_KEY')
+  else lines.push('  API key of root   shown at the first start; `parquetry key rotate root` makes a new one')
+  lines.push(`  Console           ${url}/console/`, `  Documentation     ${url}/docs`, '')
+  if (sample) {
+    const key = newKey ?? (chosenKey === undefined ? 'API_KEY' : '$PARQUETRY_ROOT_KEY')
+    const curl = `curl -u "${key}:"`
+    const data = (id: number) => `${url}/datasets/${id}/data`
+    lines.push(
+      'Try:',
+      `  ${curl} "${data(sample.weather)}"`,
+      `  ${curl} -G "${data(sample.weather)}" --data-urlencode "\\$filter=weather eq 'snow' and temp_max lt 3" --data-urlencode "\\$top=5"`,
+      `  ${curl} -G "${data(sample.penguins)}" --data-urlencode '$format=json' --data-urlencode '$filter="Body Mass (g)" gt 6000'`,
+      '',
+    )
+  }
+  return lines.join('\n')
+}
