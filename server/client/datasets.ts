@@ -1,0 +1,112 @@
+import { Download } from './download.ts'
+import { jsonLines } from './ndjson.ts'
+import { parameters, type Question } from './questions.ts'
+import type { Column, Dataset, DeclaredColumn, Format } from './records.ts'
+import type { CallOptions, Transport } from './transport.ts'
+import { type Upload, uploadRequest } from './uploads.ts'
+
+/** Tables of data. */
+export class Datasets {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** All that the account may read. */
+  list(options: CallOptions = {}): Promise<Dataset[]> {
+    return this.#transport.json({ path: ['datasets'], ...options })
+  }
+
+  get(id: number, options: CallOptions = {}): Promise<Dataset> {
+    return this.#transport.json({ path: ['datasets', id], ...options })
+  }
+
+  create(
+    fields: {
+      readonly name: string
+      readonly repositoryId: number
+      readonly description?: string
+      readonly columns?: readonly DeclaredColumn[]
+    },
+    options: CallOptions = {},
+  ): Promise<Dataset> {
+    return this.#transport.json({ method: 'POST', path: ['datasets'], json: fields, ...options })
+  }
+
+  update(
+    id: number,
+    fields: { readonly name?: string; readonly description?: string },
+    options: CallOptions = {},
+  ): Promise<Dataset> {
+    return this.#transport.json({ method: 'PUT', path: ['datasets', id], json: fields, ...options })
+  }
+
+  delete(id: number, options: CallOptions = {}): Promise<void> {
+    return this.#transport.done({ method: 'DELETE', path: ['datasets', id], ...options })
+  }
+
+  columns(id: number, options: CallOptions = {}): Promise<Column[]> {
+    return this.#transport.json({ path: ['datasets', id, 'columns'], ...options })
+  }
+
+  /** Declares the columns: before data as one likes, with data what loses nothing. */
+  declareColumns(
+    id: number,
+    columns: readonly DeclaredColumn[],
+    options: CallOptions = {},
+  ): Promise<Column[]> {
+    const path = ['datasets', id, 'columns']
+    return this.#transport.json({ method: 'PUT', path, json: { columns }, ...options })
+  }
+
+  /** Puts the rows of an upload in place of all rows. All or nothing. */
+  replace(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
+    const path = ['datasets', id, 'data']
+    return this.#transport.json({ method: 'PUT', path, ...uploadRequest(upload), ...options })
+  }
+
+  /** Puts the rows of an upload behind those that are there. All or nothing; never sent twice. */
+  append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
+    const path = ['datasets', id, 'data']
+    return this.#transport.json({ method: 'POST', path, ...uploadRequest(upload), ...options })
+  }
+
+  /** The rows in a format, as a stream of bytes. */
+  async download(
+    id: number,
+    format: Format,
+    question: Question & { readonly ifNoneMatch?: string } = {},
+  ): Promise<Download> {
+    const { signal, ifNoneMatch } = question
+    const response = await this.#transport.send({
+      path: ['datasets', id, 'data'],
+      query: { $format: format, ...parameters(question) },
+      ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
+      ...(signal && { signal }),
+    })
+    return new Download(response, signal)
+  }
+
+  /**
+   * The rows as objects, as they come. Whole numbers beyond 2^53 are bigints; decimals are numbers as far as a double
+   * holds them (csv, parquet and arrow have all digits); dates and times are text.
+   */
+  async *rows<Row = Record<string, unknown>>(
+    id: number,
+    question: Question = {},
+  ): AsyncGenerator<Row, void, undefined> {
+    yield* jsonLines<Row>(await this.download(id, 'ndjson', question))
+  }
+
+  /** How many rows match a filter. */
+  async count(id: number, { filter, signal }: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
+    const download = await this.download(id, 'csv', {
+      top: 0,
+      ...(filter !== undefined && { filter }),
+      ...(signal && { signal }),
+    })
+    await download.cancel()
+    return download.rowCount!
+  }
+}

@@ -1,0 +1,40 @@
+import { Accounts, UserKeys } from './accounts.ts'
+import { Datasets } from './datasets.ts'
+import { Providers } from './providers.ts'
+import { Repositories } from './repositories.ts'
+import { type ClientOptions, Transport } from './transport.ts'
+
+export type { Accounts, UserKeys } from './accounts.ts'
+export type { Datasets } from './datasets.ts'
+export type { Download } from './download.ts'
+export { ParquetryError } from './errors.ts'
+export type { Providers, Range } from './providers.ts'
+export type { Question } from './questions.ts'
+export type * from './records.ts'
+export type { Repositories } from './repositories.ts'
+export type { RetryOptions } from './retry.ts'
+export type { CallOptions, ClientOptions } from './transport.ts'
+export type { Upload } from './uploads.ts'
+
+/**
+ * The HTTP API of a Parquetry server, over `fetch`: in Node, in browsers and wherever else there is one.
+ *
+ * Every call rejects with a `ParquetryError` that has the server's code. Requests that may safely be repeated are,
+ * after 503 and 429 and when no answer came.
+ */
+export class Client {
+  readonly repositories: Repositories
+  readonly datasets: Datasets
+  readonly providers: Providers
+  readonly userKeys: UserKeys
+  readonly account: Accounts
+
+  constructor(options: ClientOptions) {
+    const transport = new Transport(options)
+    this.repositories = new Repositories(transport)
+    this.datasets = new Datasets(transport)
+    this.providers = new Providers(transport)
+    this.userKeys = new UserKeys(transport)
+    this.account = new Accounts(transport)
+  }
+}

@@ -1,0 +1,34 @@
+import type { CallOptions } from './transport.ts'
+
+/** What rows are wanted: the options of `GET /datasets/{id}/data`. */
+export interface Question extends CallOptions {
+  /** An OData 4.01 `$filter` expression. */
+  readonly filter?: string
+  /** Columns, in the order wanted. */
+  readonly select?: readonly string[]
+  /** Sort keys, the first one first. */
+  readonly orderBy?: readonly { readonly column: string; readonly descending?: boolean }[]
+  /** At most so many rows from the start. Not together with `last`. */
+  readonly top?: number
+  /** At most so many rows from the end. Not together with `top` or `skip`. */
+  readonly last?: number
+  /** Rows to pass over at the start. */
+  readonly skip?: number
+}
+
+/** A question as query parameters. */
+export function parameters({ filter, select, orderBy, top, last, skip }: Question) {
+  return {
+    $filter: filter,
+    $select: select?.map(quoted).join(','),
+    $orderby: orderBy?.map((key) => `${quoted(key.column)}${key.descending ? ' desc' : ''}`).join(','),
+    $top: top,
+    $last: last,
+    $skip: skip,
+  }
+}
+
+/** Names that are no identifier may hold commas, blanks and quotes. */
+function quoted(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+}

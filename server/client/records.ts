@@ -1,0 +1,135 @@
+import type { Column, ColumnType, Format } from '../../engine/types.ts'
+
+export type { Column, ColumnType, Format }
+
+/** Times are ISO 8601, in UTC. */
+export interface Repository {
+  readonly id: number
+  readonly name: string
+  readonly description: string
+  readonly private: boolean
+  /** Name of the account that it belongs to. */
+  readonly owner: string
+  readonly permission: Permission
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export type Permission = 'Read' | 'Write'
+
+export interface Member {
+  readonly account: string
+  readonly permission: Permission
+}
+
+export interface Dataset {
+  readonly id: number
+  readonly name: string
+  readonly description: string
+  readonly repositoryId: number
+  /** Grows with every change of the rows or columns. */
+  readonly version: number
+  readonly rowCount: number
+  readonly bytes: number
+  readonly columns: readonly Column[]
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** `nullable` is true where it isn't said. */
+export interface DeclaredColumn {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable?: boolean
+  readonly description?: string
+}
+
+export interface Account {
+  readonly id: number
+  readonly name: string
+  readonly plan: string
+  readonly apiKeyHint: string
+  readonly usage: {
+    readonly privateRepositories: number
+    readonly exportedRows: number
+    readonly month: string
+  }
+  /** null stands for no limit. */
+  readonly limits: Readonly<Record<string, number | boolean | null>>
+}
+
+export interface Provider {
+  readonly slug: string
+  readonly name: string
+  readonly description: string
+  readonly homepage: string
+  readonly tier: 'free' | 'paid'
+  readonly keyRequired: boolean
+  /** Whether this account has saved a key of its own. */
+  readonly userKey: boolean
+  readonly limit: {
+    readonly requests: number
+    readonly perSeconds: number
+    readonly remaining: number
+    readonly resetsAt: string | null
+  } | null
+}
+
+export interface Category {
+  /** What `browse` takes to go down. */
+  readonly path: string
+  readonly name: string
+  readonly description: string
+  /** Whether series hang directly under it. */
+  readonly series: boolean
+}
+
+export interface Categories {
+  readonly provider: string
+  readonly path: string
+  readonly categories: readonly Category[]
+}
+
+export interface SeriesInfo {
+  readonly series_id: string
+  readonly name: string
+  readonly frequency: string | null
+  readonly unit: string | null
+  readonly start: string | null
+  readonly end: string | null
+}
+
+export interface SeriesPage {
+  readonly provider: string
+  readonly path: string
+  /** null where the provider doesn't say. */
+  readonly total: number | null
+  readonly limit: number
+  readonly offset: number
+  readonly series: readonly SeriesInfo[]
+}
+
+export interface Observation {
+  /** The first day of the period. */
+  readonly date: string
+  /** As `2024-Q1`, where the frequency is not daily. */
+  readonly period?: string
+  readonly value: number | null
+}
+
+export interface Series {
+  readonly provider: string
+  readonly series_id: string
+  readonly name: string
+  readonly frequency: string | null
+  readonly unit: string | null
+  readonly lastUpdated: string | null
+  /** Oldest first. */
+  readonly observations: readonly Observation[]
+}
+
+export interface UserKey {
+  readonly provider: string
+  readonly keyHint: string
+  readonly updatedAt: string
+}

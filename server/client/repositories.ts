@@ -1,0 +1,56 @@
+import type { Member, Permission, Repository } from './records.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+/** Containers of datasets, with those who may read and write in them. */
+export class Repositories {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** All that the account may read. */
+  list(options: CallOptions = {}): Promise<Repository[]> {
+    return this.#transport.json({ path: ['repositories'], ...options })
+  }
+
+  get(id: number, options: CallOptions = {}): Promise<Repository> {
+    return this.#transport.json({ path: ['repositories', id], ...options })
+  }
+
+  /** Makes a new one with each call. */
+  create(
+    fields: { readonly name: string; readonly description?: string; readonly private?: boolean },
+    options: CallOptions = {},
+  ): Promise<Repository> {
+    return this.#transport.json({ method: 'POST', path: ['repositories'], json: fields, ...options })
+  }
+
+  update(
+    id: number,
+    fields: { readonly name?: string; readonly description?: string; readonly private?: boolean },
+    options: CallOptions = {},
+  ): Promise<Repository> {
+    return this.#transport.json({ method: 'PUT', path: ['repositories', id], json: fields, ...options })
+  }
+
+  /** With its datasets. */
+  delete(id: number, options: CallOptions = {}): Promise<void> {
+    return this.#transport.done({ method: 'DELETE', path: ['repositories', id], ...options })
+  }
+
+  members(id: number, options: CallOptions = {}): Promise<Member[]> {
+    return this.#transport.json({ path: ['repositories', id, 'members'], ...options })
+  }
+
+  /** @param account name of the account */
+  setMember(id: number, account: string, permission: Permission, options: CallOptions = {}): Promise<Member> {
+    const path = ['repositories', id, 'members', account]
+    return this.#transport.json({ method: 'PUT', path, json: { permission }, ...options })
+  }
+
+  removeMember(id: number, account: string, options: CallOptions = {}): Promise<void> {
+    const path = ['repositories', id, 'members', account]
+    return this.#transport.done({ method: 'DELETE', path, ...options })
+  }
+}

@@ -1,0 +1,123 @@
+import { errorOf, ParquetryError } from './errors.ts'
+import { pause, type RetryOptions, retryDelay } from './retry.ts'
+
+export interface ClientOptions {
+  /** Where the server is, as `https://data.example.org` or with a path before ours. */
+  readonly url: string | URL
+  /** The account's API key. Sent as the user name of Basic authentication, never in an address. */
+  readonly key?: string
+  /** Replaces the platform's `fetch`, for proxies and tests. */
+  readonly fetch?: typeof fetch
+  readonly retry?: RetryOptions
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborting ends the request, also between attempts; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+export interface Request extends CallOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Segments, each percent-encoded on its own. */
+  readonly path: readonly (string | number)[]
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly json?: unknown
+  readonly body?: BodyInit
+}
+
+/** Sends requests with the key, and again where that can do no harm. */
+export class Transport {
+  readonly #base: URL
+  readonly #fetch: typeof fetch
+  readonly #retry: RetryOptions
+  #key: string | undefined
+
+  constructor({ url, key, fetch: given, retry = {} }: ClientOptions) {
+    this.#base = new URL(url)
+    if (!this.#base.pathname.endsWith('/')) this.#base.pathname += '/'
+    this.#fetch = given ?? ((input, init) => fetch(input, init))
+    this.#retry = retry
+    this.#key = key
+  }
+
+  /** Uses another key from now on. */
+  set key(key: string) {
+    this.#key = key
+  }
+
+  /** The answer when its status is 200-299 or 304. @throws ParquetryError */
+  async send(request: Request): Promise<Response> {
+    const { signal } = request
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#attempt(request)
+      if (outcome instanceof Response) return outcome
+      const seconds = retryDelay(outcome, attempt, request, this.#retry)
+      if (seconds === undefined) throw outcome
+      await pause(seconds, signal)
+    }
+  }
+
+  /** The body of an answer as JSON. @throws ParquetryError */
+  async json<T>(request: Request): Promise<T> {
+    const response = await this.send(request)
+    try {
+      return (await response.json()) as T
+    } catch (cause) {
+      request.signal?.throwIfAborted()
+      throw new ParquetryError(`The answer of ${this.#base.host} is not whole JSON.`, {
+        status: 0,
+        code: cause instanceof SyntaxError ? 'not_understood' : 'interrupted',
+        cause,
+      })
+    }
+  }
+
+  /** For answers without a body. @throws ParquetryError */
+  async done(request: Request): Promise<void> {
+    await (await this.send(request)).body?.cancel()
+  }
+
+  async #attempt(request: Request): Promise<Response | ParquetryError> {
+    const {
+      method = 'GET',
+      signal,
+      json,
+      body = json === undefined ? undefined : JSON.stringify(json),
+    } = request
+    const headers = new Headers(request.headers)
+    if (json !== undefined) headers.set('content-type', 'application/json')
+    if (this.#key !== undefined) headers.set('authorization', `Basic ${btoa(`${this.#key}:`)}`)
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' }
+    if (body !== undefined) init.body = body
+    // Required for streams, which `fetch` sends without waiting for their end.
+    if (body instanceof ReadableStream) init.duplex = 'half'
+    if (signal) init.signal = signal
+    const address = this.#address(request)
+    try {
+      const response = await this.#fetch(address, init)
+      return response.ok || response.status === 304 ? response : await errorOf(response)
+    } catch (cause) {
+      signal?.throwIfAborted()
+      return new ParquetryError(`${this.#base.host} can't be reached.`, {
+        status: 0,
+        code: 'unreachable',
+        cause,
+      })
+    }
+  }
+
+  #address({ path, query = {} }: Request): URL {
+    // The URL standard resolves these even when they are percent-encoded, so they would lead to another resource.
+    const climbing = path.find((segment) => segment === '.' || segment === '..')
+    if (climbing !== undefined) throw new TypeError(`'${climbing}' can't be a part of an address.`)
+    const url = new URL(this.#base)
+    url.pathname += path.map((segment) => encodeURIComponent(segment)).join('/')
+    url.search = Object.entries(query)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`)
+      .join('&')
+    return url
+  }
+}
