@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Dataset, type DeclaredColumn, type Engine, openEngine } from '../../engine/index.ts'
+
+/** An engine over a folder of its own; both are gone when it is disposed. */
+export async function openWorkplace(): Promise<AsyncDisposable & { engine: Engine; directory: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'parquetry-test-'))
+  const engine = await openEngine({ directory: join(directory, 'data'), threads: 2 })
+  return {
+    engine,
+    directory,
+    async [Symbol.asyncDispose]() {
+      await engine.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+let made = 0
+
+export function newDataset(engine: Engine, columns?: readonly DeclaredColumn[]): Dataset {
+  const repository = engine.repositories()[0] ?? engine.createRepository({ name: 'test' })
+  made += 1
+  return engine.dataset(
+    engine.createDataset({ repositoryId: repository.id, name: `dataset ${made}`, columns }).id,
+  )
+}
+
+export async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text)
+}
+
+export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
