@@ -8,7 +8,7 @@ export interface ProviderInfo {
   readonly tier: 'free' | 'paid' | 'shared-key'
   /** Base address, replaced by configuration in tests and behind proxies. */
   readonly baseUrl: string
-  /** The base address without a key, where that is another one; not used once `baseUrl` is replaced. */
+  /** The address for requests marked `keyless`, where that is another one; unused once `baseUrl` is replaced. */
   readonly keylessBaseUrl?: string
   readonly key: 'none' | 'optional' | 'required'
   readonly limits: ProviderLimits
@@ -89,6 +89,8 @@ export interface UpstreamRequest {
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
+  /** Sent to the provider's `keylessBaseUrl`. */
+  readonly keyless?: boolean
 }
 
 export interface UpstreamAnswer {

@@ -1,0 +1,66 @@
+import type { ProviderLimits } from './connector.ts'
+import type { BreakerOptions } from './pipeline/breaker.ts'
+import type { RetryOptions } from './pipeline/retries.ts'
+import type { Timeouts } from './pipeline/transport.ts'
+import { type LimitStore, memoryStore } from './pipeline/window.ts'
+
+export interface ProviderOverride {
+  readonly baseUrl?: string
+  /** The service's own key for the provider. */
+  readonly key?: string
+  readonly limits?: Partial<ProviderLimits>
+}
+
+/** Something that the operator may want to know. Never holds keys or upstream addresses. */
+export interface ConnectorEvent {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly provider: string
+  readonly message: string
+  readonly cause?: unknown
+}
+
+/** All optional; times are milliseconds where the name says so, else seconds. */
+export interface ConnectorsOptions {
+  /** By slug. */
+  readonly overrides?: Readonly<Record<string, ProviderOverride>>
+  /** Keeps spent limits across restarts; in memory where absent. */
+  readonly limitStore?: LimitStore
+  readonly cache?: {
+    /** Of all cached answers together. Default 128 MiB. */
+    readonly maxBytes?: number
+    /** By slug: how long series stay fresh; categories and catalogues stay so 24 times as long. */
+    readonly freshSeconds?: Readonly<Record<string, number>>
+    /** How long after that an answer may stand in for a provider that fails. Default 7 days. */
+    readonly staleSeconds?: number
+  }
+  readonly timeouts?: Partial<Timeouts>
+  /** Of one answer of a provider, unpacked. Default 64 MiB. */
+  readonly maxAnswerBytes?: number
+  readonly retry?: Partial<RetryOptions>
+  readonly breaker?: Partial<BreakerOptions>
+  readonly log?: (event: ConnectorEvent) => void
+  /** Milliseconds since 1970; replaced in tests. */
+  readonly now?: () => number
+}
+
+/** The options, complete. */
+export function withDefaults(options: ConnectorsOptions) {
+  const { cache = {}, overrides = {} } = options
+  return {
+    overrides: lowerCased(overrides),
+    limitStore: options.limitStore ?? memoryStore(),
+    maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
+    freshSeconds: lowerCased(cache.freshSeconds ?? {}),
+    staleSeconds: cache.staleSeconds ?? 7 * 86_400,
+    timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, ...options.timeouts },
+    maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
+    retry: { attempts: 3, baseMs: 300, longestMs: 3000, ...options.retry },
+    breaker: { failures: 10, cooldownMs: 5000, longestCooldownMs: 60_000, ...options.breaker },
+    log: options.log ?? (() => undefined),
+    now: options.now ?? Date.now,
+  }
+}
+
+function lowerCased<T>(record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).map(([slug, value]) => [slug.toLowerCase(), value]))
+}

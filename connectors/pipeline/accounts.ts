@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProviderInfo } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { type LimitStore, SlidingWindow } from './window.ts'
+
+/** How long a request waits for a window of seconds to free up before it is refused. */
+const PATIENCE_MS = 5000
+
+/** What a user's request spends: the limits of one key, or of our address where there is no key. */
+export class Account {
+  readonly key: string | undefined
+  readonly #provider: ProviderInfo
+  readonly #windows: readonly SlidingWindow[]
+  readonly #blocks: readonly Block[]
+  readonly #now: () => number
+  readonly #refusals = new WeakSet<Error>()
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(provider: ProviderInfo, key: string | undefined, store: LimitStore, now: () => number) {
+    const { windows, withKey = windows } = provider.limits
+    const name = `${provider.slug}/${key === undefined ? 'keyless' : fingerprint(key)}`
+    this.key = key
+    this.#provider = provider
+    this.#now = now
+    this.#windows = (key === undefined ? windows : withKey).map(
+      (limit) => new SlidingWindow(limit, name, store, now()),
+    )
+    this.#blocks = (['provider_limit', 'provider_down'] as const).map(
+      (code) => new Block(code, `${name}/${code}`, store),
+    )
+  }
+
+  /**
+   * Counts one request in every window, or throws `provider_limit`; waits a few seconds for it where that is enough,
+   * first come, first served. Returns how to take the request back when it never left.
+   */
+  async take(signal: AbortSignal | undefined): Promise<() => void> {
+    const before = this.#turn
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turn = promise
+    const arrived = performance.now()
+    try {
+      await before
+      for (;;) {
+        if (signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
+        const now = this.#now()
+        const wait = this.#freeAt(now) - now
+        if (wait <= 0) {
+          const undo = this.#windows.map((window) => window.take(now))
+          return () => {
+            for (const each of undo) each()
+          }
+        }
+        if (performance.now() - arrived + wait > PATIENCE_MS) {
+          const refusal = this.#refusal(now, wait)
+          this.#refusals.add(refusal)
+          throw refusal
+        }
+        await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+      }
+    } finally {
+      resolve()
+    }
+  }
+
+  /** The provider asked for a pause: until then no request leaves. */
+  block(code: Block['code'], seconds: number): void {
+    this.#blocks.find((each) => each.code === code)?.until(this.#now() + seconds * 1000)
+  }
+
+  /** Whether an error is a refusal of this account, rather than what the provider said. */
+  hasRefused(error: Error): boolean {
+    return this.#refusals.has(error)
+  }
+
+  /** The window that binds: a spent one, else that of the lowest rate. */
+  tightest(): {
+    requests: number | null
+    perSeconds: number | null
+    remaining: number | null
+    resetsAt: string | null
+  } {
+    const now = this.#now()
+    const rated = this.#windows.toSorted((a, b) => rate(a) - rate(b) || span(b) - span(a))
+    const window = rated.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
+    const blockedUntil = Math.max(...this.#blocks.map((block) => block.freeAt(now)))
+    const isBlocked = blockedUntil > now
+    const resetsAt = isBlocked ? Math.max(blockedUntil, window?.freeAt(now) ?? 0) : window?.resetsAt(now)
+    return {
+      requests: window?.limit.requests ?? null,
+      perSeconds: window?.limit.perSeconds ?? null,
+      remaining: isBlocked ? 0 : window ? Math.max(0, window.limit.requests - window.used(now)) : null,
+      resetsAt: resetsAt === undefined ? null : new Date(resetsAt).toISOString(),
+    }
+  }
+
+  isIdle(): boolean {
+    const now = this.#now()
+    return this.#freeAt(now) <= now && this.#windows.every((window) => window.used(now) === 0)
+  }
+
+  #freeAt(now: number): number {
+    return Math.max(now, ...[...this.#windows, ...this.#blocks].map((each) => each.freeAt(now)))
+  }
+
+  #refusal(now: number, wait: number): ConnectorError {
+    const { name, slug } = this.#provider
+    const retryAfter = Math.ceil(wait / 1000)
+    const until = `Try again in ${retryAfter} s`
+    const block = this.#blocks.find((each) => each.freeAt(now) > now)
+    if (block?.code === 'provider_down') {
+      const sentence = `${name} asks to be left alone for a while. ${until}.`
+      return new ConnectorError('provider_down', sentence, { provider: slug, retryAfter })
+    }
+    const spent = this.#windows.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
+    const limit =
+      block !== undefined || spent === undefined
+        ? `The request limit of ${name} is spent`
+        : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, is spent`
+    return new ConnectorError('provider_limit', `${limit}. ${until}${this.#advice()}.`, {
+      provider: slug,
+      retryAfter,
+    })
+  }
+
+  #advice(): string {
+    const { key, slug } = this.#provider
+    return key === 'none' ? '' : `, or save a key of your own with PUT /user-keys/${slug}`
+  }
+}
+
+/** A pause that the provider itself asked for, kept across restarts. */
+class Block {
+  readonly code: 'provider_limit' | 'provider_down'
+  readonly #key: string
+  readonly #store: LimitStore
+  #until: number
+
+  constructor(code: Block['code'], key: string, store: LimitStore) {
+    this.code = code
+    this.#key = key
+    this.#store = store
+    this.#until = store.load(key)?.expiresAt ?? 0
+  }
+
+  until(time: number): void {
+    if (time <= this.#until) return
+    this.#until = time
+    this.#store.save(this.#key, 1, time)
+  }
+
+  freeAt(now: number): number {
+    return Math.max(now, this.#until)
+  }
+}
+
+/** The accounts of one provider by key: two users who saved the same key share what it has left. */
+export class Accounts {
+  readonly #provider: ProviderInfo
+  readonly #store: LimitStore
+  readonly #now: () => number
+  readonly #accounts = new Map<string | undefined, Account>()
+
+  constructor(provider: ProviderInfo, store: LimitStore, now: () => number) {
+    this.#provider = provider
+    this.#store = store
+    this.#now = now
+  }
+
+  of(key: string | undefined): Account {
+    const known = this.#accounts.get(key)
+    if (known !== undefined) return known
+    if (this.#accounts.size >= 1000) this.#forgetIdle()
+    const account = new Account(this.#provider, key, this.#store, this.#now)
+    this.#accounts.set(key, account)
+    return account
+  }
+
+  #forgetIdle(): void {
+    for (const [key, account] of this.#accounts) if (account.isIdle()) this.#accounts.delete(key)
+  }
+}
+
+/** Tells keys apart without showing them. */
+export function fingerprint(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 16)
+}
+
+const rate = (window: SlidingWindow) => window.limit.requests / window.limit.perSeconds
+const span = (window: SlidingWindow) => window.limit.perSeconds
+
+function inWords(seconds: number): string {
+  const units = { 1: 'a second', 60: 'a minute', 3600: 'an hour', 86400: 'a day' }
+  return units[seconds as keyof typeof units] ?? `in ${seconds} seconds`
+}

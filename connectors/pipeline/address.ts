@@ -1,0 +1,66 @@
+import type { UpstreamRequest } from '../connector.ts'
+import { ConnectorError, quoted } from '../errors.ts'
+
+/** Characters of RFC 3986's pchar that `encodeURIComponent` escapes without need; SDMX keys are written with them. */
+const NEEDLESS = /%(?:24|26|2B|2C|3A|3B|3D|40)/g
+
+/**
+ * The address of a request: base, then each segment percent-encoded, then the query. Whatever the segments hold, the
+ * result is on the host and below the path of `base`; segments that a server could take for a step out of it are
+ * refused with `invalid_series_id`.
+ */
+export function addressOf(base: URL, request: Pick<UpstreamRequest, 'path' | 'query'>): URL {
+  const last = request.path.length - 1
+  const path = request.path.map((segment, index) =>
+    segment === '' && index === last && index > 0 ? '' : encodeSegment(segment),
+  )
+  const address = new URL(base)
+  address.pathname = `${basePath(base)}${path.join('/')}`
+  address.search = encodeQuery(request.query ?? {})
+  return address
+}
+
+/** Whether an address (of a redirect) is on the same origin and below the path of `base`. */
+export function isBelow(base: URL, address: URL): boolean {
+  return address.origin === base.origin && address.pathname.startsWith(basePath(base))
+}
+
+function basePath(base: URL): string {
+  return base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`
+}
+
+function encodeSegment(segment: string): string {
+  // Some servers decode a segment more than once before they resolve dots: so do we before we judge it.
+  for (let text = segment; ; ) {
+    const isStep = text.split(/[/\\]/).some((piece) => piece === '.' || piece === '..')
+    if (text === '' || isStep || /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()) {
+      throw new ConnectorError('invalid_series_id', `${quoted(segment)} can not be part of an id.`)
+    }
+    const next = decoded(text)
+    if (next === text) break
+    text = next
+  }
+  return encodeURIComponent(segment).replace(NEEDLESS, decodeURIComponent)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not percent-encoding throughout: decode what can be, as a lenient server would.
+    return text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent)
+  }
+}
+
+function encodeQuery(query: NonNullable<UpstreamRequest['query']>): string {
+  return Object.entries(query)
+    .flatMap(([name, value]) => {
+      if (value === undefined) return []
+      return (Array.isArray(value) ? value : [value]).map((each) => `${encode(name)}=${encode(String(each))}`)
+    })
+    .join('&')
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}

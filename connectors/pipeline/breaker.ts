@@ -1,0 +1,91 @@
+import { ConnectorError } from '../errors.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { Layer } from './layer.ts'
+
+export interface BreakerOptions {
+  /** Failures in a row, of any request, after which nothing is asked for a while. */
+  readonly failures: number
+  /** How long that while is at first; it doubles with each failed probe. */
+  readonly cooldownMs: number
+  readonly longestCooldownMs: number
+}
+
+type State = 'closed' | 'open' | 'half-open'
+
+/**
+ * Stops asking a provider that fails again and again, so that a dead one costs neither time nor its limit. After the
+ * cooldown a single request probes it; its answer closes the breaker, its failure opens it for longer.
+ */
+export class Breaker {
+  readonly #provider: { slug: string; name: string }
+  readonly #options: BreakerOptions
+  readonly #now: () => number
+  #failures = 0
+  #openUntil = 0
+  #cooldownMs: number
+  #isProbing = false
+
+  constructor(provider: { slug: string; name: string }, options: BreakerOptions, now: () => number) {
+    this.#provider = provider
+    this.#options = options
+    this.#now = now
+    this.#cooldownMs = options.cooldownMs
+  }
+
+  get state(): State {
+    if (this.#openUntil === 0) return 'closed'
+    return this.#now() < this.#openUntil ? 'open' : 'half-open'
+  }
+
+  /** Refuses at once while the breaker is open: before limits are spent and before waiting. */
+  readonly refuse: Layer = (next) => (exchange) => {
+    this.#throwIfOpen()
+    return next(exchange)
+  }
+
+  /** Refuses those who waited while the breaker opened, lets one probe through, and watches how requests end. */
+  readonly observe: Layer = (next) => async (exchange) => {
+    this.#throwIfOpen()
+    const isProbe = this.state === 'half-open'
+    this.#isProbing ||= isProbe
+    try {
+      const answer = await next(exchange)
+      if (answer.status >= 500) this.#failed(isProbe)
+      else this.#succeeded()
+      return answer
+    } catch (error) {
+      if (error instanceof UpstreamFailure) {
+        // Answers that are too large or garbled come from a provider that is up.
+        const isDown = ['connect', 'broken', 'slow'].includes(error.kind)
+        if (isDown) this.#failed(isProbe)
+        else this.#succeeded()
+      }
+      throw error
+    } finally {
+      if (isProbe) this.#isProbing = false
+    }
+  }
+
+  #throwIfOpen(): void {
+    const { state } = this
+    if (state === 'closed' || (state === 'half-open' && !this.#isProbing)) return
+    const { name, slug } = this.#provider
+    const retryAfter = Math.max(1, Math.ceil((this.#openUntil - this.#now()) / 1000))
+    const sentence = `${name} has failed several times in a row and is not asked for ${retryAfter} s.`
+    throw new ConnectorError('provider_down', sentence, { provider: slug, retryAfter })
+  }
+
+  #failed(isProbe: boolean): void {
+    this.#failures++
+    if (isProbe) this.#cooldownMs = Math.min(this.#cooldownMs * 2, this.#options.longestCooldownMs)
+    // Requests that left before the breaker opened don't prolong it.
+    const opens = isProbe || (this.#openUntil === 0 && this.#failures >= this.#options.failures)
+    if (opens) this.#openUntil = this.#now() + this.#cooldownMs
+  }
+
+  #succeeded(): void {
+    this.#failures = 0
+    this.#openUntil = 0
+    this.#cooldownMs = this.#options.cooldownMs
+  }
+}

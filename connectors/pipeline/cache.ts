@@ -1,0 +1,165 @@
+import { LRUCache } from 'lru-cache'
+import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
+import { sizeOf } from './size.ts'
+
+export interface CacheOptions {
+  readonly maxBytes: number
+  /** How long after it was fetched a value may still stand in for a provider that fails. */
+  readonly staleMs: number
+  readonly now: () => number
+}
+
+export interface Read<T> {
+  readonly value: T
+  /** When it was fetched, where it was not fetched for this reader. */
+  readonly cachedAt?: number
+  /** No longer fresh: served while it is fetched anew, or because the provider fails. */
+  readonly stale: boolean
+}
+
+interface Entry {
+  readonly value: unknown
+  readonly fetchedAt: number
+}
+
+type Fill = (signal: AbortSignal) => Promise<unknown>
+
+/** What the provider's failures are, as opposed to the caller's mistakes: for these a stale value is better. */
+const FORGIVABLE = new Set<ConnectorErrorCode>([
+  'provider_down',
+  'provider_slow',
+  'provider_limit',
+  'not_understood',
+  'answer_too_large',
+])
+
+/**
+ * Values by key, bounded by their size. One fetch serves all who ask meanwhile; one of them leaving doesn't disturb
+ * the others, and once all have left, the fetch is told so. Failures are not kept. A value that is past its freshness
+ * by less than that again is served at once and fetched anew behind the reader's back.
+ */
+export class Cache {
+  readonly #options: CacheOptions
+  readonly #entries: LRUCache<string, Entry, Fill>
+  readonly #flights = new Map<string, Flight>()
+  #hits = 0
+  #staleHits = 0
+  #misses = 0
+
+  constructor(options: CacheOptions) {
+    this.#options = options
+    this.#entries = new LRUCache<string, Entry, Fill>({
+      maxSize: options.maxBytes,
+      sizeCalculation: (entry, key) => sizeOf(entry.value) + 2 * key.length,
+      ignoreFetchAbort: true,
+      noDeleteOnFetchRejection: true,
+      fetchMethod: (key, _stale, { context: fill }) => this.#fetch(key, fill),
+    })
+  }
+
+  async read<T>(
+    key: string,
+    freshMs: number,
+    fill: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<Read<T>> {
+    const entry = this.#entries.get(key, { allowStale: true })
+    const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - entry.fetchedAt
+    if (entry !== undefined && age < freshMs) {
+      this.#hits++
+      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: false }
+    }
+    if (entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
+      this.#staleHits++
+      this.#board(key)
+      void this.#entries.fetch(key, { forceRefresh: true, allowStale: true, context: fill })
+      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
+    }
+    this.#misses++
+    try {
+      return { value: (await this.#join(key, fill, signal)) as T, stale: false }
+    } catch (error) {
+      const isForgivable = error instanceof ConnectorError && FORGIVABLE.has(error.code)
+      if (entry === undefined || !isForgivable || age > freshMs + this.#options.staleMs) throw error
+      this.#staleHits++
+      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
+    }
+  }
+
+  stats(): { entries: number; bytes: number; hits: number; staleHits: number; misses: number } {
+    return {
+      entries: this.#entries.size,
+      bytes: this.#entries.calculatedSize,
+      hits: this.#hits,
+      staleHits: this.#staleHits,
+      misses: this.#misses,
+    }
+  }
+
+  clear(): void {
+    for (const flight of this.#flights.values()) flight.controller.abort()
+    this.#entries.clear()
+  }
+
+  /** Waits for the fetch that is under way, or starts it. */
+  async #join(key: string, fill: Fill, signal: AbortSignal | undefined): Promise<unknown> {
+    for (;;) {
+      if (signal?.aborted) throw cancelled()
+      const wasGivenUp = this.#flights.get(key)?.controller.signal.aborted ?? false
+      const flight = wasGivenUp ? undefined : this.#board(key)
+      const fetched = this.#entries.fetch(key, { forceRefresh: true, context: fill })
+      if (flight === undefined) {
+        // All who waited had left just before this one came: it lets that fetch end, and starts over.
+        await fetched.catch(() => undefined)
+        continue
+      }
+      try {
+        const entry = await unlessAborted(fetched, signal)
+        if (entry !== undefined) return entry.value
+      } finally {
+        flight.leave()
+      }
+    }
+  }
+
+  #board(key: string): Flight {
+    const flight = this.#flights.get(key) ?? new Flight()
+    this.#flights.set(key, flight)
+    flight.aboard++
+    return flight
+  }
+
+  async #fetch(key: string, fill: Fill): Promise<Entry> {
+    const flight = this.#flights.get(key) ?? new Flight()
+    try {
+      return { value: await fill(flight.controller.signal), fetchedAt: this.#options.now() }
+    } finally {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    }
+  }
+}
+
+/** Those who wait for one fetch. */
+class Flight {
+  readonly controller = new AbortController()
+  aboard = 0
+
+  leave(): void {
+    if (--this.aboard === 0) this.controller.abort()
+  }
+}
+
+function cancelled(): ConnectorError {
+  return new ConnectorError('cancelled', 'The request was cancelled.')
+}
+
+/** The promise's outcome, or `cancelled` as soon as the signal aborts. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(cancelled())
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,118 @@
+import type {
+  Connector,
+  ProviderInfo,
+  ProviderLimits,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { type Account, Accounts } from './accounts.ts'
+import { addressOf } from './address.ts'
+import { Breaker, type BreakerOptions } from './breaker.ts'
+import { compose } from './layer.ts'
+import { limited } from './limits.ts'
+import { type RetryOptions, retried } from './retries.ts'
+import { type Secrets, sanitised } from './sanitise.ts'
+import { slotted } from './slots.ts'
+import { openTransport, type Timeouts } from './transport.ts'
+import type { LimitStore } from './window.ts'
+
+export interface ProviderOptions {
+  /** Replaces the provider's address, with and without a key. */
+  readonly baseUrl?: string | undefined
+  /** The service's own key. */
+  readonly key?: string | undefined
+  readonly limits?: Partial<ProviderLimits> | undefined
+  readonly limitStore: LimitStore
+  readonly timeouts: Timeouts
+  readonly maxAnswerBytes: number
+  readonly retry: RetryOptions
+  readonly breaker: BreakerOptions
+  readonly now: () => number
+}
+
+/** A connector with everything between it and the network. */
+export interface Provider {
+  readonly connector: Connector
+  readonly info: ProviderInfo
+  /** The service's own key, where it has one that the provider takes. */
+  readonly key: string | undefined
+  readonly breaker: Breaker
+  /** The account of a key, or of our address. */
+  account(key: string | undefined): Account
+  /** Sends through all layers; a status of 500 and more is `provider_down` here. */
+  send(request: UpstreamRequest, account: Account, signal: AbortSignal | undefined): Promise<UpstreamAnswer>
+  /** Whatever was thrown, as an error that may be shown. */
+  sanitised(error: unknown, key: string | undefined): ConnectorError
+  close(): Promise<void>
+}
+
+/** Requests under way at once where the provider names no number. */
+const CONCURRENCY = 8
+
+/**
+ * One provider's way to the network. From the outside in: a retry passes every layer beneath it again; an open breaker
+ * refuses before limits are spent; limits are spent before a request waits for its turn, so that refusals are quick.
+ */
+export function openProvider(connector: Connector, options: ProviderOptions): Provider {
+  const { now, timeouts, maxAnswerBytes: maxBytes } = options
+  const limits = { ...connector.info.limits, ...options.limits }
+  const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
+  const keylessBase = options.baseUrl ?? info.keylessBaseUrl ?? info.baseUrl
+  const key = info.key === 'none' ? undefined : options.key
+
+  const accounts = new Accounts(info, options.limitStore, now)
+  const breaker = new Breaker(info, options.breaker, now)
+  const open = (base: string) => {
+    const transport = openTransport({ base: new URL(base), timeouts, maxBytes })
+    const waitMs = timeouts.headersMs + timeouts.bodyMs
+    const layers = [
+      retried(options.retry),
+      breaker.refuse,
+      limited(info, now),
+      slotted(info, limits.concurrency ?? CONCURRENCY, waitMs),
+      breaker.observe,
+    ]
+    return { base: new URL(base), send: compose(layers, transport.send), close: transport.close }
+  }
+  const keyed = open(info.baseUrl)
+  const keyless = keylessBase === info.baseUrl ? keyed : open(keylessBase)
+  const addresses = [...new Set([keyed, keyless])].flatMap(({ base }) => [
+    base.href,
+    base.host,
+    base.hostname,
+  ])
+
+  return {
+    connector,
+    info,
+    key,
+    breaker,
+    account: (key) => accounts.of(key),
+    async send(request, account, signal) {
+      if (info.key === 'required' && account.key === undefined) throw keyRequired(info)
+      const route = request.keyless ? keyless : keyed
+      // Refuses an id that would climb out of the base before it costs anything.
+      addressOf(route.base, request)
+      const answer = await route.send({ request, account, signal })
+      if (answer.status < 500) return answer
+      throw new ConnectorError('provider_down', `${info.name} fails at the moment. Try again later.`, {
+        provider: info.slug,
+        cause: new Error(`status ${answer.status}`),
+      })
+    },
+    sanitised: (error, key) => sanitised(error, info, secretsOf(key, options.key, addresses)),
+    close: async () => {
+      await Promise.all([...new Set([keyed, keyless])].map(({ close }) => close()))
+    },
+  }
+}
+
+function secretsOf(...secrets: readonly (string | undefined | readonly string[])[]): Secrets {
+  return secrets.flat().filter((secret) => secret !== undefined)
+}
+
+function keyRequired(info: ProviderInfo): ConnectorError {
+  const sentence = `${info.name} needs a key of your own. Save it with PUT /user-keys/${info.slug}.`
+  return new ConnectorError('key_required', sentence, { provider: info.slug })
+}

@@ -1,0 +1,81 @@
+import { ConnectorError } from '../errors.ts'
+import { UpstreamFailure } from './failure.ts'
+
+/** What may never be shown: replaced by `[hidden]` wherever a cause mentions it. */
+export type Secrets = readonly string[]
+
+/**
+ * Whatever was thrown, as a `ConnectorError` with a sentence of ours. Its cause is a plain description for the log,
+ * without addresses, keys or stack traces; the original goes no further.
+ */
+export function sanitised(
+  error: unknown,
+  provider: { slug: string; name: string },
+  secrets: Secrets,
+): ConnectorError {
+  const cause = describe(error, secrets)
+  const options = { provider: provider.slug, cause }
+  if (error instanceof ConnectorError) {
+    if (error.provider !== undefined && error.cause === undefined) return error
+    return new ConnectorError(error.code, error.message, {
+      provider: provider.slug,
+      ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+      ...(error.cause === undefined ? {} : { cause: describe(error.cause, secrets) }),
+    })
+  }
+  const { name } = provider
+  if (!(error instanceof UpstreamFailure)) {
+    return new ConnectorError('not_understood', `The answer of ${name} was not understood.`, options)
+  }
+  switch (error.kind) {
+    case 'connect':
+    case 'broken':
+      return new ConnectorError('provider_down', `${name} can not be reached. Try again later.`, options)
+    case 'slow':
+      return new ConnectorError(
+        'provider_slow',
+        `${name} did not answer in time. Try again later, or ask for less with start and end.`,
+        options,
+      )
+    case 'too-large':
+      return new ConnectorError(
+        'answer_too_large',
+        `The answer of ${name} is too large. Ask for less with start and end.`,
+        options,
+      )
+    case 'redirected':
+    case 'garbled':
+      return new ConnectorError('not_understood', `The answer of ${name} was not understood.`, options)
+    default:
+      return error.kind satisfies never
+  }
+}
+
+/** `Name [CODE]: message`, for each error of the chain. */
+function describe(error: unknown, secrets: Secrets): string {
+  const sentences: string[] = []
+  for (let each = error, depth = 0; each !== undefined && each !== null && depth < 4; depth++) {
+    if (!(each instanceof Error)) {
+      sentences.push(String(each))
+      break
+    }
+    const code = (each as NodeJS.ErrnoException).code
+    // The message of a syntax error quotes the text that it is about.
+    const message = each instanceof SyntaxError ? 'malformed text' : each.message
+    sentences.push(`${each.name}${code === undefined ? '' : ` [${code}]`}: ${message}`)
+    each = each.cause
+  }
+  return hide(sentences.join(' < '), secrets).slice(0, 500)
+}
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[?::1\]?:\d+/gi
+
+function hide(text: string, secrets: Secrets): string {
+  const shown = secrets
+    .filter((secret) => secret !== '')
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, secret) => {
+      return rest.replaceAll(secret, '[hidden]').replaceAll(encodeURIComponent(secret), '[hidden]')
+    }, text)
+  return shown.replace(ADDRESS, '[address]')
+}

@@ -1,0 +1,65 @@
+import { ConnectorError } from '../errors.ts'
+import type { Account } from './accounts.ts'
+import type { Layer } from './layer.ts'
+
+/**
+ * At most so many requests of an account under way at once; the others wait in line, for a while. `waitMs` bounds the
+ * wait, so that a provider that hangs doesn't hold those in line for longer than those who are with it.
+ */
+export function slotted(
+  provider: { slug: string; name: string },
+  concurrency: number,
+  waitMs: number,
+): Layer {
+  const lines = new WeakMap<Account, Line>()
+  return (next) => async (exchange) => {
+    let line = lines.get(exchange.account)
+    if (line === undefined) lines.set(exchange.account, (line = new Line(concurrency)))
+    if (!(await line.enter(exchange.signal, waitMs))) {
+      if (exchange.signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
+      const sentence = `${provider.name} is slow, and too many requests are waiting for it.`
+      throw new ConnectorError('provider_slow', sentence, { provider: provider.slug })
+    }
+    try {
+      return await next(exchange)
+    } finally {
+      line.leave()
+    }
+  }
+}
+
+class Line {
+  #free: number
+  readonly #waiting = new Set<() => void>()
+
+  constructor(places: number) {
+    this.#free = places
+  }
+
+  /** false when the signal or the wait ended it. */
+  enter(signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
+    if (this.#free > 0) {
+      this.#free--
+      return Promise.resolve(true)
+    }
+    return new Promise((resolve) => {
+      const settle = (isIn: boolean) => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', giveUp)
+        this.#waiting.delete(admit)
+        resolve(isIn)
+      }
+      const admit = () => settle(true)
+      const giveUp = () => settle(false)
+      const timer = setTimeout(giveUp, waitMs)
+      signal?.addEventListener('abort', giveUp)
+      this.#waiting.add(admit)
+    })
+  }
+
+  leave(): void {
+    const [first] = this.#waiting
+    if (first === undefined) this.#free++
+    else first()
+  }
+}

@@ -1,0 +1,142 @@
+import { Pool } from 'undici'
+import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
+import { addressOf, isBelow } from './address.ts'
+import { decodeText, unpack } from './body.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { Handler } from './layer.ts'
+
+export interface Timeouts {
+  /** Until the connection stands. */
+  readonly connectMs: number
+  /** From the request until the status and the headers of the answer. */
+  readonly headersMs: number
+  /** From the headers until the last byte, however it drips. */
+  readonly bodyMs: number
+}
+
+export interface TransportOptions {
+  readonly base: URL
+  readonly timeouts: Timeouts
+  /** Of an answer, packed and unpacked. */
+  readonly maxBytes: number
+}
+
+const REDIRECTS = 3
+
+const HEADERS = {
+  accept: 'application/json, */*;q=0.5',
+  'accept-encoding': 'gzip, br, deflate',
+  'user-agent': 'parquetry',
+}
+
+/** HTTP to one provider over its own pool of connections. Every failure is an `UpstreamFailure`. */
+export function openTransport(options: TransportOptions): { send: Handler; close: () => Promise<void> } {
+  const { base, timeouts } = options
+  const pool = new Pool(base.origin, {
+    connections: 32,
+    pipelining: 1,
+    connect: { timeout: timeouts.connectMs },
+    // Both are measured by us: undici's body timeout starts anew with every byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    send: ({ request }) => follow(pool, options, request),
+    close: () => pool.destroy(),
+  }
+}
+
+async function follow(
+  pool: Pool,
+  options: TransportOptions,
+  request: UpstreamRequest,
+): Promise<UpstreamAnswer> {
+  let address = addressOf(options.base, request)
+  for (let hops = 0; hops <= REDIRECTS; hops++) {
+    const answer = await exchange(pool, options, address, request)
+    const location = answer.status >= 300 && answer.status < 400 ? answer.headers['location'] : undefined
+    if (location === undefined) return answer
+    const target = URL.parse(location, address)
+    if (target === null || !isBelow(options.base, target)) {
+      throw new UpstreamFailure('redirected', 'The provider redirects to another address')
+    }
+    address = target
+  }
+  throw new UpstreamFailure('redirected', `The provider redirects more than ${REDIRECTS} times`)
+}
+
+async function exchange(
+  pool: Pool,
+  options: TransportOptions,
+  address: URL,
+  request: UpstreamRequest,
+): Promise<UpstreamAnswer> {
+  const { timeouts, maxBytes } = options
+  const controller = new AbortController()
+  const hasBody = request.json !== undefined
+  let timer = setTimeout(() => controller.abort(), timeouts.headersMs)
+  let stage = 'headers'
+  try {
+    const response = await pool.request({
+      path: `${address.pathname}${address.search}`,
+      method: request.method ?? 'GET',
+      headers: {
+        ...HEADERS,
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...lowerCased(request.headers ?? {}),
+      },
+      body: hasBody ? JSON.stringify(request.json) : null,
+      signal: controller.signal,
+    })
+    clearTimeout(timer)
+    stage = 'body'
+    timer = setTimeout(() => controller.abort(), timeouts.bodyMs)
+    const headers = flatten(response.headers)
+    const contentType = headers['content-type'] ?? ''
+    const packed = await collect(response.body, Number(headers['content-length'] ?? 0), maxBytes)
+    const bytes = await unpack(packed, headers['content-encoding'] ?? '', maxBytes)
+    return { status: response.statusCode, contentType, headers, text: decodeText(bytes, contentType) }
+  } catch (error) {
+    throw asFailure(error, controller.signal.aborted ? stage : undefined)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function collect(body: AsyncIterable<Buffer>, announced: number, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new UpstreamFailure('too-large', `The answer is over ${maxBytes} bytes`)
+  const chunks: Buffer[] = []
+  let size = 0
+  // Throwing out of the loop destroys the stream, and with it the connection.
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes || announced > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** undici's codes for a connection that never stood. */
+const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+function asFailure(error: unknown, lateStage: string | undefined): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  if (lateStage !== undefined) return new UpstreamFailure('slow', `The provider was too slow: ${lateStage}`)
+  const code = String((error as NodeJS.ErrnoException).code ?? '')
+  if (error instanceof AggregateError || UNCONNECTED.test(code)) {
+    return new UpstreamFailure('connect', 'The provider can not be reached', error)
+  }
+  return new UpstreamFailure('broken', 'The connection to the provider broke', error)
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}

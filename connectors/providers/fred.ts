@@ -1,0 +1,163 @@
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Observation,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../connector.ts'
+import {
+  invalidSeriesId,
+  keyRejected,
+  limitReached,
+  pathNotFound,
+  providerDown,
+  seriesNotFound,
+} from '../errors.ts'
+import { frequencyName, parsePeriod, periodOfDate } from '../periods.ts'
+import {
+  firstText,
+  type JsonRecord,
+  notUnderstood,
+  number,
+  parseJson,
+  record,
+  records,
+  text,
+} from '../read.ts'
+
+const info = {
+  slug: 'fred',
+  name: 'FRED',
+  description:
+    'Economic data of the Federal Reserve Bank of St. Louis and more than a hundred other sources.',
+  homepage: 'https://fred.stlouisfed.org',
+  tier: 'free',
+  baseUrl: 'https://api.stlouisfed.org/fred',
+  key: 'required',
+  limits: {
+    windows: [
+      { requests: 2, perSeconds: 1 },
+      { requests: 120, perSeconds: 60 },
+    ],
+  },
+} as const
+
+/** The largest page of observations. */
+const PAGE = 100_000
+
+type Query = Readonly<Record<string, string | number | undefined>>
+
+/** https://fred.stlouisfed.org/docs/api/fred/. A path is the id of a category. */
+export const fred: Connector = {
+  info,
+
+  async browse(path, context) {
+    const request = requestOf(context, ['category', 'children'], { category_id: categoryId(path) })
+    return context.cached(request, (answer) =>
+      records(bodyOf(answer, () => pathNotFound(info, path))['categories']).map(asCategory),
+    )
+  },
+
+  async list(path, { limit, offset }, context) {
+    // The root of the tree has categories alone.
+    if (path === '') return { total: 0, series: [] }
+    const query = {
+      category_id: categoryId(path),
+      limit: Math.max(1, limit),
+      offset,
+      order_by: 'series_id',
+    }
+    const answer = await context.send(requestOf(context, ['category', 'series'], query))
+    const body = bodyOf(answer, () => pathNotFound(info, path))
+    return { total: number(body['count']), series: records(body['seriess']).slice(0, limit).map(asSeries) }
+  },
+
+  async series(id, range, context) {
+    if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters, digits, and _ . -, as GNPCA')
+    const notFound = () => seriesNotFound(info, id)
+    const request = requestOf(context, ['series'], { series_id: id })
+    const found = await context.cached(request, (answer) => records(bodyOf(answer, notFound)['seriess'])[0])
+    if (found === undefined) throw notFound()
+    const { name, frequency, unit } = asSeries(found)
+    const observations: Observation[] = []
+    for (let offset = 0; ; offset += PAGE) {
+      const query = {
+        series_id: id,
+        observation_start: range.start,
+        observation_end: range.end,
+        limit: PAGE,
+        offset,
+      }
+      const answer = await context.send(requestOf(context, ['series', 'observations'], query))
+      const body = bodyOf(answer, notFound)
+      const rows = records(body['observations'])
+      observations.push(...rows.flatMap((row) => asObservation(row, frequency)))
+      if (rows.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
+    }
+    const lastUpdated = instant(firstText(found, 'last_updated'))
+    return { series_id: id, name, frequency, unit, lastUpdated, observations }
+  },
+
+  async checkKey(context) {
+    const answer = await context.send(requestOf(context, ['category', 'children'], { category_id: 0 }))
+    bodyOf(answer, () => notUnderstood('the root category is missing'))
+  },
+}
+
+function requestOf(context: ConnectorContext, path: readonly string[], query: Query) {
+  return { path, query: { ...query, api_key: context.key, file_type: 'json' } }
+}
+
+function categoryId(path: string): string {
+  if (!/^\d*$/.test(path)) throw pathNotFound(info, path)
+  return path === '' ? '0' : path
+}
+
+/** The body of a success. Errors are told by `error_code`, whatever the status: a bad key and an unknown id are 400. */
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const body = record(parseJson(answer))
+  const code = number(body['error_code']) ?? answer.status
+  if (code < 400) return body
+  const message = text(body['error_message']) ?? ''
+  if (/api[_ ]key/i.test(message)) throw keyRejected(info)
+  if (code === 404 || /does not exist|not found/i.test(message)) throw notFound()
+  if (code === 429) throw limitReached(info, 60)
+  if (code === 423 || code >= 500) throw providerDown(info)
+  throw notUnderstood(`error_code ${code}`)
+}
+
+function asCategory(category: JsonRecord): Category {
+  const path = text(category['id']) ?? ''
+  // FRED doesn't say which categories hold series; all but the root can.
+  return {
+    path,
+    name: text(category['name']) ?? path,
+    description: text(category['notes']) ?? '',
+    series: true,
+  }
+}
+
+function asSeries(series: JsonRecord): SeriesInfo {
+  const id = text(series['id']) ?? ''
+  return {
+    series_id: id,
+    name: text(series['title']) ?? id,
+    frequency: frequencyName(firstText(series, 'frequency', 'frequency_short')),
+    unit: firstText(series, 'units', 'units_short'),
+    start: text(series['observation_start']),
+    end: text(series['observation_end']),
+  }
+}
+
+function asObservation(row: JsonRecord, frequency: string | null): Observation[] {
+  const day = parsePeriod(text(row['date']) ?? '')
+  if (day === undefined) return []
+  const { date, period } = periodOfDate(day.date, frequency)
+  return [{ date, ...(period === undefined ? {} : { period }), value: number(row['value']) }]
+}
+
+/** `2013-07-31 09:26:16-05` with a `T` and a whole offset. */
+function instant(time: string | null): string | null {
+  return time?.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00') ?? null
+}

@@ -1,0 +1,210 @@
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Observation,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../connector.ts'
+import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../errors.ts'
+import { fromPages, slice } from '../paging.ts'
+import { parsePeriod } from '../periods.ts'
+import {
+  firstText,
+  type JsonRecord,
+  list,
+  notUnderstood,
+  number,
+  parseJson,
+  record,
+  records,
+  text,
+} from '../read.ts'
+
+const info = {
+  slug: 'worldbank',
+  name: 'World Bank',
+  description: "The World Bank's indicators of development, by country and year.",
+  homepage: 'https://data.worldbank.org',
+  tier: 'free',
+  baseUrl: 'https://api.worldbank.org/v2',
+  key: 'none',
+  limits: { windows: [] },
+} as const
+
+/** More rows than any list of the provider has, but for that of all indicators. */
+const ALL = 20_000
+
+/** The aggregate for which an indicator is listed where its topic or source is looked at. */
+const WORLD = { id: 'WLD', name: 'World' }
+
+const ROOT: readonly Category[] = [
+  { path: 'topic', name: 'Topics', description: 'Indicators by topic', series: false },
+  { path: 'source', name: 'Sources', description: 'Indicators by database', series: false },
+  { path: 'indicator', name: 'All indicators', description: 'Every indicator, for the world', series: true },
+]
+
+/**
+ * https://datahelpdesk.worldbank.org/knowledgebase/articles/889392. Paths are `topic/3` and `source/2`, with the
+ * indicators for the world, and `topic/3/NY.GDP.MKTP.CD` with that indicator for each country.
+ */
+export const worldbank: Connector = {
+  info,
+  freshSeconds: 6 * 3600,
+
+  async browse(path, context) {
+    if (path === '') return ROOT
+    if (path === 'indicator') return []
+    const [kind, id, indicator] = splitPath(path)
+    if (indicator !== undefined) return []
+    if (id === undefined)
+      return catalogue(context, [kind], path, (rows) => rows.map((row) => asCategory(kind, row)))
+    return catalogue(context, [kind, id, 'indicator'], path, (rows) =>
+      rows.map((row) => ({ ...asCategory(path, row), description: text(row['sourceNote']) ?? '' })),
+    )
+  },
+
+  async list(path, page, context) {
+    if (path === '') return { total: 0, series: [] }
+    const [kind, id, indicator] = splitPath(path)
+    if (kind !== 'indicator' && id === undefined) return { total: 0, series: [] }
+    if (indicator !== undefined) {
+      const countries = await catalogue(context, ['country'], path, (rows) =>
+        rows.map((row) => ({
+          id: firstText(row, 'id', 'iso2Code') ?? '',
+          name: firstText(row, 'name', 'value') ?? '',
+        })),
+      )
+      const found = await catalogue(context, ['indicator', indicator], path, (rows) => rows[0])
+      if (found === undefined) throw pathNotFound(info, path)
+      return slice(
+        countries.map((country) => asSeries(found, country)),
+        page,
+      )
+    }
+    const request = kind === 'indicator' ? [kind] : [kind, id!, 'indicator']
+    return fromPages(page, async (number, size) => {
+      const answer = await context.send(requestOf(request, { page: number, per_page: size }))
+      const { total, rows } = read(answer, () => pathNotFound(info, path))
+      return { total, series: rows.map((row) => asSeries(row, WORLD)) }
+    })
+  },
+
+  async series(id, _range, context) {
+    const [, country, indicator] = /^([A-Za-z0-9]{2,3})\/([^/;]+)$/.exec(id) ?? []
+    if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {
+      throw invalidSeriesId(info, id, 'a country and an indicator, as US/NY.GDP.MKTP.CD')
+    }
+    const notFound = () => seriesNotFound(info, id)
+    const rows: JsonRecord[] = []
+    let lastUpdated: string | null = null
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const path = ['country', country, 'indicator', indicator]
+      const answer = await context.send(requestOf(path, { page, per_page: ALL }))
+      const part = read(answer, notFound)
+      rows.push(...part.rows)
+      pages = part.pages
+      lastUpdated ??= part.lastUpdated
+    }
+    const first = rows[0]
+    if (first === undefined) throw notFound()
+    const title = labelOf(first['indicator'])
+    const place = labelOf(first['country'])
+    return {
+      series_id: id,
+      name: [title ?? indicator, place ?? country].join(', '),
+      frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
+      unit: unitOf(first, title),
+      lastUpdated,
+      observations: rows.flatMap(asObservation),
+    }
+  },
+}
+
+function requestOf(path: readonly string[], query: Readonly<Record<string, number>>) {
+  return { path, query: { format: 'json', ...query } }
+}
+
+function catalogue<T>(
+  context: ConnectorContext,
+  path: readonly string[],
+  asked: string,
+  map: (rows: readonly JsonRecord[]) => T,
+): Promise<T> {
+  return context.cached(requestOf(path, { per_page: ALL }), (answer) =>
+    map(read(answer, () => pathNotFound(info, asked)).rows),
+  )
+}
+
+function splitPath(path: string): [kind: string, id?: string, indicator?: string] {
+  const match = /^(?:(topic|source)(?:\/(\d+)(?:\/([^/]+))?)?|(indicator))$/.exec(path)
+  if (match === null) throw pathNotFound(info, path)
+  return [match[1] ?? match[4]!, match[2], match[3]]
+}
+
+/** `[{page, pages, total, …}, rows]`; errors are `[{message: […]}]`, with a status of 200. */
+function read(answer: UpstreamAnswer, notFound: () => Error) {
+  if (answer.status === 404) throw notFound()
+  const body = list(parseJson(answer))
+  const head = record(body.find((part) => !Array.isArray(part)))
+  const [error] = records(head['message'])
+  if (error !== undefined) throw failure(error, notFound)
+  if (answer.status >= 400) throw notUnderstood(`status ${answer.status}`)
+  const rows = records(body.find((part) => Array.isArray(part)))
+  return {
+    rows,
+    total: number(head['total']),
+    pages: number(head['pages']) ?? 1,
+    lastUpdated: text(head['lastupdated']),
+  }
+}
+
+/** https://datahelpdesk.worldbank.org/knowledgebase/articles/898620 lists the ids of errors. */
+function failure(error: JsonRecord, notFound: () => Error): Error {
+  switch (text(error['id'])) {
+    case '120':
+    case '175':
+      return notFound()
+    case '105':
+    case '110':
+    case '111':
+      return providerDown(info)
+    default:
+      return notUnderstood(`error ${text(error['id']) ?? 'without an id'}`)
+  }
+}
+
+function asCategory(parent: string, row: JsonRecord): Category {
+  const id = text(row['id']) ?? ''
+  const description = firstText(row, 'sourceNote', 'description') ?? ''
+  return { path: `${parent}/${id}`, name: firstText(row, 'value', 'name') ?? id, description, series: true }
+}
+
+function asSeries(indicator: JsonRecord, place: { id: string; name: string }): SeriesInfo {
+  const id = text(indicator['id']) ?? ''
+  const name = text(indicator['name']) ?? id
+  return {
+    series_id: `${place.id}/${id}`,
+    name: `${name}, ${place.name}`,
+    frequency: null,
+    unit: unitOf(indicator, name),
+    start: null,
+    end: null,
+  }
+}
+
+/** The field is nearly always empty; by the provider's convention the unit ends the name, in parentheses. */
+function unitOf(row: JsonRecord, name: string | null): string | null {
+  return text(row['unit']) ?? /\(([^()]+)\)\s*$/.exec(name ?? '')?.[1] ?? null
+}
+
+function labelOf(value: JsonRecord[string] | undefined): string | null {
+  return text(value) ?? firstText(record(value), 'value', 'name')
+}
+
+function asObservation(row: JsonRecord): Observation[] {
+  const read = parsePeriod(text(row['date']) ?? '')
+  if (read === undefined) return []
+  const { date, period } = read
+  return [{ date, ...(period === undefined ? {} : { period }), value: number(row['value']) }]
+}
