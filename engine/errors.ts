@@ -21,6 +21,10 @@ export const ERRORS = {
     when: 'an upload is malformed; the message names row and column where it can',
   },
   invalid_columns_manifest: { status: 400, when: 'declared columns are malformed' },
+  invalid_file: {
+    status: 400,
+    when: 'a file to be queried where it lies is not there, or is no Parquet file',
+  },
   invalid_name: { status: 400, when: 'a name is empty, too long or not text' },
   not_found: { status: 404, when: 'no such repository, dataset or account' },
   name_taken: { status: 409, when: 'the name already exists in the same place' },

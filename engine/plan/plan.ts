@@ -16,7 +16,7 @@ export type Scan =
   | { readonly kind: 'slices'; readonly slices: readonly Slice[] }
   /** Rows as a JSON array of arrays, for what never was a file. */
   | { readonly kind: 'inline'; readonly json: string }
-  /** A Parquet file of somebody else's: each column is read by an expression over its own names. */
+  /** Parquet files of somebody else's: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
 
 export interface PlanColumn {

@@ -17,8 +17,7 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
     const keys = plan.order.map(
       (key) => `${key.sql} ${key.descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
     )
-    if (plan.scan.kind === 'slices') keys.push(ROW_POSITION)
-    if (plan.scan.kind === 'inline') keys.push('position')
+    keys.push(plan.scan.kind === 'inline' ? 'position' : ROW_POSITION)
     sql += ` ORDER BY ${keys.join(', ')}`
   }
   sql += limit(plan, matches)
