@@ -1,0 +1,262 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import koffi from 'koffi'
+
+/**
+ * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
+ *
+ * Handles are addresses as BigInts: they may be passed between threads of this process, and nothing checks them.
+ * Whoever calls an `open`-like function calls its counterpart, once.
+ */
+export interface DuckDb {
+  /** Opens an in-memory database. */
+  open(config: Readonly<Record<string, string>>): bigint
+  close(database: bigint): void
+  connect(database: bigint): bigint
+  disconnect(connection: bigint): void
+  /** Makes the connection's running query fail. Harmless when none runs, without effect on one that starts later. */
+  interrupt(connection: bigint): void
+  /** Runs a statement that is quick and returns nothing of interest. Blocks. */
+  run(connection: bigint, sql: string): void
+  /** Off the main thread. The statement is destroyed by the caller unless this rejects. */
+  prepare(connection: bigint, sql: string): Promise<bigint>
+  bind(statement: bigint, parameters: readonly string[]): void
+  destroyStatement(statement: bigint): void
+  /** Off the main thread; resolves when the first rows are there or the query has failed. */
+  execute(statement: bigint): Promise<Result>
+  /** Off the main thread. The next chunk, which the caller destroys; undefined after the last. */
+  fetch(result: Result): Promise<bigint | undefined>
+  /** `duckdb_type` numbers of the result's columns. */
+  columnTypes(result: Result): number[]
+  destroyResult(result: Result): void
+  chunkRows(chunk: bigint): number
+  destroyChunk(chunk: bigint): void
+  arrowOptions(connection: bigint): bigint
+  destroyArrowOptions(options: bigint): void
+  /** Fills `array` with an `ArrowArray` (C data interface) of one struct column; `release` ends its life. */
+  toArrow(options: bigint, chunk: bigint, array: ArrowArray): void
+  release(array: ArrowArray): void
+  /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
+  copy(target: NodeJS.ArrayBufferView, from: bigint, bytes: number): void
+}
+
+/** A `duckdb_result`, and what by-value calls take of it. */
+export interface Result {
+  readonly memory: BigUint64Array
+  readonly value: object
+}
+
+/** The ten words of a `struct ArrowArray`. */
+export type ArrowArray = BigUint64Array
+
+/** Positions of the fields that are read, in words. https://arrow.apache.org/docs/format/CDataInterface.html */
+export const ARROW = {
+  length: 0,
+  nullCount: 1,
+  offset: 2,
+  bufferCount: 3,
+  childCount: 4,
+  buffers: 5,
+  children: 6,
+} as const
+const ARROW_RELEASE = 8
+
+export class DuckDbError extends Error {
+  override readonly name = 'DuckDbError'
+}
+
+/** Words outside V8's heap, whose address stays the same while another thread writes to it. */
+export function words(count: number): BigUint64Array {
+  return new BigUint64Array(new ArrayBuffer(count * 8))
+}
+
+let loaded: DuckDb | undefined
+
+/** Loads the library once per thread; throws where koffi or the library can't be loaded. */
+export function loadDuckDb(): DuckDb {
+  loaded ??= load()
+  return loaded
+}
+
+function libraryPath(): string {
+  const api = createRequire(import.meta.url).resolve('@duckdb/node-api')
+  const bindings = createRequire(api).resolve('@duckdb/node-bindings')
+  const platform = `@duckdb/node-bindings-${process.platform}-${process.arch}/package.json`
+  const file =
+    { darwin: 'libduckdb.dylib', win32: 'duckdb.dll' }[process.platform as string] ?? 'libduckdb.so'
+  return join(dirname(createRequire(bindings).resolve(platform)), file)
+}
+
+/** Koffi runs C code on stacks of its own; 128 KiB, its default for calls off the thread, is little for a planner. */
+const STACK_BYTES = 8 << 20
+
+function load(): DuckDb {
+  const config = koffi.config()
+  if (config.async_stack_size !== STACK_BYTES) {
+    koffi.config({
+      sync_stack_size: STACK_BYTES,
+      async_stack_size: STACK_BYTES,
+      resident_async_pools: 32,
+      max_async_calls: 1024,
+    })
+  }
+  const library = koffi.load(libraryPath())
+  const standard = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : libraryPath())
+  const result = koffi.struct({
+    a: 'uint64',
+    b: 'uint64',
+    c: 'uint64',
+    d: 'uint64',
+    e: 'uint64',
+    inner: 'uint64',
+  })
+  const handle = 'uint64'
+  const out = 'void *'
+  const define = (name: string, returns: string, ...takes: (string | typeof result)[]) =>
+    library.func(`duckdb_${name}`, returns, takes)
+
+  const open = define('open_ext', 'int', 'str', out, handle, out)
+  const close = define('close', 'void', out)
+  const createConfig = define('create_config', 'int', out)
+  const setConfig = define('set_config', 'int', handle, 'str', 'str')
+  const destroyConfig = define('destroy_config', 'void', out)
+  const free = define('free', 'void', handle)
+  const connect = define('connect', 'int', handle, out)
+  const disconnect = define('disconnect', 'void', out)
+  const interrupt = define('interrupt', 'void', handle)
+  const query = define('query', 'int', handle, 'str', out)
+  const prepare = define('prepare', 'int', handle, 'str', out)
+  const prepareError = define('prepare_error', 'str', handle)
+  const bindVarchar = define('bind_varchar_length', 'int', handle, 'uint64', out, 'uint64')
+  const destroyPrepare = define('destroy_prepare', 'void', out)
+  const execute = define('execute_prepared_streaming', 'int', handle, out)
+  const resultError = define('result_error', 'str', out)
+  const fetchChunk = define('fetch_chunk', handle, result)
+  const columnCount = define('column_count', 'uint64', out)
+  const columnType = define('column_type', 'int', out, 'uint64')
+  const destroyResult = define('destroy_result', 'void', out)
+  const chunkSize = define('data_chunk_get_size', 'uint64', handle)
+  const destroyChunk = define('destroy_data_chunk', 'void', out)
+  const getArrowOptions = define('connection_get_arrow_options', 'void', handle, out)
+  const destroyArrowOptions = define('destroy_arrow_options', 'void', out)
+  const toArrow = define('data_chunk_to_arrow', handle, handle, handle, out)
+  const errorMessage = define('error_data_message', 'str', handle)
+  const destroyError = define('destroy_error_data', 'void', out)
+  const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
+  const release = koffi.proto('void', [out])
+
+  /** Destructors take the address of the handle and clear it. */
+  const holding = (address: bigint): BigUint64Array => {
+    const holder = words(1)
+    holder[0] = address
+    return holder
+  }
+  // `kept` stays reachable until the call has returned: the other thread writes to its memory.
+  const off = <T>(
+    call: { async: (...args: unknown[]) => void },
+    args: unknown[],
+    kept: BigUint64Array,
+  ): Promise<T> =>
+    new Promise((resolve, reject) => {
+      call.async(...args, (error: unknown, value: T) => {
+        if (error || kept.length === 0) reject(error)
+        else resolve(value)
+      })
+    })
+  const failed = (message: string | null, what: string): never => {
+    throw new DuckDbError(message ?? `${what} failed without a message`)
+  }
+
+  return {
+    open(config) {
+      const options = words(1)
+      const database = words(1)
+      const message = words(1)
+      if (createConfig(options) !== 0) failed(null, 'duckdb_create_config')
+      try {
+        for (const [name, value] of Object.entries(config)) {
+          if (setConfig(options[0], name, value) !== 0)
+            failed(`'${value}' is not a value of ${name}`, 'duckdb_set_config')
+        }
+        if (open(':memory:', database, options[0], message) !== 0) {
+          const text = message[0] ? koffi.decode.string(message[0]) : null
+          if (message[0]) free(message[0])
+          failed(text, 'duckdb_open_ext')
+        }
+      } finally {
+        destroyConfig(options)
+      }
+      return database[0]!
+    },
+    close: (database) => close(holding(database)),
+    connect(database) {
+      const connection = words(1)
+      if (connect(database, connection) !== 0) failed(null, 'duckdb_connect')
+      return connection[0]!
+    },
+    disconnect: (connection) => disconnect(holding(connection)),
+    interrupt: (connection) => interrupt(connection),
+    run(connection, sql) {
+      const memory = words(6)
+      const message = query(connection, sql, memory) === 0 ? undefined : (resultError(memory) ?? '')
+      destroyResult(memory)
+      if (message !== undefined) failed(message, sql)
+    },
+    async prepare(connection, sql) {
+      const statement = words(1)
+      const state = await off<number>(prepare, [connection, sql, statement], statement)
+      if (state === 0) return statement[0]!
+      const message = statement[0] ? prepareError(statement[0]) : null
+      destroyPrepare(statement)
+      return failed(message, 'duckdb_prepare')
+    },
+    bind(statement, parameters) {
+      for (const [index, text] of parameters.entries()) {
+        const bytes = Buffer.from(text)
+        if (bindVarchar(statement, index + 1, bytes, bytes.length) !== 0) {
+          failed(prepareError(statement), `duckdb_bind_varchar of parameter ${index + 1}`)
+        }
+      }
+    },
+    destroyStatement: (statement) => destroyPrepare(holding(statement)),
+    async execute(statement) {
+      const memory = words(6)
+      const state = await off<number>(execute, [statement, memory], memory)
+      if (state !== 0) {
+        const message = resultError(memory)
+        destroyResult(memory)
+        failed(message, 'duckdb_execute_prepared_streaming')
+      }
+      return { memory, value: { a: 0, b: 0, c: 0, d: 0, e: 0, inner: memory[5] } }
+    },
+    async fetch({ memory, value }) {
+      const chunk = await off<number | bigint>(fetchChunk, [value], memory)
+      if (chunk) return BigInt(chunk)
+      const message = resultError(memory)
+      return message ? failed(message, 'duckdb_fetch_chunk') : undefined
+    },
+    columnTypes({ memory }) {
+      return Array.from({ length: Number(columnCount(memory)) }, (_, column) => columnType(memory, column))
+    },
+    destroyResult: ({ memory }) => destroyResult(memory),
+    chunkRows: (chunk) => Number(chunkSize(chunk)),
+    destroyChunk: (chunk) => destroyChunk(holding(chunk)),
+    arrowOptions(connection) {
+      const options = words(1)
+      getArrowOptions(connection, options)
+      return options[0]!
+    },
+    destroyArrowOptions: (options) => destroyArrowOptions(holding(options)),
+    toArrow(options, chunk, array) {
+      const error = toArrow(options, chunk, array)
+      if (!error) return
+      const message = errorMessage(error)
+      destroyError(holding(BigInt(error)))
+      failed(message, 'duckdb_data_chunk_to_arrow')
+    },
+    release(array) {
+      if (array[ARROW_RELEASE]) koffi.call(array[ARROW_RELEASE], release, array)
+    },
+    copy: (target, from, bytes) => memcpy(target, from, bytes),
+  }
+}

@@ -1,0 +1,48 @@
+import type { Output } from './output.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const MINUS = 0x2d
+
+/** Letters that begin words which DuckDB accepts as numbers: nan, inf, infinity, in any case. */
+const isWordStart = (byte: number): boolean => (byte | 0x20) === 0x6e || (byte | 0x20) === 0x69
+
+/**
+ * Embeds JSON text. DuckDB's JSON is a little more than JSON: numbers may be `NaN` and `Infinity`, which become the
+ * strings that stand for them everywhere else. Line breaks between tokens become blanks, so that a row stays one line.
+ * Reserves its room, and `spare` bytes more.
+ */
+export function embedJson(out: Output, from: Uint8Array, start: number, end: number, spare: number): void {
+  // A word of three letters may become a string of four bytes more than it had.
+  out.reserve(2 * (end - start) + 8 + spare)
+  const { bytes } = out
+  let at = out.length
+  let inString = false
+  for (let i = start; i < end; i++) {
+    const byte = from[i]!
+    if (inString) {
+      bytes[at++] = byte
+      if (byte === BACKSLASH) bytes[at++] = from[++i]!
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) {
+      bytes[at++] = byte
+      inString = true
+    } else if (byte < 0x20) {
+      bytes[at++] = 0x20
+    } else if (isWordStart(byte) && (from[i + 1]! | 0x20) !== 0x75) {
+      const negative = from[i - 1] === MINUS && i > start
+      if (negative) at--
+      const word = (byte | 0x20) === 0x6e ? '"NaN"' : negative ? '"-INF"' : '"INF"'
+      for (let k = 0; k < word.length; k++) bytes[at++] = word.charCodeAt(k)
+      while (i + 1 < end && isLetter(from[i + 1]!)) i++
+    } else {
+      bytes[at++] = byte
+    }
+  }
+  out.length = at
+}
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x7a
+}

@@ -1,0 +1,169 @@
+/**
+ * Numbers as decimal text. Every function writes at `at` and returns the position behind what it wrote; up to seven
+ * bytes behind that may be overwritten, too, because digits are stored four at a time.
+ */
+
+/** `0000` to `9999`, each as one little-endian word of ASCII. */
+const FOUR_DIGITS = new Uint32Array(10_000)
+/** `00` to `99` likewise, in half a word. */
+export const TWO_DIGITS = new Uint16Array(100)
+for (let i = 0; i < 10_000; i++) {
+  const [a, b, c, d] = [
+    Math.floor(i / 1000),
+    Math.floor(i / 100) % 10,
+    Math.floor(i / 10) % 10,
+    i % 10,
+  ] as const
+  FOUR_DIGITS[i] = 0x30303030 + a + (b << 8) + (c << 16) + (d << 24)
+}
+for (let i = 0; i < 100; i++) TWO_DIGITS[i] = 0x3030 + Math.floor(i / 10) + ((i % 10) << 8)
+
+const MINUS = 0x2d
+const POINT = 0x2e
+
+/** Longest texts: -9223372036854775808, -1.2345678901234567e-308, -0.(38 digits). */
+export const MAX_INTEGER = 20
+export const MAX_DOUBLE = 25
+export const MAX_DECIMAL = 41
+
+/** Exactly four digits of 0 <= n < 10,000. */
+export function fourDigits(view: DataView, at: number, n: number): number {
+  view.setUint32(at, FOUR_DIGITS[n]!, true)
+  return at + 4
+}
+
+export function twoDigits(view: DataView, at: number, n: number): number {
+  view.setUint16(at, TWO_DIGITS[n]!, true)
+  return at + 2
+}
+
+function eightDigits(view: DataView, at: number, n: number): number {
+  const high = (n / 10_000) | 0
+  view.setUint32(at, FOUR_DIGITS[high]!, true)
+  view.setUint32(at + 4, FOUR_DIGITS[n - high * 10_000]!, true)
+  return at + 8
+}
+
+/** A whole number 0 <= n <= 2^53. */
+export function unsigned(view: DataView, at: number, n: number): number {
+  if (n < 10_000) {
+    const leading = n < 10 ? 3 : n < 100 ? 2 : n < 1000 ? 1 : 0
+    view.setUint32(at, FOUR_DIGITS[n]! >>> (leading * 8), true)
+    return at + 4 - leading
+  }
+  if (n < 100_000_000) {
+    const high = (n / 10_000) | 0
+    return fourDigits(view, unsigned(view, at, high), n - high * 10_000)
+  }
+  const high = Math.floor(n / 100_000_000)
+  return eightDigits(view, unsigned(view, at, high), n - high * 100_000_000)
+}
+
+/** A 64-bit integer, given as its low and high words. */
+export function int64(view: DataView, at: number, low: number, high: number): number {
+  let n = high === low >> 31 ? low : high * 4_294_967_296 + (low >>> 0)
+  if (n < -Number.MAX_SAFE_INTEGER || n > Number.MAX_SAFE_INTEGER) {
+    return ascii(view, at, String((BigInt(high) << 32n) | BigInt(low >>> 0)))
+  }
+  if (n < 0) {
+    view.setUint8(at++, MINUS)
+    n = -n
+  }
+  return unsigned(view, at, n)
+}
+
+const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`))
+/** A decimal of up to 15 digits is the only one of that length that reads back as its double. */
+const FIFTEEN_DIGITS = 1e15
+
+/**
+ * A finite double as the shortest text that reads back as the same one. Most data has few decimals: if the nearest
+ * whole number to `d * 10^k`, divided by `10^k`, gives `d` again, then its digits with the point k places from the
+ * right are that text, as both numbers are exact and division rounds correctly. The rest is `String`'s work.
+ */
+export function double(view: DataView, at: number, d: number): number {
+  if (d < 0 || Object.is(d, -0)) {
+    view.setUint8(at++, MINUS)
+    d = -d
+  }
+  if (d < FIFTEEN_DIGITS) {
+    const whole = Math.floor(d)
+    if (whole === d) return unsigned(view, at, d)
+    for (let k = 1; k <= 4; k++) {
+      const scaled = d * POWERS[k]!
+      const digits = Math.round(scaled)
+      // The product is off by less than this, so there is no need to divide.
+      if (Math.abs(scaled - digits) < 0.07 && digits < FIFTEEN_DIGITS && digits / POWERS[k]! === d) {
+        return pointed(view, at, digits, k)
+      }
+    }
+    if (d >= 1e-6) {
+      let k = 5
+      while (k < 20 && d * POWERS[k + 1]! < FIFTEEN_DIGITS) k++
+      let digits = Math.round(d * POWERS[k]!)
+      if (digits < FIFTEEN_DIGITS && digits / POWERS[k]! === d) {
+        while (digits % 10 === 0) {
+          digits /= 10
+          k--
+        }
+        return pointed(view, at, digits, k)
+      }
+    }
+  }
+  return ascii(view, at, String(d))
+}
+
+/** The digits of n < 2^53 with a point `scale` places from the right, 1 <= scale <= 22. */
+function pointed(view: DataView, at: number, n: number, scale: number): number {
+  const power = POWERS[scale]!
+  const whole = Math.floor(n / power)
+  at = unsigned(view, at, whole)
+  view.setUint8(at, POINT)
+  return padded(view, at + 1, n - whole * power, scale)
+}
+
+/** The digits of n with zeros before them, `width` in all. */
+function padded(view: DataView, at: number, n: number, width: number): number {
+  if (width <= 4) {
+    view.setUint32(at, FOUR_DIGITS[n]! >>> ((4 - width) * 8), true)
+    return at + width
+  }
+  if (width > 8) {
+    const high = Math.floor(n / 100_000_000)
+    return eightDigits(view, padded(view, at, high, width - 8), n - high * 100_000_000)
+  }
+  const high = (n / 10_000) | 0
+  return fourDigits(view, padded(view, at, high, width - 4), n - high * 10_000)
+}
+
+/** A decimal with all digits of its scale; `words` holds 128 bits from `index` on, lowest word first. */
+export function decimal(view: DataView, at: number, words: Int32Array, index: number, scale: number): number {
+  const low = words[index]!
+  const high = words[index + 1]!
+  const sign = high >> 31
+  if (words[index + 2] === sign && words[index + 3] === sign && scale <= 15) {
+    let n = high * 4_294_967_296 + (low >>> 0)
+    if (n >= -Number.MAX_SAFE_INTEGER && n <= Number.MAX_SAFE_INTEGER) {
+      if (n < 0) {
+        view.setUint8(at++, MINUS)
+        n = -n
+      }
+      return scale === 0 ? unsigned(view, at, n) : pointed(view, at, n, scale)
+    }
+  }
+  return ascii(view, at, bigDecimal(words, index, scale))
+}
+
+function bigDecimal(words: Int32Array, index: number, scale: number): string {
+  let value = BigInt(words[index + 3]!)
+  for (let i = 2; i >= 0; i--) value = (value << 32n) | BigInt(words[index + i]! >>> 0)
+  const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale)
+  return `${value < 0n ? '-' : ''}${whole}${scale === 0 ? '' : `.${digits.slice(-scale)}`}`
+}
+
+/** Text of ASCII characters only. */
+export function ascii(view: DataView, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) view.setUint8(at + i, text.charCodeAt(i))
+  return at + text.length
+}

@@ -1,0 +1,126 @@
+import type { EncodeOptions, Encoder } from '../encode/encoder.ts'
+import { type EncodedFormat, openEncoder } from '../encode/formats.ts'
+import { Output } from '../encode/output.ts'
+import type { Statement } from '../types.ts'
+import { cancelled } from './errors.ts'
+import { PieceEncoder, type Recipe } from './piece.ts'
+import { Pieces } from './pieces.ts'
+import type { WorkerPool } from './pool.ts'
+import type { Chunk, Source, StartOptions } from './source.ts'
+
+/** Bytes in order. Pull them: nothing is produced ahead beyond some buffers. Leaving a loop over it closes it. */
+export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
+  /** Rows in the bytes handed out so far. */
+  rows(): number
+}
+
+/** What all exports of an executor share. */
+export interface Surroundings {
+  readonly source: Source
+  readonly pool: WorkerPool
+  /** Exports that are under way. */
+  readonly running: Set<AsyncDisposable>
+}
+
+/** What all exports together may have waiting or in work, so long as each may have one piece. */
+const ALL_BYTES = 64 << 20
+/** Below these a piece is encoded sooner than it is sent to another thread. */
+const FEW_CELLS = 2048
+const FEW_BYTES = 64 << 10
+
+/** Up to this, copying a piece behind the header is cheaper than a write of its own. */
+const SMALL_PIECE = 32 << 10
+
+let nextExport = 0
+
+/** Starts a statement and encodes its rows. Resolves when the first rows are there. */
+export async function exportBytes(
+  around: Surroundings,
+  statement: Statement,
+  format: EncodedFormat,
+  options: StartOptions & EncodeOptions,
+): Promise<ByteStream> {
+  const { columns } = statement
+  const recipe: Recipe = { format, columns, options: { sheetName: options.sheetName } }
+  const encoder = await openEncoder(format, columns, recipe.options)
+  const cursor = await around.source.start(statement, options)
+  const id = nextExport++
+  const local = new PieceEncoder(encoder)
+  const rowBytes = options.rowBytes || 64
+
+  const isSmall = (chunks: readonly Chunk[]): boolean => {
+    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
+    return rows * columns.length <= FEW_CELLS && rows * rowBytes <= FEW_BYTES
+  }
+  const pieces = new Pieces(cursor, {
+    rowBytes,
+    encode: async (chunks, first) =>
+      isSmall(chunks)
+        ? local.encode(chunks, first, (chunk, arena) => cursor.decode(chunk, arena))
+        : around.pool.encode(id, recipe, chunks, first),
+    allowance: (pieceBytes) =>
+      Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 2 * around.pool.size * pieceBytes)),
+  })
+
+  let rows = 0
+  const { signal } = options
+  const stop = () => void pieces.stop(cancelled(signal))
+  const generator = encodedBytes(encoder, pieces, (more) => (rows += more))
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    signal?.removeEventListener('abort', stop)
+    await pieces.stop(cancelled(signal))
+    around.pool.forget(id)
+    await cursor.close()
+    around.running.delete(stream)
+  }
+  const stream: ByteStream = {
+    rows: () => rows,
+    [Symbol.asyncDispose]: () => (closing ??= close()),
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const result = await generator.next()
+          if (result.done) await stream[Symbol.asyncDispose]()
+          return result
+        } catch (error) {
+          await stream[Symbol.asyncDispose]()
+          throw error
+        }
+      },
+      async return() {
+        await stream[Symbol.asyncDispose]()
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+  around.running.add(stream)
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
+  return stream
+}
+
+async function* encodedBytes(
+  encoder: Encoder,
+  pieces: Pieces,
+  count: (rows: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const container = encoder.packing?.container()
+  const ends = container ?? encoder
+  let rows = 0
+  let out = new Output(1024)
+  ends.begin(out)
+  for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
+    rows += piece.rows
+    if (container) container.piece(piece.bytes, piece.note, out)
+    else if (piece.bytes.length <= SMALL_PIECE) out.append(piece.bytes)
+    count(piece.rows)
+    if (out.length > 0) {
+      yield out.written()
+      out = new Output(64)
+    }
+    if (!container && piece.bytes.length > SMALL_PIECE) yield piece.bytes
+  }
+  ends.end(rows, out)
+  if (out.length > 0) yield out.written()
+}

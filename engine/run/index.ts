@@ -1,0 +1,154 @@
+import { availableParallelism } from 'node:os'
+import type { RecordBatch, Schema } from 'apache-arrow'
+import { Arena } from '../arrow/batch.ts'
+import { shapeOf } from '../encode/cells.ts'
+import type { Format, Statement } from '../types.ts'
+import { cancelled } from './errors.ts'
+import { type ByteStream, exportBytes, type Surroundings } from './export.ts'
+import { openNativeSource } from './native.ts'
+import { WorkerPool } from './pool.ts'
+import type { Source, SourceOptions } from './source.ts'
+import { rowValues } from './values.ts'
+
+export type { ByteStream } from './export.ts'
+
+export interface ExecutorOptions extends SourceOptions {
+  /** Threads that encode; by default as many as there are cores. */
+  readonly workers?: number
+  /** How DuckDB is reached: its C API, its Node package (slower, works everywhere), or the first of them that loads. */
+  readonly source?: 'ffi' | 'node' | 'auto'
+}
+
+export interface RunOptions {
+  /** Aborting interrupts the query; what is under way rejects with the signal's reason if it is an EngineError. */
+  readonly signal?: AbortSignal
+  /** Average bytes of a row; buffers are chosen from it. */
+  readonly rowBytes?: number
+  /** How many rows there are at most, where that is known. */
+  readonly rowsHint?: number
+}
+
+/** Arrow record batches in memory that JavaScript owns. */
+export interface BatchStream extends AsyncIterable<RecordBatch> {
+  /** Known before the first batch. */
+  readonly schema: Promise<Schema>
+}
+
+export interface ExecutorStats {
+  readonly source: Source['kind']
+  /** Byte streams that are not at their end and not disposed. */
+  readonly exports: number
+  /** Statements that hold a connection of the engine. */
+  readonly statements: number
+  readonly workers: number
+  /** Pieces that workers have before them. */
+  readonly encoding: number
+}
+
+/** Runs statements on a DuckDB of its own. Errors about values are DuckDB's own; all others are EngineErrors. */
+export interface Executor {
+  /** Small results: counts, plans, statistics. */
+  rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
+  batches(statement: Statement, options?: RunOptions): BatchStream
+  /**
+   * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
+   */
+  bytes(
+    statement: Statement,
+    format: Format,
+    options?: RunOptions & { sheetName?: string },
+  ): Promise<ByteStream>
+  stats(): ExecutorStats
+  /** Bytes that DuckDB has in use. */
+  engineMemory(): Promise<number>
+  /** Ends everything under way and frees it. */
+  close(): Promise<void>
+}
+
+export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
+  const source = openSource(options)
+  const pool = new WorkerPool(options.workers ?? availableParallelism())
+  const around: Surroundings = { source, pool, running: new Set() }
+  let closing: Promise<void> | undefined
+
+  const executor: Executor = {
+    async rows(statement, runOptions = {}) {
+      const arena = new Arena('reused')
+      const shape = shapeOf(statement.columns.map((column) => column.type))
+      const rows: unknown[][] = []
+      for await (const batch of decoded(source, statement, runOptions, arena))
+        rows.push(...rowValues(batch, shape))
+      return rows
+    },
+
+    batches(statement, runOptions = {}) {
+      const { columns } = statement
+      // Loading apache-arrow takes a while, and most statements don't end as record batches.
+      const arrow = import('../arrow/record.ts')
+      return {
+        schema: arrow.then(({ arrowSchema }) => arrowSchema(columns)),
+        async *[Symbol.asyncIterator]() {
+          const { arrowSchema, recordBatch } = await arrow
+          const schema = arrowSchema(columns)
+          for await (const batch of decoded(source, statement, runOptions, new Arena('kept'))) {
+            yield recordBatch(schema, columns, batch)
+          }
+        },
+      }
+    },
+
+    bytes(statement, format, runOptions = {}) {
+      if (closing) return Promise.reject(cancelled(undefined))
+      if (format === 'parquet' || format === 'xlsx') throw new TypeError(`${format} is not written`)
+      return exportBytes(around, statement, format, runOptions)
+    },
+
+    stats: () => ({
+      source: source.kind,
+      exports: around.running.size,
+      statements: source.open,
+      workers: pool.size,
+      encoding: pool.busy,
+    }),
+
+    async engineMemory() {
+      const [row] = await executor.rows({
+        sql: 'SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()',
+        parameters: [],
+        columns: [{ name: 'bytes', type: 'integer' }],
+      })
+      return Number(row![0])
+    },
+
+    close() {
+      closing ??= (async () => {
+        await Promise.all([...around.running].map((stream) => stream[Symbol.asyncDispose]()))
+        await source.close()
+        await pool.close()
+      })()
+      return closing
+    },
+  }
+  return executor
+}
+
+function openSource(options: ExecutorOptions): Source {
+  return openNativeSource(options)
+}
+
+async function* decoded(source: Source, statement: Statement, options: RunOptions, arena: Arena) {
+  const { signal } = options
+  const cursor = await source.start(statement, options)
+  const stop = () => cursor.interrupt()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    if (signal?.aborted) throw cancelled(signal)
+    for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch())
+      yield cursor.decode(chunk, arena)
+  } catch (error) {
+    throw signal?.aborted ? cancelled(signal) : error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    await cursor.close()
+  }
+}

@@ -1,0 +1,200 @@
+import type { Arena, Batch } from '../arrow/batch.ts'
+import { type DuckDb, loadDuckDb, type Result } from '../arrow/ffi.ts'
+import { NativeReader } from '../arrow/native.ts'
+import { Semaphore } from '../store/semaphore.ts'
+import type { Statement } from '../types.ts'
+import { cancelled, engineError } from './errors.ts'
+import {
+  bufferSetting,
+  type Chunk,
+  type Cursor,
+  checkTypes,
+  lockDown,
+  openSettings,
+  type Source,
+  type SourceOptions,
+  type StartOptions,
+} from './source.ts'
+
+/**
+ * Native calls block a thread of libuv's pool, four by default; files, DNS and zlib need it, too. Whoever starts the
+ * process may set `UV_THREADPOOL_SIZE`; setting it here counts where nothing has used the pool yet.
+ */
+const POOL_THREADS = Number((process.env['UV_THREADPOOL_SIZE'] ??= '16'))
+const NATIVE_CALLS = Math.max(1, POOL_THREADS - 2)
+
+/** An interrupt that comes before the query has begun is lost, so it is repeated. */
+const INTERRUPT_MS = 5
+
+/** The fast source: DuckDB through its C API. Throws where the library or koffi can't be loaded. */
+export function openNativeSource(options: SourceOptions): Source {
+  const duckdb = loadDuckDb()
+  const database = duckdb.open(openSettings(options))
+  const connection = duckdb.connect(database)
+  try {
+    for (const sql of lockDown(options)) duckdb.run(connection, sql)
+  } finally {
+    duckdb.disconnect(connection)
+  }
+  const calls = new Semaphore(NATIVE_CALLS)
+  const cursors = new Set<NativeCursor>()
+  let closed = false
+  return {
+    kind: 'ffi',
+    get open() {
+      return cursors.size
+    },
+    async start(statement, startOptions) {
+      if (closed) throw cancelled(undefined)
+      const cursor = new NativeCursor(duckdb, database, calls, statement, (self) => cursors.delete(self))
+      cursors.add(cursor)
+      await cursor.start(startOptions)
+      return cursor
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await Promise.all([...cursors].map((cursor) => cursor.close()))
+      duckdb.close(database)
+    },
+  }
+}
+
+class NativeCursor implements Cursor {
+  readonly #duckdb: DuckDb
+  readonly #calls: Semaphore
+  readonly #statement: Statement
+  readonly #onClose: (self: NativeCursor) => void
+  readonly #connection: bigint
+  readonly #arrowOptions: bigint
+  readonly #readers = new Map<Arena, NativeReader>()
+  #prepared: bigint | undefined
+  #result: Result | undefined
+  #running: Promise<unknown> = Promise.resolve()
+  #interrupted = false
+  #closed: Promise<void> | undefined
+
+  constructor(
+    duckdb: DuckDb,
+    database: bigint,
+    calls: Semaphore,
+    statement: Statement,
+    onClose: (self: NativeCursor) => void,
+  ) {
+    this.#duckdb = duckdb
+    this.#calls = calls
+    this.#statement = statement
+    this.#onClose = onClose
+    this.#connection = duckdb.connect(database)
+    this.#arrowOptions = duckdb.arrowOptions(this.#connection)
+  }
+
+  /** Closes itself where it fails. */
+  async start({ signal, rowBytes }: StartOptions): Promise<void> {
+    const stop = () => this.interrupt()
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      const { sql, parameters } = this.#statement
+      this.#duckdb.run(this.#connection, bufferSetting(this.#statement, rowBytes))
+      const prepared = await this.#call(
+        () => this.#duckdb.prepare(this.#connection, sql),
+        (statement) => {
+          this.#prepared = statement
+          this.#duckdb.bind(statement, parameters)
+          return statement
+        },
+      )
+      await this.#call(
+        () => this.#duckdb.execute(prepared),
+        (result) => {
+          this.#result = result
+          checkTypes(this.#statement, this.#duckdb.columnTypes(result))
+          return result
+        },
+      )
+    } catch (error) {
+      await this.close()
+      throw signal?.aborted ? cancelled(signal) : error
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async fetch(): Promise<Chunk | undefined> {
+    const result = this.#result
+    if (!result) throw cancelled(undefined)
+    const address = await this.#call(
+      () => this.#duckdb.fetch(result),
+      (chunk) => {
+        if (!this.#interrupted || chunk === undefined) return chunk
+        this.#duckdb.destroyChunk(chunk)
+        throw cancelled(undefined)
+      },
+    )
+    if (address === undefined) return undefined
+    const rows = this.#duckdb.chunkRows(address)
+    return { kind: 'native', rows, address, options: this.#arrowOptions }
+  }
+
+  decode(chunk: Chunk, arena: Arena): Batch {
+    if (chunk.kind === 'batch') return chunk.batch
+    let reader = this.#readers.get(arena)
+    if (!reader) {
+      reader = new NativeReader(
+        this.#duckdb,
+        this.#statement.columns.map((column) => column.type),
+        arena,
+      )
+      this.#readers.set(arena, reader)
+    }
+    return reader.read(chunk.options, chunk.address)
+  }
+
+  discard(chunk: Chunk): void {
+    if (chunk.kind === 'native') this.#duckdb.destroyChunk(chunk.address)
+  }
+
+  interrupt(): void {
+    if (this.#interrupted) return
+    this.#interrupted = true
+    const repeat = () => this.#duckdb.interrupt(this.#connection)
+    repeat()
+    const timer = setInterval(repeat, INTERRUPT_MS)
+    this.#running.catch(() => {}).finally(() => clearInterval(timer))
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.interrupt()
+    await this.#running.catch(() => {})
+    if (this.#result) this.#duckdb.destroyResult(this.#result)
+    if (this.#prepared !== undefined) this.#duckdb.destroyStatement(this.#prepared)
+    this.#result = undefined
+    this.#prepared = undefined
+    this.#duckdb.destroyArrowOptions(this.#arrowOptions)
+    this.#duckdb.disconnect(this.#connection)
+    this.#onClose(this)
+  }
+
+  /**
+   * One native call off the main thread, within the limit of the process. `keep` takes what it gave before anything
+   * that waits for the call, `close` above all, goes on.
+   */
+  async #call<T>(call: () => Promise<T>, keep: (value: T) => T): Promise<T> {
+    const place = await this.#calls.enter()
+    try {
+      if (this.#interrupted) throw cancelled(undefined)
+      this.#running = call().then(keep)
+      return (await this.#running) as T
+    } catch (error) {
+      throw this.#interrupted ? cancelled(undefined) : engineError(error)
+    } finally {
+      place[Symbol.dispose]()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Piece, Recipe } from './piece.ts'
+import type { Chunk } from './source.ts'
+import type { Answer, Job } from './worker.ts'
+
+interface Waiting {
+  readonly resolve: (piece: Piece) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Member {
+  readonly worker: Worker
+  readonly waiting: Map<number, Waiting>
+  /** Exports whose recipe it has. */
+  readonly known: Set<number>
+}
+
+/** Threads that encode. They keep the process alive only while they have something to do. */
+export class WorkerPool {
+  readonly #members: Member[] = []
+  readonly #size: number
+  #nextId = 0
+  #closed = false
+
+  constructor(size: number) {
+    this.#size = size
+    for (let i = 0; i < size; i++) this.#members.push(this.#start())
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Pieces being encoded or waiting for it. */
+  get busy(): number {
+    return this.#members.reduce((sum, member) => sum + member.waiting.size, 0)
+  }
+
+  /** Encodes chunks, which are the pool's from now on. */
+  encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
+    const member = this.#members.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a))
+    const id = this.#nextId++
+    const known = member.known.has(exportId)
+    member.known.add(exportId)
+    const job: Job = { kind: 'encode', id, exportId, recipe: known ? undefined : recipe, chunks, first }
+    return new Promise((resolve, reject) => {
+      if (member.waiting.size === 0) member.worker.ref()
+      member.waiting.set(id, { resolve, reject })
+      member.worker.postMessage(job)
+    })
+  }
+
+  /** Lets the threads drop what they keep for an export. */
+  forget(exportId: number): void {
+    for (const member of this.#members) {
+      if (!member.known.delete(exportId)) continue
+      const job: Job = { kind: 'forget', exportId }
+      member.worker.postMessage(job)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
+  }
+
+  #start(): Member {
+    // The same file beside this one, from sources and from what they were built to.
+    const worker = new Worker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
+    const member: Member = { worker, waiting: new Map(), known: new Set() }
+    worker.unref()
+    worker.on('message', (answer: Answer) => {
+      const waiting = member.waiting.get(answer.id)
+      member.waiting.delete(answer.id)
+      if (member.waiting.size === 0) worker.unref()
+      if ('piece' in answer) waiting?.resolve(answer.piece)
+      else waiting?.reject(answer.error)
+    })
+    worker.on('error', (error) => this.#replace(member, error))
+    worker.on('exit', () => this.#replace(member, new Error('An encoding thread has ended')))
+    return member
+  }
+
+  /** A thread has died: what it was to do fails, what comes goes to a new one. */
+  #replace(member: Member, error: unknown): void {
+    const index = this.#members.indexOf(member)
+    if (index < 0) return
+    if (!this.#closed) this.#members[index] = this.#start()
+    for (const { reject } of member.waiting.values()) reject(error)
+    member.waiting.clear()
+  }
+}
