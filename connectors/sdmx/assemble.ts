@@ -1,4 +1,4 @@
-import type { DataMessage, DataSeries, Expected, Labels, RawObservation } from './data.ts'
+import type { DataMessage, DataSeries, Expected, RawObservation } from './data.ts'
 import { chooseDimensions, matches } from './keys.ts'
 
 /** The id that every reader gives to the dimension of time, whatever the message calls it. */
@@ -28,7 +28,7 @@ export type Group = ReadonlyMap<string, string>
 export function assemble(
   blocks: readonly Block[],
   groups: readonly Group[],
-  labels: Labels,
+  { name, labels }: Pick<DataMessage, 'name' | 'labels'>,
   expected: Expected,
   known?: readonly string[],
 ): DataMessage {
@@ -49,7 +49,7 @@ export function assemble(
       add(key, components)?.push({ period, value, multiplier: components.get(MULTIPLIER) })
     }
   }
-  return { dimensions: ids, certain, series: builder.all(), labels }
+  return { name, dimensions: ids, certain, series: builder.all(), labels }
 }
 
 /** Collects observations by series, leaving out series that were not asked for. */

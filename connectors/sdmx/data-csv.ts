@@ -32,11 +32,16 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
     throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
   }
   const components = columns.filter((one) => one !== time && one !== value && !FRAME.test(one.id))
-  const cell = (row: readonly string[], column: Column | undefined) => (column ? codeIn(row[column.index]!, column) : '')
+  const cell = (row: readonly string[], column: Column | undefined) =>
+    column ? codeIn(row[column.index]!, column) : ''
   const keyed = dimensionsByKeyColumn(table, columns, components)
   const leading = time && value ? components.filter(({ index }) => index < time.index) : components
   const choose = (among: readonly Column[]) =>
-    chooseDimensions(among.map((one) => candidate(one, table)), expected.pattern, keyed ?? expected.dimensions)
+    chooseDimensions(
+      among.map((one) => candidate(one, table)),
+      expected.pattern,
+      keyed ?? expected.dimensions,
+    )
   const byPosition = choose(leading.length > 0 ? leading : components)
   const { ids, certain } = byPosition.certain ? byPosition : choose(components)
   const dimensions = ids.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
@@ -46,13 +51,24 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   for (const row of table.rows) {
     const key = dimensions.map((column) => cell(row, column))
     const observations = builder.series(key, () => {
-      return new Map(attributes.map((one) => [one.id.toUpperCase() === 'LAST UPDATE' ? 'LAST_UPDATE' : one.id, cell(row, one)]))
+      return new Map(
+        attributes.map((one) => [
+          one.id.toUpperCase() === 'LAST UPDATE' ? 'LAST_UPDATE' : one.id,
+          cell(row, one),
+        ]),
+      )
     })
     const period = cell(row, time)
     if (period === '') continue
     observations?.push({ period, value: cell(row, value), multiplier: multiplier && cell(row, multiplier) })
   }
-  return { dimensions: ids, certain, series: builder.all(), labels: labelsOf(components, table) }
+  return {
+    name: flowName(columns, table),
+    dimensions: ids,
+    certain,
+    series: builder.all(),
+    labels: labelsOf(components, table),
+  }
 }
 
 /** With labels=name (SDMX-CSV 2.0, told by STRUCTURE_NAME) each component is followed by a column of its names. */
@@ -94,7 +110,17 @@ function dimensionsByKeyColumn(
     : undefined
 }
 
-function labelsOf(columns: readonly Column[], { rows }: CsvTable): ReadonlyMap<string, ReadonlyMap<string, string>> {
+/** `STRUCTURE_NAME`, or what stands behind the reference in `ECB:EXR(1.0): Exchange Rates`. */
+function flowName(columns: readonly Column[], { rows }: CsvTable): string | undefined {
+  const cell = (id: string) =>
+    rows[0]?.[columns.find((column) => column.id.toUpperCase() === id)?.index ?? -1]
+  return cell('STRUCTURE_NAME') || /\): (.+)$/s.exec(cell('DATAFLOW') ?? '')?.[1]
+}
+
+function labelsOf(
+  columns: readonly Column[],
+  { rows }: CsvTable,
+): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const labels = new Map<string, Map<string, string>>()
   for (const column of columns) {
     if (column.labels === undefined) continue
@@ -104,7 +130,7 @@ function labelsOf(columns: readonly Column[], { rows }: CsvTable): ReadonlyMap<s
       const name = column.labels === 'inside' ? LABELLED.exec(text)?.[2] : row[column.labels]
       if (name) names.set(codeIn(text, column), name)
     }
-    labels.set(column.id, names)
+    if (names.size > 0) labels.set(column.id, names)
   }
   return labels
 }

@@ -1,8 +1,9 @@
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
 import type { DataMessage, Expected, Labels } from './data.ts'
-import { notUnderstood, refuseJsonFailure } from './failures.ts'
-import { asList, asObject, asText, inEnglish, type JsonObject, parseJson } from './json.ts'
+import { notUnderstood } from './failures.ts'
+import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from './json.ts'
 import { readJsonStat } from './json-stat.ts'
+import { refuseJsonFailure } from './refusals.ts'
 
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {
@@ -14,13 +15,17 @@ interface Declared {
 }
 
 interface Structure {
+  readonly name: string | undefined
   readonly dataSet: readonly Declared[]
   readonly series: readonly Declared[]
   readonly observation: readonly Declared[]
-  /** All three, in the order of the key: that of `dimensionGroupAttributes`. */
+  /** All three, in the order of the key (that of `dimensionGroupAttributes`) where the message gives positions. */
   readonly keyed: readonly Declared[]
+  readonly positioned: boolean
   readonly measures: readonly Declared[]
-  readonly attributes: Readonly<Record<'dataSet' | 'dimensionGroup' | 'series' | 'observation', readonly Declared[]>>
+  readonly attributes: Readonly<
+    Record<'dataSet' | 'dimensionGroup' | 'series' | 'observation', readonly Declared[]>
+  >
 }
 
 /**
@@ -28,12 +33,12 @@ interface Structure {
  * observations or flat observations (`AllDimensions`); and JSON-stat, which comes from the same services.
  */
 export function readDataJson(text: string, expected: Expected): DataMessage {
-  const message = asObject(parseJson(text))
+  const message = parseJson(text)
   refuseJsonFailure(message)
   if (message['class'] === 'dataset') return readJsonStat(message, expected)
-  const data = message['dataSets'] === undefined ? asObject(message['data']) : message
-  const structures = [data['structures'] ?? data['structure']].flat().map((one) => structure(asObject(one)))
-  const dataSets = asList(data['dataSets']).map(asObject)
+  const data = message['dataSets'] === undefined ? record(message['data']) : message
+  const structures = [data['structures'] ?? data['structure']].flat().map((one) => structure(record(one)))
+  const dataSets = listOf(data['dataSets']).map(record)
   const first = structures[0]
   if (!first || (dataSets.length === 0 && data['dataSets'] === undefined)) {
     throw notUnderstood('JSON that is no SDMX data message')
@@ -45,24 +50,34 @@ export function readDataJson(text: string, expected: Expected): DataMessage {
     return [...seriesBlocks(own, dataSet), ...flatBlocks(own, dataSet)]
   })
   const dimensions = first.keyed.map(({ id }) => id).filter((id) => id !== TIME)
-  return assemble(blocks, groups, labelsOf(structures), expected, dimensions)
+  const order = expected.dimensions ?? (first.positioned ? dimensions : undefined)
+  return assemble(
+    blocks,
+    groups,
+    { name: first.name, labels: labelsOf(structures) },
+    { ...expected, dimensions: order },
+    dimensions,
+  )
 }
 
-function structure(object: JsonObject): Structure {
-  const dimensions = asObject(object['dimensions'])
-  const attributes = asObject(object['attributes'])
-  const list = (parent: JsonObject, ...names: readonly string[]) =>
-    names.flatMap((name) => asList(parent[name])).map((one) => declared(asObject(one)))
+function structure(object: JsonRecord): Structure {
+  const dimensions = record(object['dimensions'])
+  const attributes = record(object['attributes'])
+  const list = (parent: JsonRecord, ...names: readonly string[]) =>
+    names.flatMap((name) => listOf(parent[name])).map((one) => declared(record(one)))
   const dataSet = list(dimensions, 'dataSet', 'dataset')
   const series = list(dimensions, 'series')
   const observation = list(dimensions, 'observation')
-  const keyed = [...dataSet, ...series, ...observation]
+  const all = [...dataSet, ...series, ...observation]
+  const positioned = all.every(({ position }) => !Number.isNaN(position))
   return {
+    name: inEnglish(object, 'name') || undefined,
     dataSet,
     series,
     observation,
-    keyed: keyed.some(({ position }) => Number.isNaN(position)) ? keyed : keyed.toSorted((a, b) => a.position - b.position),
-    measures: list(asObject(object['measures']), 'observation'),
+    keyed: positioned ? all.toSorted((a, b) => a.position - b.position) : all,
+    positioned,
+    measures: list(record(object['measures']), 'observation'),
     attributes: {
       dataSet: list(attributes, 'dataSet', 'dataset'),
       dimensionGroup: list(attributes, 'dimensionGroup'),
@@ -72,14 +87,14 @@ function structure(object: JsonObject): Structure {
   }
 }
 
-function declared(object: JsonObject): Declared {
-  const id = asText(object['id'])
+function declared(object: JsonRecord): Declared {
+  const id = textOf(object['id'])
   const roles = [object['role'], object['roles']].flat()
   const names = new Map<string, string>()
   // Values are `{id, name}`, `{value}` (times and free text in 2.0), or null where an index is not in use.
-  const codes = asList(object['values']).map((value) => {
-    const code = asText(asObject(value)['id'] ?? asObject(value)['value'] ?? value)
-    const name = inEnglish(asObject(value), 'name')
+  const codes = listOf(object['values']).map((value) => {
+    const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value)
+    const name = inEnglish(record(value), 'name')
     if (name !== '') names.set(code, name)
     return code
   })
@@ -87,19 +102,19 @@ function declared(object: JsonObject): Declared {
   return { id: isTime ? TIME : id, position: Number(object['keyPosition'] ?? Number.NaN), codes, names }
 }
 
-function seriesBlocks(own: Structure, dataSet: JsonObject): readonly Block[] {
-  return Object.entries(asObject(dataSet['series'])).map(([key, value]) => {
-    const series = asObject(value)
+function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
+  return Object.entries(record(dataSet['series'])).map(([key, value]) => {
+    const series = record(value)
     const components = new Map([
       ...fixed(own),
       ...decoded(own.series, indices(key)),
-      ...decoded(own.attributes.series, asList(series['attributes'])),
+      ...decoded(own.attributes.series, listOf(series['attributes'])),
     ])
     return { components, observations: observations(own, own.observation, series['observations']) }
   })
 }
 
-function flatBlocks(own: Structure, dataSet: JsonObject): readonly Block[] {
+function flatBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
   if (dataSet['observations'] === undefined) return []
   // Flat keys run over what is neither fixed for the data set nor left to the series.
   const dimensions = [...own.series, ...own.observation]
@@ -107,11 +122,18 @@ function flatBlocks(own: Structure, dataSet: JsonObject): readonly Block[] {
 }
 
 /** An observation is `[measures…, attributes…]`; SDMX-JSON 1.0 knows one measure and does not declare it. */
-function observations(own: Structure, dimensions: readonly Declared[], value: unknown): readonly BlockObservation[] {
-  const measure = Math.max(0, own.measures.findIndex(({ id }) => id === 'OBS_VALUE'))
+function observations(
+  own: Structure,
+  dimensions: readonly Declared[],
+  value: Json | undefined,
+): readonly BlockObservation[] {
+  const measure = Math.max(
+    0,
+    own.measures.findIndex(({ id }) => id === 'OBS_VALUE'),
+  )
   const first = Math.max(1, own.measures.length)
-  return Object.entries(asObject(value)).map(([key, found]) => {
-    const parts = asList(found)
+  return Object.entries(record(value)).map(([key, found]) => {
+    const parts = listOf(found)
     const components = new Map([
       ...decoded(dimensions, indices(key)),
       ...decoded(own.attributes.observation, parts.slice(first)),
@@ -121,18 +143,21 @@ function observations(own: Structure, dimensions: readonly Declared[], value: un
 }
 
 /** Attributes of the data set, and those of groups of series: `{"::::0::": […]}`, a part for each dimension. */
-function attributeGroups(own: Structure, dataSet: JsonObject): readonly Group[] {
-  const groups: Group[] = [decoded(own.attributes.dataSet, asList(dataSet['attributes']))]
-  for (const [key, values] of Object.entries(asObject(dataSet['dimensionGroupAttributes']))) {
+function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
+  const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
+  for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
     const where = decoded(own.keyed, indices(key))
-    groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, asList(values))]))
+    groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, listOf(values))]))
   }
   return groups
 }
 
 /** Dimensions of one value for the whole data set. */
 function fixed(own: Structure): ReadonlyMap<string, string> {
-  return decoded(own.dataSet, own.dataSet.map(() => 0))
+  return decoded(
+    own.dataSet,
+    own.dataSet.map(() => 0),
+  )
 }
 
 /** `0:3::1`: an index for each dimension, none where the part is empty. */
@@ -141,11 +166,11 @@ function indices(key: string): readonly (number | null)[] {
 }
 
 /** Codes for indices. Text is no index but the value itself (uncoded attributes in 2.0); null is absent. */
-function decoded(components: readonly Declared[], values: readonly unknown[]): ReadonlyMap<string, string> {
+function decoded(components: readonly Declared[], values: readonly Json[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const [i, { id, codes }] of components.entries()) {
     const value = Array.isArray(values[i]) ? values[i][0] : values[i]
-    const code = typeof value === 'number' && codes.length > 0 ? codes[value] : asText(value)
+    const code = typeof value === 'number' && codes.length > 0 ? codes[value] : textOf(value)
     if (code) found.set(id, code)
   }
   return found
@@ -155,7 +180,7 @@ function labelsOf(structures: readonly Structure[]): Labels {
   const labels = new Map<string, ReadonlyMap<string, string>>()
   for (const { keyed, attributes } of structures) {
     for (const { id, names } of [...keyed, ...Object.values(attributes).flat()]) {
-      labels.set(id, new Map([...(labels.get(id) ?? []), ...names]))
+      if (names.size > 0) labels.set(id, new Map([...(labels.get(id) ?? []), ...names]))
     }
   }
   return labels

@@ -14,6 +14,9 @@ interface Format {
   dimensions(dataSets: readonly XmlElement[]): readonly string[] | undefined
 }
 
+/** SDMX-ML carries codes alone. */
+const UNNAMED = { name: undefined, labels: new Map() }
+
 /**
  * Reads SDMX-ML 2.1 data, generic or structure-specific: series or flat observations, groups, attributes at any level,
  * and any dimension at the observation. A footer is a failure only where no data stand above it.
@@ -43,7 +46,7 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
     format.dataSet(dataSet),
     ...children(dataSet, 'Group').map(format.components),
   ])
-  return assemble(blocks, groups, new Map(), expected, format.dimensions(dataSets))
+  return assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
 }
 
 /** `<Error><ErrorMessage code="100">`, and the SOAP fault that Eurostat sends for it. */
@@ -56,22 +59,36 @@ function refuseErrorElement(name: string, root: XmlElement): void {
 /** Everything is `<Value id value>`; keys, attributes and the one dimension at the observation stand apart. */
 function generic(dimensionAtObservation: string | undefined): Format {
   const values = (element: XmlElement | undefined) =>
-    children(element, 'Value').map((one) => [attribute(one, 'id') ?? '', attribute(one, 'value') ?? ''] as const)
+    children(element, 'Value').map(
+      (one) => [attribute(one, 'id') ?? '', attribute(one, 'value') ?? ''] as const,
+    )
   const atObservation =
-    dimensionAtObservation === undefined || dimensionAtObservation === 'AllDimensions' ? TIME : dimensionAtObservation
+    dimensionAtObservation === undefined || dimensionAtObservation === 'AllDimensions'
+      ? TIME
+      : dimensionAtObservation
   const KEYS = ['SeriesKey', 'GroupKey', 'ObsKey'] as const
   return {
     components: (element) =>
-      new Map([...KEYS.flatMap((key) => values(child(element, key))), ...values(child(element, 'Attributes'))]),
+      new Map([
+        ...KEYS.flatMap((key) => values(child(element, key))),
+        ...values(child(element, 'Attributes')),
+      ]),
     observation: (element) => {
       const dimension = child(element, 'ObsDimension')
-      const components = new Map([...values(child(element, 'ObsKey')), ...values(child(element, 'Attributes'))])
-      if (dimension) components.set(attribute(dimension, 'id') ?? atObservation, attribute(dimension, 'value') ?? '')
+      const components = new Map([
+        ...values(child(element, 'ObsKey')),
+        ...values(child(element, 'Attributes')),
+      ])
+      if (dimension)
+        components.set(attribute(dimension, 'id') ?? atObservation, attribute(dimension, 'value') ?? '')
       return { components, value: attribute(child(element, 'ObsValue'), 'value') }
     },
     dataSet: (element) => new Map(values(child(element, 'Attributes'))),
     dimensions: (dataSets) => {
-      const one = dataSets.flatMap((dataSet) => [...children(dataSet, 'Series'), ...children(dataSet, 'Obs')])[0]
+      const one = dataSets.flatMap((dataSet) => [
+        ...children(dataSet, 'Series'),
+        ...children(dataSet, 'Obs'),
+      ])[0]
       const ids = KEYS.flatMap((key) => values(child(one, key)).map(([id]) => id))
       if (child(one, 'SeriesKey') && atObservation !== TIME) ids.push(atObservation)
       return one && ids.filter((id) => id !== TIME)

@@ -2,8 +2,8 @@ import type { UpstreamAnswer } from '../connector.ts'
 import { readDataCsv } from './data-csv.ts'
 import { readDataJson } from './data-json.ts'
 import { readDataXml } from './data-xml.ts'
-import { refuseFailure } from './failures.ts'
 import type { KeyPattern } from './keys.ts'
+import { refuseFailure } from './refusals.ts'
 
 export interface RawObservation {
   readonly period: string
@@ -22,15 +22,26 @@ export interface DataSeries {
   readonly observations: readonly RawObservation[]
 }
 
-/** The names that a message brings for its own codes: component, then code. */
+/** The names that a message brings for its own codes: component, then code. No component is without. */
 export type Labels = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 export interface DataMessage {
+  /** What the message calls its dataflow; undefined where it says nothing. */
+  readonly name: string | undefined
   readonly dimensions: readonly string[]
   /** See `Dimensions.certain`. */
   readonly certain: boolean
   readonly series: readonly DataSeries[]
   readonly labels: Labels
+}
+
+/** A message without series. */
+export const NOTHING: DataMessage = {
+  name: undefined,
+  dimensions: [],
+  certain: true,
+  series: [],
+  labels: new Map(),
 }
 
 /** What a reader may know beforehand: the key that was asked for, and the dimensions of the data structure. */
@@ -49,7 +60,7 @@ export function readData(answer: UpstreamAnswer, expected: Expected): DataMessag
   refuseFailure(answer)
   switch (/[^\s\ufeff]/.exec(answer.text)?.[0]) {
     case undefined:
-      return { dimensions: expected.dimensions ?? [], certain: true, series: [], labels: new Map() }
+      return NOTHING
     case '<':
       return readDataXml(answer.text, expected)
     case '{':

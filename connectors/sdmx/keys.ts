@@ -19,9 +19,14 @@ export function parsePattern(key: string): KeyPattern {
   return key.split('.').map((part) => (part === '*' ? [] : part.split('+').filter((code) => code !== '')))
 }
 
-/** The key in the words of SDMX 2.1 (an empty part is a wildcard) or 3.0 (`*`). */
-export function formatPattern(pattern: KeyPattern, wildcard: '' | '*' = ''): string {
-  return pattern.map((codes) => codes.join('+') || wildcard).join('.')
+/** The key in the words of SDMX 2.1: an empty part is a wildcard, and `all` a key of nothing else. */
+export function formatPattern(pattern: KeyPattern): string {
+  return isOpen(pattern) ? 'all' : pattern.map((codes) => codes.join('+')).join('.')
+}
+
+/** Whether it names nothing at all. */
+export function isOpen(pattern: KeyPattern): boolean {
+  return pattern.every((codes) => codes.length === 0)
 }
 
 /** Whether it names one series and no more. */

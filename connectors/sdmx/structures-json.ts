@@ -1,6 +1,7 @@
 import { notUnderstood } from './failures.ts'
-import { asList, asObject, asText, inEnglish, type JsonObject, parseJson } from './json.ts'
+import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from './json.ts'
 import { parseUrn, type Reference } from './references.ts'
+import { refuseJsonFailure } from './refusals.ts'
 import type {
   Category,
   Component,
@@ -16,9 +17,10 @@ import type {
  * differ in the names of a few lists (`contentConstraints`, `dataConstraints`); both are looked for.
  */
 export function readStructuresJson(text: string): Structures {
-  const message = asObject(parseJson(text))
-  const data = asObject(message['data'] ?? message['structures'] ?? message['resources'])
-  const every = (name: string) => asList(data[name]).map(asObject)
+  const message = parseJson(text)
+  refuseJsonFailure(message)
+  const data = record(message['data'] ?? message['structures'] ?? message['resources'])
+  const every = (name: string) => listOf(data[name]).map(record)
   if (message['data'] === undefined && message['structures'] === undefined) {
     throw notUnderstood('JSON that is no SDMX structure message')
   }
@@ -32,16 +34,16 @@ export function readStructuresJson(text: string): Structures {
     codelists: every('codelists').map((list) => ({
       ...maintained(list),
       name: inEnglish(list, 'name'),
-      codes: asList(list['codes']).map(item),
+      codes: listOf(list['codes']).map(item),
     })),
     conceptSchemes: every('conceptSchemes').map((scheme) => ({
       ...maintained(scheme),
-      concepts: asList(scheme['concepts']).map(concept),
+      concepts: listOf(scheme['concepts']).map(concept),
     })),
     categorySchemes: every('categorySchemes').map((scheme) => ({
       ...maintained(scheme),
       ...item(scheme),
-      categories: asList(scheme['categories']).map(category),
+      categories: listOf(scheme['categories']).map(category),
     })),
     categorisations: every('categorisations').flatMap((one) => {
       const source = parseUrn(one['source'])
@@ -52,64 +54,64 @@ export function readStructuresJson(text: string): Structures {
   }
 }
 
-function maintained(object: JsonObject): Reference {
+function maintained(object: JsonRecord): Reference {
   return {
-    agency: asText(object['agencyID']),
-    id: asText(object['id']),
-    version: asText(object['version']) || '1.0',
+    agency: textOf(object['agencyID']),
+    id: textOf(object['id']),
+    version: textOf(object['version']) || '1.0',
   }
 }
 
-function item(value: unknown): Item {
-  const object = asObject(value)
-  const id = asText(object['id'])
+function item(value: Json): Item {
+  const object = record(value)
+  const id = textOf(object['id'])
   return { id, name: inEnglish(object, 'name') || id, description: inEnglish(object, 'description') }
 }
 
-function concept(value: unknown): Concept {
-  const representation = asObject(asObject(value)['coreRepresentation'])
+function concept(value: Json): Concept {
+  const representation = record(record(value)['coreRepresentation'])
   return { ...item(value), codelist: parseUrn(representation['enumeration']) }
 }
 
-function category(value: unknown): Category {
-  return { ...item(value), categories: asList(asObject(value)['categories']).map(category) }
+function category(value: Json): Category {
+  return { ...item(value), categories: listOf(record(value)['categories']).map(category) }
 }
 
-function dataStructure(object: JsonObject): DataStructure {
-  const components = asObject(object['dataStructureComponents'])
-  const list = asObject(components['dimensionList'])
-  const dimensions = [...asList(list['dimensions']), ...asList(list['measureDimensions'])].map(asObject)
+function dataStructure(object: JsonRecord): DataStructure {
+  const components = record(object['dataStructureComponents'])
+  const list = record(components['dimensionList'])
+  const dimensions = [...listOf(list['dimensions']), ...listOf(list['measureDimensions'])].map(record)
   return {
     ...maintained(object),
     dimensions: dimensions
       .map((one) => ({ position: Number(one['position'] ?? Number.NaN), component: component(one) }))
       .sort((a, b) => a.position - b.position || 0)
       .map(({ component }) => component),
-    attributes: asList(asObject(components['attributeList'])['attributes']).map((one) =>
-      component(asObject(one)),
+    attributes: listOf(record(components['attributeList'])['attributes']).map((one) =>
+      component(record(one)),
     ),
   }
 }
 
-function component(object: JsonObject): Component {
+function component(object: JsonRecord): Component {
   const identity = parseUrn(object['conceptIdentity'])
   return {
-    id: asText(object['id']) || (identity?.item ?? ''),
+    id: textOf(object['id']) || (identity?.item ?? ''),
     concept: identity,
-    codelist: parseUrn(asObject(object['localRepresentation'])['enumeration']),
+    codelist: parseUrn(record(object['localRepresentation'])['enumeration']),
   }
 }
 
-function constraint(object: JsonObject): Constraint {
-  const attachment = asObject(object['constraintAttachment'])
+function constraint(object: JsonRecord): Constraint {
+  const attachment = record(object['constraintAttachment'])
   const codes = new Map<string, string[]>()
-  for (const region of asList(object['cubeRegions']).map(asObject)) {
+  for (const region of listOf(object['cubeRegions']).map(record)) {
     if (region['include'] === false || region['isIncluded'] === false) continue
-    for (const key of [...asList(region['keyValues']), ...asList(region['components'])].map(asObject)) {
-      const id = asText(key['id'])
-      const values = asList(key['values']).map((value) => asText(asObject(value)['value'] ?? value))
+    for (const key of [...listOf(region['keyValues']), ...listOf(region['components'])].map(record)) {
+      const id = textOf(key['id'])
+      const values = listOf(key['values']).map((value) => textOf(record(value)['value'] ?? value))
       codes.set(id, [...(codes.get(id) ?? []), ...values])
     }
   }
-  return { flow: asList(attachment['dataflows']).map(parseUrn)[0], codes }
+  return { flow: listOf(attachment['dataflows']).map(parseUrn)[0], codes }
 }

@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '../connector.ts'
-import { refuseFailure } from './failures.ts'
 import type { ItemReference, Reference } from './references.ts'
+import { refuseFailure } from './refusals.ts'
 import { readStructuresJson } from './structures-json.ts'
 import { readStructuresXml } from './structures-xml.ts'
 
@@ -77,20 +77,11 @@ export interface Structures {
   readonly constraints: readonly Constraint[]
 }
 
-// The pipeline hands out one answer to many askers, and reading a codelist of thousands of codes is work.
-const read = new WeakMap<UpstreamAnswer, Structures>()
-
 /**
  * Reads SDMX-ML (2.1 and 3.0) and SDMX-JSON (1.0 and 2.0) structure messages, told apart by the body itself, because
  * providers label them freely. Throws `unknown_series` for 'no such structure' and `not_understood` for what is neither.
  */
 export function readStructures(answer: UpstreamAnswer): Structures {
   refuseFailure(answer)
-  const known = read.get(answer)
-  if (known) return known
-  const structures = /^\s*[[{]/.test(answer.text)
-    ? readStructuresJson(answer.text)
-    : readStructuresXml(answer.text)
-  read.set(answer, structures)
-  return structures
+  return /^\s*[[{]/.test(answer.text) ? readStructuresJson(answer.text) : readStructuresXml(answer.text)
 }

@@ -28,7 +28,7 @@ const parser = new XMLParser({
   attributeValueProcessor: (_name, value) => decode(value),
   transformTagName: localName,
   // `xsi:type` and `ss:setID` keep their prefix, or they would hide components of that id in structure-specific data.
-  transformAttributeName: (name) => (name === 'xml:lang' ? 'lang' : name),
+  transformAttributeName: (name) => (name === '@xml:lang' ? '@lang' : name),
 })
 
 /**

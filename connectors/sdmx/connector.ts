@@ -1,0 +1,66 @@
+import type { Connector, ProviderInfo } from '../connector.ts'
+import {
+  ConnectorError,
+  limitReached,
+  pathNotFound,
+  providerDown,
+  quoted,
+  seriesNotFound,
+} from '../errors.ts'
+import { SdmxFailure } from './failures.ts'
+import type { SdmxProvider } from './provider.ts'
+import { fetchSeries } from './series.ts'
+import { openSession } from './session.ts'
+import { browse, list } from './tree.ts'
+
+/** Seconds to wait where a body says 'too many requests', and no header when to come back. */
+const PAUSE = 60
+
+/** A connector for a provider of the SDMX family. */
+export function sdmxConnector(provider: SdmxProvider): Connector {
+  const atPath = <T>(path: string, work: Promise<T>) => translated(provider, pathNotFound, path, work)
+  return {
+    info: provider.info,
+    browse: (path, context) => atPath(path, browse(openSession(provider, context), path)),
+    list: (path, page, context) => atPath(path, list(openSession(provider, context), path, page)),
+    series: (id, range, context) =>
+      translated(provider, seriesNotFound, id, fetchSeries(openSession(provider, context), id, range)),
+  }
+}
+
+/** Says what the readers found in the words of a user who asked for `subject`; the readers' own go to the log. */
+async function translated<T>(
+  { info }: SdmxProvider,
+  notFound: (info: ProviderInfo, subject: string) => ConnectorError,
+  subject: string,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!(cause instanceof SdmxFailure)) throw cause
+    const { name, slug } = info
+    switch (cause.kind) {
+      case 'no-results':
+      case 'refused':
+        throw notFound(info, subject)
+      case 'too-large':
+        throw new ConnectorError(
+          'answer_too_large',
+          `The answer of ${name} for ${quoted(subject)} is too large. Ask for less with start and end, or choose a narrower path.`,
+          { provider: slug, cause },
+        )
+      case 'limited':
+        throw limitReached(info, PAUSE)
+      case 'unavailable':
+        throw providerDown(info)
+      case 'unreadable':
+        throw new ConnectorError('not_understood', `The answer of ${name} was not understood.`, {
+          provider: slug,
+          cause,
+        })
+      default:
+        throw cause.kind satisfies never
+    }
+  }
+}

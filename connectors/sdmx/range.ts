@@ -1,0 +1,44 @@
+import type { SeriesRange } from '../connector.ts'
+import type { KeyPattern } from './keys.ts'
+import type { PeriodRange } from './provider.ts'
+
+type Granularity = 'year' | 'quarter' | 'month' | 'day'
+
+const GRANULARITY: Readonly<Record<string, Granularity>> = {
+  A: 'year',
+  S: 'year',
+  H: 'year',
+  T: 'year',
+  Q: 'quarter',
+  M: 'month',
+}
+
+const COARSEST: readonly Granularity[] = ['year', 'quarter', 'month']
+
+/**
+ * Writes a range of dates in periods of the key's frequency, so that no service leaves out the period in which the
+ * range ends. Which part of a key is the frequency, only the data structure knows; so the coarsest one that any part
+ * could mean is taken: it gives more than the range, never less, and dates are compared again when the data are here.
+ */
+export function periodRange(range: SeriesRange, key: KeyPattern): PeriodRange {
+  const meant = key.map((codes) => (codes.length === 1 ? GRANULARITY[codes[0]!] : undefined))
+  const granularity = COARSEST.find((one) => meant.includes(one)) ?? 'day'
+  return { start: inPeriods(range.start, granularity), end: inPeriods(range.end, granularity) }
+}
+
+function inPeriods(date: string | undefined, granularity: Granularity): string | undefined {
+  if (date === undefined) return undefined
+  const [year, month] = date.split('-')
+  switch (granularity) {
+    case 'year':
+      return year
+    case 'quarter':
+      return `${year}-Q${Math.ceil(Number(month) / 3)}`
+    case 'month':
+      return `${year}-${month}`
+    case 'day':
+      return date
+    default:
+      return granularity satisfies never
+  }
+}

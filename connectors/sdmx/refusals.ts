@@ -1,0 +1,52 @@
+import type { UpstreamAnswer } from '../connector.ts'
+import { kindOfCode, refuseCode, SdmxFailure } from './failures.ts'
+import { type JsonRecord, listOf, parseJson, record, textOf } from './json.ts'
+
+/**
+ * Throws for an answer whose status is a failure, or 204. Its body decides where it carries a code of SDMX: some
+ * services send 400 for 'no results', others 500 for it.
+ */
+export function refuseFailure({ status, text }: UpstreamAnswer): void {
+  if (status === 204) throw new SdmxFailure('no-results', 'The answer is 204.')
+  if (status < 300) return
+  const code = codeInText(text)
+  const kind = (code === undefined ? undefined : kindOfCode(code)) ?? kindOfCode(status) ?? 'unreadable'
+  throw new SdmxFailure(kind, `The answer is ${status}${code === undefined ? '' : ` with code ${code}`}.`)
+}
+
+/**
+ * Throws for JSON that reports a failure, with whatever status it came: `{error: [{status}]}` and
+ * `{warning: {status: 413}}` at Eurostat, `{statusCode}` at the IMF's gateway, `{errors: [{code}]}` in SDMX-JSON where
+ * there is no data beside it.
+ */
+export function refuseJsonFailure(message: JsonRecord): void {
+  const code = codeInJson(message)
+  if (code !== undefined) refuseCode(String(code))
+}
+
+function codeInJson(message: JsonRecord): number | undefined {
+  const hasData = ['data', 'dataSets', 'value'].some((name) => Object.keys(message[name] ?? {}).length > 0)
+  const errors = hasData ? [] : listOf(message['errors'])
+  const reports = [message['error'], message['warning'], errors].flat().map(record)
+  for (const report of [...reports, hasData ? {} : message]) {
+    const codes = [report['status'], report['code'], report['statusCode'], report['id']].map((one) =>
+      Number(textOf(one)),
+    )
+    const known = codes.find((one) => kindOfCode(one) !== undefined)
+    if (known !== undefined) return known
+  }
+  return reports.some((report) => Object.keys(report).length > 0) ? 0 : undefined
+}
+
+/** The code in the body of a failure: `{…}` as above, `<ErrorMessage code="100">`, `<faultcode>100</faultcode>`. */
+function codeInText(text: string): number | undefined {
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return codeInJson(parseJson(text)) || undefined
+    } catch {
+      return undefined
+    }
+  }
+  const match = /<(?:\w+:)?ErrorMessage\b[^>]*\bcode="(\d+)"|<faultcode>(\d+)<\/faultcode>/.exec(text)
+  return match ? Number(match[1] ?? match[2]) : undefined
+}

@@ -1,0 +1,37 @@
+import type { ConnectorContext, UpstreamRequest } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { SdmxFailure } from './failures.ts'
+import type { SdmxProvider } from './provider.ts'
+import { readStructures, type Structures } from './structures.ts'
+
+/** One call of a user's to one provider. */
+export interface Session {
+  readonly provider: SdmxProvider
+  readonly send: ConnectorContext['send']
+  readonly cached: ConnectorContext['cached']
+  /** Structures change rarely and are long: they are kept as read. */
+  structures(request: UpstreamRequest): Promise<Structures>
+}
+
+export function openSession(provider: SdmxProvider, context: ConnectorContext): Session {
+  return {
+    provider,
+    send: (request) => context.send(request),
+    cached: (request, read) => context.cached(request, read),
+    structures: (request) => context.cached(request, readStructures),
+  }
+}
+
+/**
+ * The outcome of what a call can do without: undefined where the provider does not have it, fails at it or has no
+ * request left for it. Only a caller who has gone away ends the call.
+ */
+export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof SdmxFailure) return undefined
+    if (error instanceof ConnectorError && error.code !== 'cancelled') return undefined
+    throw error
+  }
+}
