@@ -24,6 +24,7 @@ export const bis = sdmxConnector({
   },
   agency: AGENCY,
   root: byCategory,
+  frequencyFirst: true,
   requests: {
     dataflows: () => ({ path: ['dataflow', AGENCY, 'all', 'latest'], headers: STRUCTURE_XML }),
     ...structureRequests(),

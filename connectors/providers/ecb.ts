@@ -24,6 +24,7 @@ export const ecb = sdmxConnector({
   },
   agency: AGENCY,
   root: byCategory,
+  frequencyFirst: true,
   requests: {
     dataflows: () => ({ path: ['dataflow', AGENCY], headers: STRUCTURE_XML }),
     // With the constraint that tells which codes have data.

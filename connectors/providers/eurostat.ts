@@ -24,6 +24,7 @@ export const eurostat = sdmxConnector({
   },
   agency: AGENCY,
   root: tableOfContents({ path: ['catalogue', 'toc', 'txt'], query: { lang: 'en' }, headers: ANY }),
+  frequencyFirst: true,
   requests: {
     dataflows: () => ({
       path: [...REST, 'dataflow', AGENCY, 'all'],

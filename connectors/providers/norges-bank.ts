@@ -26,6 +26,7 @@ export const norgesBank = sdmxConnector({
   },
   agency: AGENCY,
   root: allFlows,
+  frequencyFirst: true,
   units: ['UNIT_MEASURE', 'UNIT', 'QUOTE_CUR'],
   multiplier: ({ id }) => (id === 'EXR' ? 'divide' : 'multiply'),
   requests: {

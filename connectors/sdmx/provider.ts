@@ -18,6 +18,8 @@ export interface SdmxProvider {
   /** What the root of the tree shows. */
   readonly root: Branch
   readonly requests: SdmxRequests
+  /** Whether the frequency is the first part of keys. */
+  readonly frequencyFirst?: boolean
   /** Components of which the first that a series has is its unit. */
   readonly units?: readonly string[]
   /** What `UNIT_MULT` means here. Default `named`: values stay as published, and the unit says 'millions'. */

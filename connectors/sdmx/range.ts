@@ -11,18 +11,21 @@ const GRANULARITY: Readonly<Record<string, Granularity>> = {
   T: 'year',
   Q: 'quarter',
   M: 'month',
+  W: 'day',
+  D: 'day',
+  B: 'day',
 }
 
 const COARSEST: readonly Granularity[] = ['year', 'quarter', 'month']
 
 /**
  * Writes a range of dates in periods of the key's frequency, so that no service leaves out the period in which the
- * range ends. Which part of a key is the frequency, only the data structure knows; so the coarsest one that any part
- * could mean is taken: it gives more than the range, never less, and dates are compared again when the data are here.
+ * range ends. Where the frequency may be any part of the key, the coarsest that any part could mean is taken: it gives
+ * more than the range, never less, and dates are compared again when the data are here.
  */
-export function periodRange(range: SeriesRange, key: KeyPattern): PeriodRange {
+export function periodRange(range: SeriesRange, key: KeyPattern, frequencyFirst = false): PeriodRange {
   const meant = key.map((codes) => (codes.length === 1 ? GRANULARITY[codes[0]!] : undefined))
-  const granularity = COARSEST.find((one) => meant.includes(one)) ?? 'day'
+  const granularity = (frequencyFirst && meant[0]) || COARSEST.find((one) => meant.includes(one)) || 'day'
   return { start: inPeriods(range.start, granularity), end: inPeriods(range.end, granularity) }
 }
 

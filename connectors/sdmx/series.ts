@@ -8,7 +8,7 @@ import { componentName, type FlowStructure, flowStructure, qualified } from './f
 import { isOpen } from './keys.ts'
 import { frequencyOfPeriods, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
-import { attempt, type Session } from './session.ts'
+import { optional, type Session } from './session.ts'
 
 /** How many series the message about an ambiguous id names. */
 const EXAMPLES = 3
@@ -25,7 +25,7 @@ export async function fetchSeries(session: Session, id: string, range: SeriesRan
   const wanted = { ...parsed, flow: await qualified(session, parsed.flow) }
   const query = openQuery(session, wanted)
   let message = await query.ask(
-    provider.requests.data(wanted.flow, wanted.key, periodRange(range, wanted.key)),
+    provider.requests.data(wanted.flow, wanted.key, periodRange(range, wanted.key, provider.frequencyFirst)),
   )
   if (message.series.length === 0 && (range.start !== undefined || range.end !== undefined)) {
     // Services answer alike where a series has no observations in the range and where there is no such series.
@@ -58,7 +58,7 @@ interface Query {
 
 function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
   let pending: Promise<FlowStructure | undefined> | undefined
-  const structure = () => (pending ??= attempt(flowStructure(session, flow)))
+  const structure = () => (pending ??= optional(flowStructure(session, flow)))
   const ask = async (request: UpstreamRequest): Promise<DataMessage> => {
     const answer = await session.send(request)
     const message = readData(answer, { pattern: key, dimensions: undefined })

@@ -23,10 +23,21 @@ export function openSession(provider: SdmxProvider, context: ConnectorContext): 
 }
 
 /**
- * The outcome of what a call can do without: undefined where the provider does not have it, fails at it or has no
- * request left for it. Only a caller who has gone away ends the call.
+ * The outcome, or undefined where the provider says that it has none or says it in a way that can not be read. That it
+ * is down or spent stays an error: what is made without the outcome would be kept for hours.
  */
 export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    const isFinal = error instanceof SdmxFailure && error.kind !== 'limited' && error.kind !== 'unavailable'
+    if (isFinal) return undefined
+    throw error
+  }
+}
+
+/** The outcome of what a call can well do without, however it fails. Only a caller who has gone away ends the call. */
+export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {

@@ -6,7 +6,7 @@ import { SdmxFailure } from './failures.ts'
 import { type FlowReference, flowText, parseFlow } from './flow-reference.ts'
 import { componentName, type FlowStructure, fetchCodes, flowStructure, qualified } from './flow-structure.ts'
 import type { KeyPattern } from './keys.ts'
-import { attempt, type Session } from './session.ts'
+import { attempt, optional, type Session } from './session.ts'
 import type { Component, Item } from './structures.ts'
 
 /**
@@ -34,23 +34,48 @@ export async function browse(session: Session, path: string): Promise<readonly C
     if (!found) throw new SdmxFailure('no-results', 'There is no such category.')
     return found
   }
-  const { codes } = flowPath
+  const { codes, text } = flowPath
   const flow = await qualified(session, flowPath.flow)
-  const structure = await flowStructure(session, flow)
-  const dimension = structure.dimensions[codes.length]
-  if (codes.length > structure.dimensions.length)
-    throw new SdmxFailure('no-results', 'The key has fewer parts.')
+  const structure = await attempt(flowStructure(session, flow))
+  const below = await (structure
+    ? codesBelow(session, flow, structure, codes)
+    : codesInKeys(session, flow, codes))
+  return below.map(({ id, name, description }) => {
+    return { path: `flow/${text}/${[...codes, id].join('.')}`, name, description, series: true }
+  })
+}
+
+/** The codes of the next dimension; none of the last, since what it would tell apart are series, which are listed. */
+async function codesBelow(
+  session: Session,
+  flow: FlowReference,
+  structure: FlowStructure,
+  codes: readonly string[],
+): Promise<readonly Item[]> {
+  const { dimensions, structures } = structure
+  if (codes.length > dimensions.length) throw new SdmxFailure('no-results', 'The key has fewer parts.')
   await refuseUnknownCode(session, structure, codes)
-  // What one dimension more would tell apart are the series themselves: they are listed.
-  if (!dimension || codes.length === structure.dimensions.length - 1) return []
-  const name = componentName(dimension, structure.structures)
+  const dimension = dimensions[codes.length]
+  if (!dimension || codes.length === dimensions.length - 1) return []
+  const name = componentName(dimension, structures)
   const items = await availableCodes(session, structure, dimension, { flow, codes })
-  return items.map((item) => ({
-    path: ['flow', flowPath.text, [...codes, item.id].join('.')].join('/'),
-    name: item.name,
-    description: item.description || `${name}: ${item.id}`,
-    series: true,
-  }))
+  return items.map((item) => ({ ...item, description: item.description || `${name}: ${item.id}` }))
+}
+
+/** As above for a dataflow of which no structure is to be had: the codes that its series have. */
+async function codesInKeys(
+  session: Session,
+  flow: FlowReference,
+  codes: readonly string[],
+): Promise<readonly Item[]> {
+  const { dimensions, series, labels } = await keysOf(session, flow, undefined, codes)
+  if (series.length === 0) throw new SdmxFailure('no-results', 'No series has these codes.')
+  const dimension = dimensions[codes.length] ?? ''
+  if (codes.length >= dimensions.length - 1) return []
+  const found = new Set(series.map(({ key }) => key[codes.length] ?? ''))
+  return named([...found], undefined, labels.get(dimension)).map((item) => {
+    return { ...item, description: `${dimension}: ${item.id}` }
+  })
 }
 
 /** The series under a dataflow or a part of it, in the order of their keys; none under what lies above. */
@@ -152,10 +177,12 @@ async function availableCodes(
     .map((one) => one.codes.get(dimension.id))
     .find((found) => found !== undefined && found.length > 0)
   if (requests.available && (codes.length > 0 || !allowed)) {
-    const answer = await attempt(session.structures(requests.available(flow, key, dimension.id)))
+    const answer = await optional(session.structures(requests.available(flow, key, dimension.id)))
     allowed = answer?.constraints.map((one) => one.codes.get(dimension.id)).find(Boolean) ?? allowed
-  } else if (codes.length >= CODES_BEFORE_KEYS || (!items && !allowed)) {
-    const message = await attempt(keysOf(session, flow, structure, codes))
+  }
+  const isNarrow = codes.length >= CODES_BEFORE_KEYS && !requests.available
+  if (isNarrow || (!items && !allowed)) {
+    const message = await optional(keysOf(session, flow, structure, codes))
     const found = new Set(message?.series.map((one) => one.key[codes.length] ?? ''))
     found.delete('')
     if (message && found.size > 0) return named([...found], items, message.labels.get(dimension.id))
