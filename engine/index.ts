@@ -9,16 +9,17 @@ import { type Cell, inlineContext } from './relation.ts'
 import { type Executor, openExecutor } from './run/index.ts'
 import { Store, type Upload } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
-import type { Column } from './types.ts'
 
 export { migrate } from './catalog/database.ts'
 export type { DatasetRecord, Repository } from './catalog/records.ts'
 export type { DeclaredColumn } from './columns.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
+export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export { type UploadFormat, uploadFormatOf } from './ingest/index.ts'
 export type { OrderKey, QueryOptions } from './plan/options.ts'
 export type { Plan } from './plan/plan.ts'
-export { Query, type RunOptions } from './query.ts'
+export type { Query, RunOptions } from './query.ts'
+export type { Cell } from './relation.ts'
 export type { ByteStream } from './run/index.ts'
 export type { Upload } from './store/store.ts'
 export type { VerifyReport } from './store/verify.ts'
@@ -135,11 +136,12 @@ export class Engine implements AsyncDisposable {
     this.#store.deleteDataset(id)
   }
 
-  /** Rows in memory, asked like a dataset. */
-  relation(columns: readonly Column[], rows: readonly (readonly Cell[])[]): Queryable {
+  /** Rows in memory, asked like a dataset. @throws EngineError `invalid_columns_manifest` */
+  relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Queryable {
+    const checked = checkColumns(columns)
     return {
       query: (options) =>
-        new Query({ ...inlineContext(columns, rows), executor: () => this.executor() }, options),
+        new Query({ ...inlineContext(checked, rows), executor: () => this.executor() }, options),
     }
   }
 

@@ -137,7 +137,7 @@ export class Query implements Disposable {
   async toFile(
     path: string,
     format: Format,
-    options: RunOptions = {},
+    options: RunOptions & { readonly sheetName?: string } = {},
   ): Promise<{ rows: number; bytes: number }> {
     const unfinished = `${path}.${process.pid}.part`
     const stream = await this.bytes(format, options)

@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { normaliseColumn } from './arrow/normalise.ts'
+import { EngineError } from './errors.ts'
+import type { QueryOptions } from './plan/options.ts'
+import type { PlanColumn, PlanSource } from './plan/plan.ts'
+import { Query } from './query.ts'
+import { type Executor, openExecutor } from './run/index.ts'
+import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types.ts'
+
+export interface FilesOptions {
+  /** Threads of DuckDB; the number of cores by default. */
+  readonly threads?: number
+  /** Threads that encode; the number of cores by default. */
+  readonly workers?: number
+  /** What DuckDB may use, as `2GiB`; a good part of the machine by default. */
+  readonly memoryLimit?: string
+}
+
+/**
+ * Opens Parquet files of anybody's, to be asked as a dataset is, without a data directory. Close them, or use them with
+ * `await using`.
+ *
+ * A folder stands for all `*.parquet` below it, by their paths in the order of their characters; what begins with `.`
+ * or `_` is passed over. Parts of a path such as `year=2024` become columns. Several files are read as one table, one
+ * after the other: columns are brought together by name, with null where a file lacks one. Where names differ only by
+ * case, all files must have the same columns in the same order.
+ *
+ * The files must not change while they are open.
+ * @throws EngineError `invalid_file`: nothing there, not Parquet; `column_conflict`: files that don't go together
+ */
+export async function openFiles(
+  path: string | readonly string[],
+  options: FilesOptions = {},
+): Promise<ParquetFiles> {
+  const paths = typeof path === 'string' ? [path] : path
+  const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()
+  if (found.length === 0) throw invalid(`There is no *.parquet below ${paths.join(', ')}.`)
+  const temporary = await mkdtemp(join(tmpdir(), 'parquetry-'))
+  try {
+    const threads = options.threads ?? availableParallelism()
+    const executor = await openExecutor({
+      threads,
+      workers: options.workers ?? threads,
+      memoryLimit: options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
+      tempDirectory: temporary,
+      allowedDirectories: [...new Set(found.map((file) => dirname(file.path)))],
+    })
+    try {
+      return new ParquetFiles(executor, temporary, found, await describe(executor, found))
+    } catch (error) {
+      await executor.close()
+      throw error
+    }
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Parquet files as one table. Made by `openFiles`. */
+export class ParquetFiles implements AsyncDisposable {
+  readonly columns: readonly Column[]
+  readonly rowCount: number
+  readonly #executor: Executor
+  readonly #temporary: string
+  readonly #source: PlanSource
+  readonly #identity: string
+
+  /** Use `openFiles`. */
+  constructor(executor: Executor, temporary: string, files: readonly File[], described: Described) {
+    this.#executor = executor
+    this.#temporary = temporary
+    this.#source = foreignSource(described, files)
+    this.#identity = createHash('sha256').update(JSON.stringify(files)).digest('base64url')
+    this.columns = described.columns.map(({ name, type }) => ({
+      name,
+      type,
+      nullable: true,
+      description: '',
+    }))
+    this.rowCount = described.rows.reduce((sum, rows) => sum + rows, 0)
+  }
+
+  /** @throws EngineError what is wrong with the options; see `Query` */
+  query(options: QueryOptions = {}): Query {
+    const executor = () => Promise.resolve(this.#executor)
+    return new Query({ source: this.#source, identity: this.#identity, executor }, options)
+  }
+
+  /** Ends queries under way. */
+  async close(): Promise<void> {
+    await this.#executor.close()
+    await rm(this.#temporary, { recursive: true, force: true })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** A file as it was when it was opened. */
+interface File {
+  readonly path: string
+  readonly bytes: number
+  readonly changed: number
+}
+
+interface Described {
+  /** `sql` reads the column as its type, from what DuckDB calls it. */
+  readonly columns: readonly PlanColumn[]
+  /** Of each file. */
+  readonly rows: readonly number[]
+  readonly rowBytes: number
+  /** What DuckDB calls the columns. */
+  readonly duckNames: readonly string[]
+}
+
+async function filesAt(path: string): Promise<File[]> {
+  const { size, mtimeMs, isFolder } = await stat(path).then(
+    (found) => ({ size: found.size, mtimeMs: found.mtimeMs, isFolder: found.isDirectory() }),
+    (cause) => {
+      throw invalid(`There is no file or folder ${path}.`, cause)
+    },
+  )
+  if (!isFolder) return [{ path, bytes: size, changed: mtimeMs }]
+  const entries = await readdir(path, { withFileTypes: true })
+  const wanted = entries.filter(isWanted).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return (await Promise.all(wanted.map((entry) => filesAt(join(path, entry.name))))).flat()
+}
+
+/** Names that begin with `.` or `_` are what writers leave beside the data: `_SUCCESS`, `_temporary`. */
+function isWanted(entry: Dirent): boolean {
+  return !/^[._]/.test(entry.name) && (entry.isDirectory() || /\.parquet$/i.test(entry.name))
+}
+
+/** Names, types and sizes, from the files' footers. */
+async function describe(executor: Executor, files: readonly File[]): Promise<Described> {
+  const list = globList(files)
+  const ask = (sql: string, ...types: ColumnType[]) =>
+    executor.rows({ sql, parameters: [], columns: types.map((type) => ({ name: '', type })) })
+  try {
+    const names = topLevelNames(
+      await ask(
+        `SELECT file_name, name, num_children FROM parquet_schema(${list})`,
+        'string',
+        'string',
+        'integer',
+      ),
+    )
+    checkTogether(names)
+    const described = await ask(
+      `SELECT column_name, column_type FROM (DESCRIBE FROM ${readParquet(list)})`,
+      'string',
+      'string',
+    )
+    const rows = await ask(`SELECT num_rows FROM parquet_file_metadata(${list})`, 'integer')
+    const sizes = await ask(
+      `SELECT CAST(sum(total_uncompressed_size) AS BIGINT) FROM parquet_metadata(${list})`,
+      'integer',
+    )
+    const total = rows.reduce((sum, [count]) => sum + Number(count), 0)
+    const duckNames = described.map(([name]) => String(name))
+    return {
+      // DuckDB renames a column whose name another one has but for the case; the positions stay.
+      columns: described.map(([duckName, duckType], index) => ({
+        name: ownName(names[0]!.names, index) ?? String(duckName),
+        ...normaliseColumn(String(duckType), quoteIdentifier(String(duckName))),
+      })),
+      rows: rows.map(([count]) => Number(count)),
+      rowBytes: total === 0 ? 0 : Math.ceil(Number(sizes[0]?.[0] ?? 0) / total),
+      duckNames,
+    }
+  } catch (error) {
+    if (error instanceof EngineError) throw error
+    throw invalid(`${files.map((file) => file.path).join(', ')} can't be read as Parquet.`, error)
+  }
+}
+
+interface FileNames {
+  readonly file: string
+  readonly names: readonly string[]
+}
+
+/** Names of the columns of each file. A schema is a tree, listed depth first; its root is the row. */
+function topLevelNames(schema: readonly (readonly unknown[])[]): FileNames[] {
+  const files: FileNames[] = []
+  for (let at = 0; at < schema.length; ) {
+    const [file, , count] = schema[at]!
+    const names: string[] = []
+    at += 1
+    for (let column = 0; column < Number(count ?? 0); column++) {
+      names.push(String(schema[at]![1]))
+      // Past the column and everything in it.
+      for (let left = 1; left > 0; left--) left += Number(schema[at++]![2] ?? 0)
+    }
+    files.push({ file: String(file), names })
+  }
+  return files
+}
+
+/** DuckDB brings columns together without regard to case, so that what differs only by case would be mixed up. */
+function checkTogether(files: readonly FileNames[]): void {
+  const first = files[0]!
+  if (!differOnlyByCase([...new Set(files.flatMap((file) => file.names))])) return
+  const other = files.find((file) => JSON.stringify(file.names) !== JSON.stringify(first.names))
+  if (!other) return
+  throw new EngineError(
+    'column_conflict',
+    `Some column names differ only by case, so all files must have the same columns in the same order; ` +
+      `${first.file} has ${first.names.join(', ')} and ${other.file} has ${other.names.join(', ')}.`,
+  )
+}
+
+function differOnlyByCase(names: readonly string[]): boolean {
+  return new Set(names.map((name) => name.toLowerCase())).size < names.length
+}
+
+/** The name that a column has in the file, where DuckDB may have changed it. One that is there twice stays changed. */
+function ownName(names: readonly string[], index: number): string | undefined {
+  const name = names[index]
+  return differOnlyByCase(names) && name !== undefined && names.indexOf(name) === index ? name : undefined
+}
+
+/** The files as something to plan over, with columns `c0`, `c1` … and the position of each row. */
+function foreignSource(
+  { columns, rows, rowBytes, duckNames }: Described,
+  files: readonly File[],
+): PlanSource {
+  // A column of one of these names hides the row's position.
+  const hidden = duckNames.some((name) => /^file_(index|row_number)$/i.test(name))
+  const position = hidden
+    ? '0 AS file_index, row_number() OVER () AS file_row_number'
+    : 'file_index, file_row_number'
+  const read = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
+  const from = `(SELECT ${read}, ${position} FROM ${readParquet(globList(files))})`
+  const total = rows.reduce((sum, count) => sum + count, 0)
+  // The number of a row in its file lets the scan pass over what lies before it.
+  const range = (first: number, end: number) =>
+    files.length === 1 && !hidden
+      ? `WHERE file_row_number >= ${first} AND file_row_number < ${end}`
+      : `LIMIT ${end - first} OFFSET ${first}`
+  return {
+    columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
+    rows: total,
+    rowBytes,
+    scan: (first, end) => ({
+      kind: 'foreign',
+      sql: first === 0 && end >= total ? from : `(SELECT * FROM ${from} ${range(first, end)})`,
+    }),
+  }
+}
+
+function readParquet(list: string): string {
+  return `read_parquet(${list}, union_by_name = true)`
+}
+
+/** Paths as an SQL list; what DuckDB would take for a pattern is put in brackets. */
+function globList(files: readonly File[]): string {
+  return `[${files.map((file) => quoteLiteral(file.path.replaceAll(/[[*?]/g, '[$&]'))).join(', ')}]`
+}
+
+function invalid(message: string, cause?: unknown): EngineError {
+  return new EngineError('invalid_file', message, { cause })
+}
