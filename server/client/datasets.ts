@@ -55,7 +55,7 @@ export class Datasets {
     id: number,
     columns: readonly DeclaredColumn[],
     options: CallOptions = {},
-  ): Promise<Column[]> {
+  ): Promise<Dataset> {
     const path = ['datasets', id, 'columns']
     return this.#transport.json({ method: 'PUT', path, json: { columns }, ...options })
   }

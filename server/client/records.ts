@@ -55,7 +55,12 @@ export interface Account {
     readonly month: string
   }
   /** null stands for no limit. */
-  readonly limits: Readonly<Record<string, number | boolean | null>>
+  readonly limits: {
+    readonly privateRepositories: number | null
+    readonly paidProviders: boolean
+    /** Rows of datasets a month. */
+    readonly exportedRows: number | null
+  }
 }
 
 export interface Provider {
@@ -63,16 +68,19 @@ export interface Provider {
   readonly name: string
   readonly description: string
   readonly homepage: string
+  /** As it is for this account. */
   readonly tier: 'free' | 'paid'
   readonly keyRequired: boolean
   /** Whether this account has saved a key of its own. */
   readonly userKey: boolean
+  /** The limit that is closest to being reached; all null where the provider names none. */
   readonly limit: {
-    readonly requests: number
-    readonly perSeconds: number
-    readonly remaining: number
+    readonly requests: number | null
+    readonly perSeconds: number | null
+    readonly remaining: number | null
+    /** null while nothing of it is used. */
     readonly resetsAt: string | null
-  } | null
+  }
 }
 
 export interface Category {

@@ -1,12 +1,17 @@
 import type { DeclaredColumn } from './records.ts'
 import type { Request } from './transport.ts'
 
-/** Rows as values, or a file in one of the formats. */
+/** Rows as values, a file in one of the formats, or series of a provider. */
 export type Upload =
   | {
       /** Objects by column name, or lists in the order of `columns`. */
       readonly rows: readonly (Readonly<Record<string, unknown>> | readonly unknown[])[]
       readonly columns?: readonly DeclaredColumn[]
+    }
+  | {
+      /** Slug of the provider whose series the server fetches: rows of `provider, series_id, date, value`. */
+      readonly provider: string
+      readonly series: readonly string[]
     }
   | {
       readonly format: keyof typeof CONTENT_TYPES
@@ -27,7 +32,7 @@ const CONTENT_TYPES = {
 } as const
 
 export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers'> {
-  if ('rows' in upload) return { json: upload }
+  if (!('format' in upload)) return { json: upload }
   const headers: Record<string, string> = { 'content-type': CONTENT_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
   const { body } = upload
