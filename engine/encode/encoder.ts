@@ -20,7 +20,7 @@ export interface Encoder {
   batch(batch: Batch, first: number, out: Output): void
   /** @param rows how many rows there were */
   end(rows: number, out: Output): void
-  /** For formats whose batches need more than to be joined. */
+  /** For formats whose batches need more than to be joined; its container has the beginning and the end then. */
   readonly packing?: Packing
 }
 
@@ -35,6 +35,6 @@ export interface Packing {
 export interface Container {
   begin(out: Output): void
   /** A packed piece with its note, in order. */
-  piece(bytes: Uint8Array, note: unknown, out: Output): void
+  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void
   end(rows: number, out: Output): void
 }

@@ -7,11 +7,12 @@ type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) =
  * The formats that batches are encoded in, loaded when they are asked for. `parquet` is not one of them: DuckDB writes
  * it from the query itself.
  */
-const ENCODERS: Readonly<Record<Exclude<Format, 'parquet' | 'xlsx'>, () => Promise<MakeEncoder>>> = {
+const ENCODERS: Readonly<Record<Exclude<Format, 'parquet'>, () => Promise<MakeEncoder>>> = {
   csv: async () => (await import('./csv.ts')).csv,
   tsv: async () => (await import('./csv.ts')).tsv,
   json: async () => (await import('./json.ts')).json,
   ndjson: async () => (await import('./json.ts')).ndjson,
+  xlsx: async () => (await import('./xlsx.ts')).xlsx,
   arrow: async () => (await import('./arrow.ts')).arrow,
 }
 

@@ -11,6 +11,7 @@ import type { Source, SourceOptions } from './source.ts'
 import { rowValues } from './values.ts'
 
 export type { ByteStream } from './export.ts'
+export { xlsxProblem } from './xlsxproblem.ts'
 
 export interface ExecutorOptions extends SourceOptions {
   /** Threads that encode; by default as many as there are cores. */
@@ -99,7 +100,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 
     bytes(statement, format, runOptions = {}) {
       if (closing) return Promise.reject(cancelled(undefined))
-      if (format === 'parquet' || format === 'xlsx') throw new TypeError(`${format} is not written`)
+      if (format === 'parquet') throw new TypeError(`${format} is not written`)
       return exportBytes(around, statement, format, runOptions)
     },
 
