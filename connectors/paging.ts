@@ -1,4 +1,4 @@
-import type { SeriesPage } from './connector.ts'
+import type { SeriesInfo, SeriesPage } from './connector.ts'
 
 export interface Page {
   readonly limit: number
@@ -14,19 +14,22 @@ export function slice<T>(
 }
 
 /**
- * A slice from a provider that counts in pages, from 1: pages of the size of the limit, so that an offset which is a
- * multiple of it takes one request, any other two.
+ * A slice from a provider that counts in pages, from 1, of at most `largest` series. The pages are as large as the
+ * limit, so that an offset which is a multiple of it takes one request, where the provider allows.
  */
 export async function fromPages(
   { limit, offset }: Page,
   fetch: (page: number, size: number) => Promise<SeriesPage>,
+  largest = Number.POSITIVE_INFINITY,
 ): Promise<SeriesPage> {
-  const size = Math.max(1, limit)
+  const size = Math.min(Math.max(1, limit), largest)
   const skipped = offset % size
-  const number = Math.floor(offset / size) + 1
-  const first = await fetch(number, size)
-  const isFull = first.series.length >= size
-  const second = skipped > 0 && isFull ? (await fetch(number + 1, size)).series : []
-  const series = [...first.series.slice(0, size), ...second].slice(skipped, skipped + limit)
-  return { total: first.total, series }
+  const series: SeriesInfo[] = []
+  for (let page = Math.floor(offset / size) + 1; ; page++) {
+    const { total, series: found } = await fetch(page, size)
+    series.push(...found.slice(0, size))
+    if (found.length < size || series.length >= skipped + limit) {
+      return { total, series: series.slice(skipped, skipped + limit) }
+    }
+  }
 }

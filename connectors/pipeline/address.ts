@@ -15,7 +15,7 @@ export function addressOf(base: URL, request: Pick<UpstreamRequest, 'path' | 'qu
     segment === '' && index === last && index > 0 ? '' : encodeSegment(segment),
   )
   const address = new URL(base)
-  address.pathname = `${basePath(base)}${path.join('/')}`
+  if (path.length > 0) address.pathname = `${basePath(base)}${path.join('/')}`
   address.search = encodeQuery(request.query ?? {})
   return address
 }

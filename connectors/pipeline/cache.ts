@@ -50,7 +50,7 @@ export class Cache {
     this.#options = options
     this.#entries = new LRUCache<string, Entry, Fill>({
       maxSize: options.maxBytes,
-      sizeCalculation: (entry, key) => sizeOf(entry.value) + 2 * key.length,
+      sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
       ignoreFetchAbort: true,
       noDeleteOnFetchRejection: true,
       fetchMethod: (key, _stale, { context: fill }) => this.#fetch(key, fill),

@@ -40,7 +40,7 @@ export interface Provider {
   readonly breaker: Breaker
   /** The account of a key, or of our address. */
   account(key: string | undefined): Account
-  /** Sends through all layers; a status of 500 and more is `provider_down` here. */
+  /** Sends through all layers. Fails with `ConnectorError` alone; a status of 500 and more is `provider_down`. */
   send(request: UpstreamRequest, account: Account, signal: AbortSignal | undefined): Promise<UpstreamAnswer>
   /** Whatever was thrown, as an error that may be shown. */
   sanitised(error: unknown, key: string | undefined): ConnectorError
@@ -83,6 +83,9 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     base.hostname,
   ])
 
+  const shown = (error: unknown, key: string | undefined) =>
+    sanitised(error, info, secretsOf(key, options.key, addresses))
+
   return {
     connector,
     info,
@@ -94,14 +97,16 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
       const route = request.keyless ? keyless : keyed
       // Refuses an id that would climb out of the base before it costs anything.
       addressOf(route.base, request)
-      const answer = await route.send({ request, account, signal })
+      const answer = await route.send({ request, account, signal }).catch((error: unknown) => {
+        throw shown(error, account.key)
+      })
       if (answer.status < 500) return answer
       throw new ConnectorError('provider_down', `${info.name} fails at the moment. Try again later.`, {
         provider: info.slug,
         cause: new Error(`status ${answer.status}`),
       })
     },
-    sanitised: (error, key) => sanitised(error, info, secretsOf(key, options.key, addresses)),
+    sanitised: shown,
     close: async () => {
       await Promise.all([...new Set([keyed, keyless])].map(({ close }) => close()))
     },

@@ -1,0 +1,203 @@
+/** A function of the API, which has no catalogue of them. */
+export interface FunctionDefinition {
+  readonly title: string
+  /** In the order in which a series id gives them. */
+  readonly parameters: readonly string[]
+  /** Parameters as in a series id, for the list of series. */
+  readonly examples: readonly string[]
+  /** Where it doesn't depend on a parameter. */
+  readonly frequency?: string
+  /** Answers with the last 100 points unless asked for all. */
+  readonly hasSizes?: boolean
+}
+
+export interface Call {
+  readonly name: string
+  readonly definition: FunctionDefinition
+  readonly parameters: Readonly<Record<string, string>>
+  /** Which of several values at a time; undefined for the usual one. */
+  readonly field: string | undefined
+}
+
+const SYMBOLS = ['AAPL', 'AMZN', 'BA', 'GOOGL', 'IBM', 'JPM', 'MSFT', 'NVDA']
+const PAIRS = ['EUR/USD', 'GBP/USD', 'USD/CHF', 'USD/CNY', 'USD/JPY']
+const COINS = ['BTC/EUR', 'BTC/USD', 'ETH/EUR', 'ETH/USD']
+const MATURITIES = ['3month', '2year', '5year', '7year', '10year', '30year']
+
+const stock = (title: string, frequency: string, hasSizes = false): FunctionDefinition => ({
+  title,
+  parameters: ['symbol'],
+  examples: SYMBOLS,
+  frequency,
+  hasSizes,
+})
+const pair = (title: string, frequency: string, hasSizes = false): FunctionDefinition => ({
+  title,
+  parameters: ['from_symbol', 'to_symbol'],
+  examples: PAIRS,
+  frequency,
+  hasSizes,
+})
+const coin = (title: string, frequency: string): FunctionDefinition => ({
+  title,
+  parameters: ['symbol', 'market'],
+  examples: COINS,
+  frequency,
+})
+const intervals = (title: string, ...examples: readonly string[]): FunctionDefinition => ({
+  title,
+  parameters: ['interval'],
+  examples,
+})
+const plain = (title: string, frequency: string): FunctionDefinition => ({
+  title,
+  parameters: [],
+  examples: [''],
+  frequency,
+})
+const average = (title: string): FunctionDefinition => ({
+  title,
+  parameters: ['symbol', 'interval', 'time_period', 'series_type'],
+  examples: SYMBOLS.map((symbol) => `${symbol}/daily/20/close`),
+})
+const monthly = (title: string) => intervals(title, 'monthly', 'quarterly', 'annual')
+
+export const groups: readonly {
+  readonly path: string
+  readonly name: string
+  readonly functions: Readonly<Record<string, FunctionDefinition>>
+}[] = [
+  {
+    path: 'stocks',
+    name: 'Stocks',
+    functions: {
+      TIME_SERIES_INTRADAY: {
+        title: 'Intraday prices',
+        parameters: ['symbol', 'interval'],
+        examples: SYMBOLS.map((symbol) => `${symbol}/60min`),
+        frequency: 'intraday',
+        hasSizes: true,
+      },
+      TIME_SERIES_DAILY: stock('Daily prices', 'daily', true),
+      TIME_SERIES_DAILY_ADJUSTED: stock('Daily adjusted prices', 'daily', true),
+      TIME_SERIES_WEEKLY: stock('Weekly prices', 'weekly'),
+      TIME_SERIES_WEEKLY_ADJUSTED: stock('Weekly adjusted prices', 'weekly'),
+      TIME_SERIES_MONTHLY: stock('Monthly prices', 'monthly'),
+      TIME_SERIES_MONTHLY_ADJUSTED: stock('Monthly adjusted prices', 'monthly'),
+      GLOBAL_QUOTE: stock('Latest price', 'daily'),
+    },
+  },
+  {
+    path: 'currencies',
+    name: 'Exchange rates',
+    functions: {
+      FX_DAILY: pair('Daily exchange rates', 'daily', true),
+      FX_WEEKLY: pair('Weekly exchange rates', 'weekly'),
+      FX_MONTHLY: pair('Monthly exchange rates', 'monthly'),
+      CURRENCY_EXCHANGE_RATE: {
+        title: 'Latest exchange rate',
+        parameters: ['from_currency', 'to_currency'],
+        examples: [...PAIRS, ...COINS],
+        frequency: 'intraday',
+      },
+    },
+  },
+  {
+    path: 'crypto',
+    name: 'Crypto-currencies',
+    functions: {
+      DIGITAL_CURRENCY_DAILY: coin('Daily prices', 'daily'),
+      DIGITAL_CURRENCY_WEEKLY: coin('Weekly prices', 'weekly'),
+      DIGITAL_CURRENCY_MONTHLY: coin('Monthly prices', 'monthly'),
+    },
+  },
+  {
+    path: 'commodities',
+    name: 'Commodities',
+    functions: {
+      WTI: intervals('Crude oil, West Texas Intermediate', 'daily', 'weekly', 'monthly'),
+      BRENT: intervals('Crude oil, Brent', 'daily', 'weekly', 'monthly'),
+      NATURAL_GAS: intervals('Natural gas, Henry Hub', 'daily', 'weekly', 'monthly'),
+      COPPER: monthly('Copper'),
+      ALUMINUM: monthly('Aluminum'),
+      WHEAT: monthly('Wheat'),
+      CORN: monthly('Corn'),
+      COTTON: monthly('Cotton'),
+      SUGAR: monthly('Sugar'),
+      COFFEE: monthly('Coffee'),
+      ALL_COMMODITIES: monthly('All commodities'),
+    },
+  },
+  {
+    path: 'economy',
+    name: 'U.S. economic indicators',
+    functions: {
+      REAL_GDP: intervals('Real gross domestic product', 'annual', 'quarterly'),
+      REAL_GDP_PER_CAPITA: plain('Real gross domestic product per capita', 'quarterly'),
+      TREASURY_YIELD: {
+        title: 'Treasury yield',
+        parameters: ['interval', 'maturity'],
+        examples: MATURITIES.flatMap((maturity) => [`daily/${maturity}`, `monthly/${maturity}`]),
+      },
+      FEDERAL_FUNDS_RATE: intervals('Federal funds rate', 'daily', 'weekly', 'monthly'),
+      CPI: intervals('Consumer price index', 'monthly', 'semiannual'),
+      INFLATION: plain('Inflation', 'annual'),
+      RETAIL_SALES: plain('Retail sales', 'monthly'),
+      DURABLES: plain('Orders of durable goods', 'monthly'),
+      UNEMPLOYMENT: plain('Unemployment rate', 'monthly'),
+      NONFARM_PAYROLL: plain('Nonfarm payroll', 'monthly'),
+    },
+  },
+  {
+    path: 'indicators',
+    name: 'Technical indicators',
+    functions: {
+      SMA: average('Simple moving average'),
+      EMA: average('Exponential moving average'),
+      WMA: average('Weighted moving average'),
+      RSI: average('Relative strength index'),
+      ROC: average('Rate of change'),
+      MACD: {
+        title: 'Moving average convergence and divergence',
+        parameters: ['symbol', 'interval', 'series_type'],
+        examples: SYMBOLS.map((symbol) => `${symbol}/daily/close`),
+      },
+    },
+  },
+]
+
+const functions: Readonly<Record<string, FunctionDefinition>> = Object.assign(
+  {},
+  ...groups.map((group) => group.functions),
+)
+
+/** The function that a series id begins with. */
+export function functionNamed(id: string): FunctionDefinition | undefined {
+  const name = nameIn(id)
+  return Object.hasOwn(functions, name) ? functions[name] : undefined
+}
+
+function nameIn(id: string): string {
+  return (id.split(/[/&]/, 1)[0] ?? '').replace(/^function=/i, '').toUpperCase()
+}
+
+/**
+ * A series id as a call: parameters in order, or as `name=value`, separated by `/` or `&`; one more is a field.
+ * undefined where parameters are missing, unknown or too many.
+ */
+export function readId(id: string): Call | undefined {
+  const definition = functionNamed(id)
+  if (definition === undefined) return undefined
+  const parameters: Record<string, string> = {}
+  let field: string | undefined
+  for (const part of id.split(/[/&]/).slice(1)) {
+    const [, named, value = part] = /^(\w+)=(.*)$/.exec(part) ?? []
+    const name = named ?? definition.parameters.find((each) => !(each in parameters))
+    if (value === '' || (name === undefined && field !== undefined)) return undefined
+    if (name === undefined || name === 'field') field = value
+    else if (definition.parameters.includes(name)) parameters[name] = value
+    else return undefined
+  }
+  const isComplete = definition.parameters.every((each) => each in parameters)
+  return isComplete ? { name: nameIn(id), definition, parameters, field } : undefined
+}

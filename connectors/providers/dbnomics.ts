@@ -1,0 +1,203 @@
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Observation,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../connector.ts'
+import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { frequencyName, parsePeriod } from '../periods.ts'
+import {
+  firstText,
+  type Json,
+  type JsonRecord,
+  list,
+  notUnderstood,
+  number,
+  parseJson,
+  record,
+  records,
+  text,
+} from '../read.ts'
+
+const info = {
+  slug: 'dbnomics',
+  name: 'DBnomics',
+  description:
+    'Series of some hundred statistical offices, central banks and international organisations, mirrored.',
+  homepage: 'https://db.nomics.world',
+  tier: 'free',
+  baseUrl: 'https://api.db.nomics.world/v22',
+  key: 'none',
+  limits: { windows: [] },
+} as const
+
+/** The largest page of datasets. */
+const DATASETS = 500
+
+/** Stands before the place of a node in a category tree: nodes without a code have no other name. */
+const NODE = '~'
+
+/**
+ * https://api.db.nomics.world. Paths: `IMF` for a provider, `IMF/~0.2` for the third node under the first of its
+ * category tree, `IMF/WEO:2024-10` for a dataset.
+ */
+export const dbnomics: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path, context) {
+    const notFound = () => pathNotFound(info, path)
+    if (path === '') {
+      return context.cached({ path: ['providers'] }, (answer) =>
+        docsOf(bodyOf(answer, notFound), 'providers').map(asProvider),
+      )
+    }
+    const [provider, place] = splitPath(path)
+    if (place !== undefined && !place.startsWith(NODE)) return []
+    const tree = await context.cached({ path: ['providers', provider] }, (answer) => {
+      const body = bodyOf(answer, notFound)
+      return body['category_tree'] ?? record(body['provider'])['category_tree'] ?? null
+    })
+    if (list(tree).length === 0 && place === undefined) return datasets(provider, context, notFound)
+    const steps = place === undefined ? [] : place.slice(NODE.length).split('.').map(Number)
+    let nodes = records(tree)
+    for (const step of steps) {
+      const node = nodes[step]
+      if (node === undefined) throw notFound()
+      nodes = records(node['children'])
+    }
+    return nodes.map((node, index) => asCategory(provider, [...steps, index], node))
+  },
+
+  async list(path, page, context) {
+    if (path === '') return { total: 0, series: [] }
+    const [provider, dataset] = splitPath(path)
+    if (dataset === undefined || dataset.startsWith(NODE)) return { total: 0, series: [] }
+    const query = { limit: Math.max(1, page.limit), offset: page.offset, observations: 0 }
+    const answer = await context.send({ path: ['series', provider, dataset], query })
+    const body = bodyOf(answer, () => pathNotFound(info, path))
+    const series = docsOf(body, 'series').slice(0, page.limit)
+    return {
+      total: number(record(body['series'])['num_found']),
+      series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)),
+    }
+  },
+
+  async series(id, _range, context) {
+    const [, provider, dataset, code] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(id) ?? []
+    // A comma would be read as another id.
+    if (provider === undefined || dataset === undefined || code === undefined || id.includes(',')) {
+      throw invalidSeriesId(info, id, 'provider, dataset and series, as BIS/cbpol/M.AU')
+    }
+    const notFound = () => seriesNotFound(info, id)
+    const answer = await context.send({ path: ['series'], query: { series_ids: id, observations: 1 } })
+    const docs = docsOf(bodyOf(answer, notFound), 'series')
+    const doc =
+      docs.find((each) => text(each['series_code']) === code) ?? (docs.length === 1 ? docs[0] : undefined)
+    if (doc === undefined) throw notFound()
+    const { name, frequency, unit } = asSeries(`${provider}/${dataset}`, doc)
+    return {
+      series_id: id,
+      name,
+      frequency,
+      unit,
+      lastUpdated: firstText(doc, 'indexed_at', 'updated_at'),
+      observations: observationsOf(doc),
+    }
+  },
+}
+
+async function datasets(
+  provider: string,
+  { cached }: ConnectorContext,
+  notFound: () => Error,
+): Promise<readonly Category[]> {
+  const all: Category[] = []
+  for (let offset = 0; ; offset += DATASETS) {
+    const request = { path: ['datasets', provider], query: { limit: DATASETS, offset } }
+    const { found, rows } = await cached(request, (answer) => {
+      const body = bodyOf(answer, notFound)
+      return { found: number(record(body['datasets'])['num_found']) ?? 0, rows: docsOf(body, 'datasets') }
+    })
+    all.push(
+      ...rows.map((row) => {
+        const code = text(row['code']) ?? ''
+        const description = text(row['description']) ?? ''
+        return { path: `${provider}/${code}`, name: text(row['name']) ?? code, description, series: true }
+      }),
+    )
+    if (rows.length === 0 || offset + DATASETS >= found) return all
+  }
+}
+
+function splitPath(path: string): [provider: string, place?: string] {
+  const match = /^([^/]+)(?:\/([^/]+))?$/.exec(path)
+  const isNode = match?.[2]?.startsWith(NODE) ?? false
+  if (match === null || (isNode && !/^~\d+(\.\d+)*$/.test(match[2]!))) throw pathNotFound(info, path)
+  return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
+}
+
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  if (answer.status === 404) throw notFound()
+  const body = record(parseJson(answer))
+  if (answer.status < 400) return body
+  // A malformed code is 400, with the reason in words.
+  if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw notFound()
+  throw notUnderstood(`status ${answer.status}`)
+}
+
+/** `{providers: {docs: […]}}`, and the same for datasets and series; a bare list is understood too. */
+function docsOf(body: JsonRecord, name: string): readonly JsonRecord[] {
+  const found: Json | undefined = body[name]
+  if (found === undefined || found === null) throw notUnderstood(`${name} is missing`)
+  return Array.isArray(found) ? records(found) : records(record(found)['docs'])
+}
+
+function asProvider(doc: JsonRecord): Category {
+  const code = text(doc['code']) ?? ''
+  return {
+    path: code,
+    name: text(doc['name']) ?? code,
+    description: firstText(doc, 'website', 'region') ?? '',
+    series: false,
+  }
+}
+
+/** A node with children is a folder, whether or not it has a code; one without is a dataset. */
+function asCategory(provider: string, steps: readonly number[], node: JsonRecord): Category {
+  const code = text(node['code'])
+  const isDataset = code !== null && list(node['children']).length === 0
+  const path = isDataset ? `${provider}/${code}` : `${provider}/${NODE}${steps.join('.')}`
+  return { path, name: firstText(node, 'name', 'code') ?? path, description: '', series: isDataset }
+}
+
+function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {
+  const code = text(doc['series_code']) ?? ''
+  const days = list(doc['period_start_day'])
+  const dimensions = record(doc['dimensions'])
+  return {
+    series_id: `${dataset}/${code}`,
+    name: text(doc['series_name']) ?? code,
+    frequency: frequencyName(text(doc['@frequency'])),
+    unit: text(Object.entries(dimensions).find(([name]) => /^unit(_?measure)?$/i.test(name))?.[1]),
+    start: text(days[0]),
+    end: text(days.at(-1)),
+  }
+}
+
+/** Parallel lists; a missing value is `"NA"`. A period of an unknown notation is dated by its start day. */
+function observationsOf(doc: JsonRecord): Observation[] {
+  const periods = list(doc['period'])
+  const days = list(doc['period_start_day'])
+  const values = list(doc['value'])
+  if (periods.length !== values.length) throw notUnderstood('as many periods as values were expected')
+  return periods.flatMap((written, index) => {
+    const name = text(written) ?? ''
+    const read = parsePeriod(name) ?? parsePeriod(text(days[index]) ?? '')
+    if (read === undefined) return []
+    const { date, period } = read
+    return [{ date, ...(period === undefined ? {} : { period }), value: number(values[index]) }]
+  })
+}
