@@ -6,6 +6,7 @@ import type { Format, Statement } from '../types.ts'
 import { cancelled } from './errors.ts'
 import { type ByteStream, exportBytes, type Surroundings } from './export.ts'
 import { openNativeSource } from './native.ts'
+import { exportParquet } from './parquet.ts'
 import { WorkerPool } from './pool.ts'
 import type { Source, SourceOptions } from './source.ts'
 import { rowValues } from './values.ts'
@@ -100,7 +101,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 
     bytes(statement, format, runOptions = {}) {
       if (closing) return Promise.reject(cancelled(undefined))
-      if (format === 'parquet') throw new TypeError(`${format} is not written`)
+      if (format === 'parquet') return exportParquet(around, statement, options.tempDirectory, runOptions)
       return exportBytes(around, statement, format, runOptions)
     },
 
