@@ -142,6 +142,7 @@ async function keysOf(
   } catch (error) {
     const isEmpty = structure && error instanceof SdmxFailure && error.kind === 'no-results'
     if (!isEmpty) throw error
+    await refuseUnknownCode(session, structure, codes)
     return NOTHING
   }
 }
