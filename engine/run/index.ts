@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Arena } from '../arrow/batch.ts'
@@ -5,7 +6,6 @@ import { shapeOf } from '../encode/cells.ts'
 import type { Format, Statement } from '../types.ts'
 import { cancelled } from './errors.ts'
 import { type ByteStream, exportBytes, type Surroundings } from './export.ts'
-import { openNativeSource } from './native.ts'
 import { exportParquet } from './parquet.ts'
 import { WorkerPool } from './pool.ts'
 import type { Source, SourceOptions } from './source.ts'
@@ -68,7 +68,8 @@ export interface Executor {
 }
 
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
-  const source = openSource(options)
+  mkdirSync(options.tempDirectory, { recursive: true })
+  const source = await openSource(options)
   const pool = new WorkerPool(options.workers ?? availableParallelism())
   const around: Surroundings = { source, pool, running: new Set() }
   let closing: Promise<void> | undefined
@@ -134,8 +135,16 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   return executor
 }
 
-function openSource(options: ExecutorOptions): Source {
-  return openNativeSource(options)
+async function openSource(options: ExecutorOptions): Promise<Source> {
+  const wanted = options.source ?? 'auto'
+  if (wanted !== 'node') {
+    try {
+      return (await import('./native.ts')).openNativeSource(options)
+    } catch (error) {
+      if (wanted === 'ffi') throw error
+    }
+  }
+  return (await import('./node.ts')).openNodeSource(options)
 }
 
 async function* decoded(source: Source, statement: Statement, options: RunOptions, arena: Arena) {

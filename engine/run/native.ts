@@ -1,9 +1,9 @@
 import type { Arena, Batch } from '../arrow/batch.ts'
 import { type DuckDb, loadDuckDb, type Result } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
-import { Semaphore } from '../store/semaphore.ts'
 import type { Statement } from '../types.ts'
-import { cancelled, engineError } from './errors.ts'
+import { Calls } from './calls.ts'
+import { cancelled } from './errors.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -16,16 +16,6 @@ import {
   type StartOptions,
 } from './source.ts'
 
-/**
- * Native calls block a thread of libuv's pool, four by default; files, DNS and zlib need it, too. Whoever starts the
- * process may set `UV_THREADPOOL_SIZE`; setting it here counts where nothing has used the pool yet.
- */
-const POOL_THREADS = Number((process.env['UV_THREADPOOL_SIZE'] ??= '16'))
-const NATIVE_CALLS = Math.max(1, POOL_THREADS - 2)
-
-/** An interrupt that comes before the query has begun is lost, so it is repeated. */
-const INTERRUPT_MS = 5
-
 /** The fast source: DuckDB through its C API. Throws where the library or koffi can't be loaded. */
 export function openNativeSource(options: SourceOptions): Source {
   const duckdb = loadDuckDb()
@@ -36,7 +26,6 @@ export function openNativeSource(options: SourceOptions): Source {
   } finally {
     duckdb.disconnect(connection)
   }
-  const calls = new Semaphore(NATIVE_CALLS)
   const cursors = new Set<NativeCursor>()
   let closed = false
   return {
@@ -46,7 +35,7 @@ export function openNativeSource(options: SourceOptions): Source {
     },
     async start(statement, startOptions) {
       if (closed) throw cancelled(undefined)
-      const cursor = new NativeCursor(duckdb, database, calls, statement, (self) => cursors.delete(self))
+      const cursor = new NativeCursor(duckdb, database, statement, (self) => cursors.delete(self))
       cursors.add(cursor)
       await cursor.start(startOptions)
       return cursor
@@ -62,7 +51,7 @@ export function openNativeSource(options: SourceOptions): Source {
 
 class NativeCursor implements Cursor {
   readonly #duckdb: DuckDb
-  readonly #calls: Semaphore
+  readonly #calls: Calls
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
   readonly #connection: bigint
@@ -70,23 +59,15 @@ class NativeCursor implements Cursor {
   readonly #readers = new Map<Arena, NativeReader>()
   #prepared: bigint | undefined
   #result: Result | undefined
-  #running: Promise<unknown> = Promise.resolve()
-  #interrupted = false
   #closed: Promise<void> | undefined
 
-  constructor(
-    duckdb: DuckDb,
-    database: bigint,
-    calls: Semaphore,
-    statement: Statement,
-    onClose: (self: NativeCursor) => void,
-  ) {
+  constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
     this.#duckdb = duckdb
-    this.#calls = calls
     this.#statement = statement
     this.#onClose = onClose
     this.#connection = duckdb.connect(database)
     this.#arrowOptions = duckdb.arrowOptions(this.#connection)
+    this.#calls = new Calls(() => duckdb.interrupt(this.#connection))
   }
 
   /** Closes itself where it fails. */
@@ -97,7 +78,7 @@ class NativeCursor implements Cursor {
     try {
       const { sql, parameters } = this.#statement
       this.#duckdb.run(this.#connection, bufferSetting(this.#statement, rowBytes))
-      const prepared = await this.#call(
+      const prepared = await this.#calls.call(
         () => this.#duckdb.prepare(this.#connection, sql),
         (statement) => {
           this.#prepared = statement
@@ -105,7 +86,7 @@ class NativeCursor implements Cursor {
           return statement
         },
       )
-      await this.#call(
+      await this.#calls.call(
         () => this.#duckdb.execute(prepared),
         (result) => {
           this.#result = result
@@ -124,10 +105,10 @@ class NativeCursor implements Cursor {
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const address = await this.#call(
+    const address = await this.#calls.call(
       () => this.#duckdb.fetch(result),
       (chunk) => {
-        if (!this.#interrupted || chunk === undefined) return chunk
+        if (!this.#calls.interrupted || chunk === undefined) return chunk
         this.#duckdb.destroyChunk(chunk)
         throw cancelled(undefined)
       },
@@ -156,12 +137,7 @@ class NativeCursor implements Cursor {
   }
 
   interrupt(): void {
-    if (this.#interrupted) return
-    this.#interrupted = true
-    const repeat = () => this.#duckdb.interrupt(this.#connection)
-    repeat()
-    const timer = setInterval(repeat, INTERRUPT_MS)
-    this.#running.catch(() => {}).finally(() => clearInterval(timer))
+    this.#calls.interrupt()
   }
 
   close(): Promise<void> {
@@ -171,7 +147,7 @@ class NativeCursor implements Cursor {
 
   async #close(): Promise<void> {
     this.interrupt()
-    await this.#running.catch(() => {})
+    await this.#calls.settled()
     if (this.#result) this.#duckdb.destroyResult(this.#result)
     if (this.#prepared !== undefined) this.#duckdb.destroyStatement(this.#prepared)
     this.#result = undefined
@@ -179,22 +155,5 @@ class NativeCursor implements Cursor {
     this.#duckdb.destroyArrowOptions(this.#arrowOptions)
     this.#duckdb.disconnect(this.#connection)
     this.#onClose(this)
-  }
-
-  /**
-   * One native call off the main thread, within the limit of the process. `keep` takes what it gave before anything
-   * that waits for the call, `close` above all, goes on.
-   */
-  async #call<T>(call: () => Promise<T>, keep: (value: T) => T): Promise<T> {
-    const place = await this.#calls.enter()
-    try {
-      if (this.#interrupted) throw cancelled(undefined)
-      this.#running = call().then(keep)
-      return (await this.#running) as T
-    } catch (error) {
-      throw this.#interrupted ? cancelled(undefined) : engineError(error)
-    } finally {
-      place[Symbol.dispose]()
-    }
   }
 }

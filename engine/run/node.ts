@@ -1,0 +1,133 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult } from '@duckdb/node-api'
+import type { Arena, Batch } from '../arrow/batch.ts'
+import { readChunk } from '../arrow/node.ts'
+import type { ColumnType, Statement } from '../types.ts'
+import { Calls } from './calls.ts'
+import { cancelled } from './errors.ts'
+import {
+  bufferSetting,
+  type Chunk,
+  type Cursor,
+  checkTypes,
+  lockDown,
+  openSettings,
+  type Source,
+  type SourceOptions,
+  type StartOptions,
+} from './source.ts'
+
+/**
+ * The source that works wherever DuckDB's Node package does: values are taken one by one, in the main thread. It
+ * gives the same batches as the fast one, several times slower; chunks are freed by the garbage collector.
+ */
+export async function openNodeSource(options: SourceOptions): Promise<Source> {
+  const instance = await DuckDBInstance.create(':memory:', openSettings(options))
+  const connection = await instance.connect()
+  try {
+    for (const sql of lockDown(options)) await connection.run(sql)
+  } finally {
+    connection.closeSync()
+  }
+  const cursors = new Set<NodeCursor>()
+  let closed = false
+  return {
+    kind: 'node',
+    get open() {
+      return cursors.size
+    },
+    async start(statement, startOptions) {
+      if (closed) throw cancelled(undefined)
+      const cursor = new NodeCursor(statement, await instance.connect(), (self) => cursors.delete(self))
+      cursors.add(cursor)
+      await cursor.start(startOptions)
+      return cursor
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await Promise.all([...cursors].map((cursor) => cursor.close()))
+      instance.closeSync()
+    },
+  }
+}
+
+class NodeCursor implements Cursor {
+  readonly #statement: Statement
+  readonly #types: readonly ColumnType[]
+  readonly #connection: DuckDBConnection
+  readonly #onClose: (self: NodeCursor) => void
+  readonly #calls: Calls
+  #result: DuckDBResult | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(statement: Statement, connection: DuckDBConnection, onClose: (self: NodeCursor) => void) {
+    this.#statement = statement
+    this.#types = statement.columns.map((column) => column.type)
+    this.#connection = connection
+    this.#onClose = onClose
+    this.#calls = new Calls(() => connection.interrupt())
+  }
+
+  /** Closes itself where it fails. */
+  async start({ signal, rowBytes }: StartOptions): Promise<void> {
+    const stop = () => this.interrupt()
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    const { sql, parameters } = this.#statement
+    try {
+      await this.#calls.call(
+        async () => {
+          await this.#connection.run(bufferSetting(this.#statement, rowBytes))
+          const prepared = await this.#connection.prepare(sql)
+          for (const [index, text] of parameters.entries()) prepared.bindVarchar(index + 1, text)
+          return prepared.stream()
+        },
+        (result) => (this.#result = result),
+      )
+      checkTypes(
+        this.#statement,
+        this.#result!.columnTypes().map((type) => type.typeId),
+      )
+    } catch (error) {
+      await this.close()
+      throw signal?.aborted ? cancelled(signal) : error
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async fetch(): Promise<Chunk | undefined> {
+    const result = this.#result
+    if (!result) throw cancelled(undefined)
+    const chunk = await this.#calls.call(
+      () => result.fetchChunk(),
+      (fetched) => fetched,
+    )
+    if (!chunk || chunk.rowCount === 0) return undefined
+    return { kind: 'batch', rows: chunk.rowCount, batch: readChunk(chunk, this.#types) }
+  }
+
+  decode(chunk: Chunk, _arena: Arena): Batch {
+    if (chunk.kind !== 'batch') throw new TypeError('The chunk is of another source')
+    return chunk.batch
+  }
+
+  discard(): void {}
+
+  interrupt(): void {
+    this.#calls.interrupt()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.interrupt()
+    await this.#calls.settled()
+    this.#result = undefined
+    this.#connection.closeSync()
+    this.#onClose(this)
+  }
+}
