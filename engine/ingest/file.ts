@@ -1,0 +1,104 @@
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { EngineError } from '../errors.ts'
+
+const CHUNK = 1024 * 1024
+
+/** Takes the first `end` bytes of a buffer and says how many it is done with; the rest comes again with more behind. */
+export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
+
+/**
+ * Feeds a file piece by piece to a reader that needs whole values: what it can't use yet comes again. A byte behind
+ * `end` is always there to be overwritten. Memory is twice the longest value.
+ */
+export async function feedFile(
+  file: string,
+  from: number,
+  feed: Feed,
+  signal?: AbortSignal,
+  onProgress?: (bytes: number) => void,
+): Promise<void> {
+  const handle = await open(file, 'r')
+  try {
+    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await stat(file)).size - from + 1) + 1)
+    let held = 0
+    let position = from
+    for (;;) {
+      signal?.throwIfAborted()
+      if (buffer.length - 1 - held < buffer.length / 2) {
+        const larger = Buffer.allocUnsafe(buffer.length * 2)
+        buffer.copy(larger, 0, 0, held)
+        buffer = larger
+      }
+      const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
+      position += bytesRead
+      const end = held + bytesRead
+      const final = bytesRead === 0
+      const used = await feed(buffer, end, final)
+      onProgress?.(position)
+      if (final) return
+      buffer.copyWithin(0, used, end)
+      held = end - used
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The beginning of a file, at most `length` bytes. */
+export async function readStart(file: string, length: number): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(length)
+    let end = 0
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, end, length - end, end)
+      if (bytesRead === 0) return buffer.subarray(0, end)
+      end += bytesRead
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A new file that is written from its beginning to its end. */
+export class FileSink {
+  readonly #handle: FileHandle
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  static async create(file: string): Promise<FileSink> {
+    return new FileSink(await open(file, 'wx', 0o600))
+  }
+
+  /** @throws EngineError `storage_full` */
+  write(bytes: Uint8Array): Promise<void> {
+    return writeAll(this.#handle, bytes)
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close()
+  }
+}
+
+/** @throws EngineError `storage_full` */
+export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  try {
+    for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
+  } catch (error) {
+    throw storageFull(error)
+  }
+}
+
+/** A full disk or quota as our error; everything else as it is. */
+export function storageFull(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  const full =
+    code === 'ENOSPC' ||
+    code === 'EDQUOT' ||
+    /No space left on device|Disk quota exceeded/.test(message ?? '')
+  return full
+    ? new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
+    : error
+}

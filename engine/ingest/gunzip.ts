@@ -1,0 +1,46 @@
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { EngineError } from '../errors.ts'
+import { cancelled } from '../run/errors.ts'
+import { FileSink } from './file.ts'
+import type { IngestRequest } from './request.ts'
+import { malformed } from './values.ts'
+
+/**
+ * Unpacks a gzip file next door, and stops where it unpacks to more than the limit.
+ * @throws EngineError `upload_too_large`, `invalid_upload`, `storage_full`, `cancelled`
+ */
+export async function gunzip(
+  file: string,
+  target: string,
+  { limits, signal }: Pick<IngestRequest, 'limits' | 'signal'>,
+): Promise<void> {
+  const sink = await FileSink.create(target)
+  const packed = createReadStream(file)
+  const unpacked = createGunzip({ chunkSize: 256 * 1024 })
+  packed.on('error', (error) => unpacked.destroy(error))
+  let bytes = 0
+  try {
+    for await (const chunk of packed.pipe(unpacked) as AsyncIterable<Buffer>) {
+      if (signal?.aborted) throw cancelled(signal)
+      bytes += chunk.length
+      if (bytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
+      await sink.write(chunk)
+    }
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code?.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
+      throw malformed('The gzip data are damaged or cut off.')
+    }
+    throw error
+  } finally {
+    packed.destroy()
+    await sink.close()
+  }
+}
+
+export function unpacksTooLarge(limit: number): EngineError {
+  return new EngineError('upload_too_large', `The upload unpacks to more than ${limit} bytes.`, {
+    details: { limit },
+  })
+}

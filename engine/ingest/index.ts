@@ -1,0 +1,81 @@
+import type { Column } from '../types.ts'
+import { knownColumns } from './columns.ts'
+import { ingestCsv } from './csv.ts'
+import { Duck, type DuckOptions } from './duck.ts'
+import { gunzip } from './gunzip.ts'
+import { ingestJson } from './json.ts'
+import { ingestParquet } from './parquet.ts'
+import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
+import type { IngestRequest, IngestResult, PartSize } from './request.ts'
+import { TemporaryFile } from './temporary.ts'
+
+export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
+export { spool, uploadFormatOf } from './spool.ts'
+
+/** Turns uploads into Parquet parts. Order of rows is order of upload, always. */
+export class Ingestor {
+  readonly #duck: Duck
+
+  private constructor(duck: Duck) {
+    this.#duck = duck
+  }
+
+  static async open(options: DuckOptions): Promise<Ingestor> {
+    return new Ingestor(await Duck.open(options))
+  }
+
+  async close(): Promise<void> {
+    this.#duck.close()
+  }
+
+  /**
+   * Reads an upload and writes it as one part. Nothing stays behind if it fails, neither at `target` nor in the
+   * temporary directory.
+   * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
+   */
+  async ingest(request: IngestRequest): Promise<IngestResult> {
+    if (!request.gzip) return this.#read(request)
+    await using unpacked = new TemporaryFile(request.tempDirectory)
+    await gunzip(request.file, unpacked.path, request)
+    return await this.#read({ ...request, file: unpacked.path })
+  }
+
+  /** Writes the rows of parts with the same columns into one, in order. */
+  merge(parts: readonly string[], target: string, columns: readonly Column[]): Promise<PartSize> {
+    return mergeParts(this.#duck, parts, target, columns)
+  }
+
+  /**
+   * Writes the rows of parts under a changed manifest: columns may be added as nulls, reordered, and widened.
+   * @throws EngineError `column_conflict` where a type can't become the other without loss
+   */
+  rewrite(
+    parts: readonly string[],
+    target: string,
+    from: readonly Column[],
+    to: readonly Column[],
+  ): Promise<PartSize> {
+    return rewriteParts(this.#duck, parts, target, from, to)
+  }
+
+  /** Decodes every page of a part. @throws if it can't be read to its end */
+  verify(part: string): Promise<{ rows: number; columns: string[] }> {
+    return verifyPart(this.#duck, part)
+  }
+
+  #read(request: IngestRequest): Promise<IngestResult> {
+    const known = knownColumns(request.existing, request.declared)
+    switch (request.format) {
+      case 'csv':
+      case 'tsv':
+        return ingestCsv(this.#duck, known, request)
+      case 'json':
+      case 'ndjson':
+        return ingestJson(this.#duck, request)
+      case 'parquet':
+        return ingestParquet(this.#duck, known, request)
+      default:
+        throw new Error('x')
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises'
+import { checkColumns } from '../columns.ts'
+import type { Column } from '../types.ts'
+import { UNIT_SEPARATOR } from './cells.ts'
+import { checkNames, knownColumns, type Target } from './columns.ts'
+import type { CsvSource } from './csv-load.ts'
+import { FileSink, feedFile } from './file.ts'
+import { JsonDocument } from './json-document.ts'
+import { columnsOf, type JsonLayout, JsonRows } from './json-rows.ts'
+import type { DeclaredColumn } from './request.ts'
+import type { Hooks } from './task.ts'
+import { malformed } from './values.ts'
+
+export interface JsonTask {
+  readonly file: string
+  readonly form: 'json' | 'ndjson'
+  readonly existing?: readonly Column[]
+  readonly declared?: readonly DeclaredColumn[]
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+export interface JsonFindings {
+  readonly targets: readonly Target[]
+  readonly source: CsvSource
+}
+
+/**
+ * Rewrites a JSON upload as csv that DuckDB reads, and settles the columns. One pass as a rule; another one where
+ * columns turn up late, or are declared behind the rows.
+ * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
+ */
+export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<JsonFindings> {
+  let declaredBehind: unknown
+  let learned: JsonLayout | undefined
+  for (;;) {
+    let declaredBefore: unknown
+    const document = new JsonDocument({
+      form: task.form,
+      rows: (columns) => {
+        declaredBefore = columns
+        return new JsonRows(learned ?? layoutOf(task, columns ?? declaredBehind))
+      },
+    })
+    await pass(task, document, hooks)
+    const rows = document.rows!
+    if (document.columns !== undefined && declaredBefore === undefined && declaredBehind === undefined) {
+      declaredBehind = document.columns
+    } else if (rows.waiting > 0) {
+      throw malformed(
+        `Row ${rows.waiting} is an array, but nothing says which columns its values belong to: declare "columns", or send objects.`,
+        { row: rows.waiting },
+      )
+    } else if (rows.stale) {
+      learned = { ...rows.layout, fields: rows.fields }
+    } else {
+      return found(rows, task)
+    }
+    await rm(task.target)
+  }
+}
+
+async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress }: Hooks): Promise<void> {
+  const sink = await FileSink.create(task.target)
+  try {
+    await feedFile(
+      task.file,
+      0,
+      async (buffer, end, final) => {
+        const used = document.feed(buffer, end, final)
+        if (document.rows) await sink.write(document.rows.out.take())
+        return used
+      },
+      signal,
+      (bytes) => onProgress?.({ bytes, rows: document.rows?.rows ?? 0 }),
+    )
+  } finally {
+    await sink.close()
+  }
+}
+
+function layoutOf(task: JsonTask, columns: unknown): JsonLayout {
+  const inDocument = Array.isArray(columns) && columns.length === 0 ? undefined : columns
+  if (inDocument !== undefined && task.declared)
+    knownColumns(checkColumns(task.declared), checkColumns(inDocument))
+  const declared = inDocument === undefined ? task.declared : checkColumns(inDocument)
+  const known = knownColumns(task.existing, declared)
+  const settled = known.existing ?? known.declared
+  if (!settled) return { fields: [], open: true, positions: undefined, owner: 'upload' }
+  const fields = settled.map((column) => ({ ...column, nested: column.type === 'json' }))
+  const position = new Map(settled.map(({ name }, index) => [name, index]))
+  return {
+    fields,
+    open: false,
+    positions: (known.declared ?? settled).map(({ name }) => position.get(name)!),
+    owner: known.existing ? 'dataset' : 'upload',
+  }
+}
+
+function found({ out, fields, rows }: JsonRows, task: JsonTask): JsonFindings {
+  if (fields.length === 0) {
+    throw malformed('The upload has no columns: send rows with at least one key, or declare columns.')
+  }
+  checkNames(fields.map(({ name }) => name))
+  return {
+    targets: columnsOf(fields).map((column, source) => ({ ...column, source })),
+    source: {
+      file: task.target,
+      delimiter: String.fromCharCode(UNIT_SEPARATOR),
+      header: false,
+      fields: fields.length,
+      rows,
+      kinds: fields.map(({ scalars, texts }) => scalars | texts),
+      nulls: fields.map(({ nulls }) => nulls),
+      widths: fields.map(({ width }) => width),
+      longest: out.longest,
+      quotes: out.quotes,
+      quotedNewlines: out.quotedNewlines,
+    },
+  }
+}

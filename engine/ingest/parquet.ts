@@ -1,0 +1,155 @@
+import { NOT_MICROSECONDS, normaliseColumn } from '../arrow/normalise.ts'
+import { widens } from '../columns.ts'
+import { EngineError } from '../errors.ts'
+import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
+import { type KnownColumns, layColumns, settledColumns } from './columns.ts'
+import type { Duck } from './duck.ts'
+import { unpacksTooLarge } from './gunzip.ts'
+import { writePart } from './part.ts'
+import { measure, readParts, widened } from './parts.ts'
+import type { IngestRequest, IngestResult } from './request.ts'
+import { malformed, missingValue } from './values.ts'
+
+/** A column of the upload, and how it is read. */
+interface ParquetColumn {
+  readonly name: string
+  readonly type: ColumnType
+  /** Over `p0`, `p1`, … */
+  readonly sql: string
+}
+
+/** Parquet is read by DuckDB; what it holds beyond our types becomes the nearest one without loss. */
+export async function ingestParquet(
+  duck: Duck,
+  known: KnownColumns,
+  request: IngestRequest,
+): Promise<IngestResult> {
+  try {
+    return await ingest(duck, known, request)
+  } catch (error) {
+    throw parquetError(error, request)
+  }
+}
+
+async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): Promise<IngestResult> {
+  const { file, target, limits } = request
+  const size = await unpackedSize(duck, request)
+  if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
+  const given = await describe(duck, request)
+  const names = given.map(({ name }) => name)
+  const wanted = new Map((known.existing ?? known.declared ?? []).map(({ name, type }) => [name, type]))
+  const types = given.map(({ name, type }) => (takes(wanted.get(name), type) ? wanted.get(name)! : type))
+  const targets = layColumns(names, known, types)
+  const columns = settledColumns(
+    targets,
+    targets.map(({ type }) => type!),
+  )
+  const aliases = given.map((_, index) => `p${index}`)
+  const source = `read_parquet(${quoteLiteral(file)}, hive_partitioning = false) AS t(${aliases.join(', ')})`
+  const selected = targets.map((column, index) => {
+    if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`
+    return `${converted(given[column.source]!, column.type!)} AS c${index}`
+  })
+  const { rows, bytes, nulls } = await writePart(
+    duck,
+    `SELECT ${selected.join(', ')} FROM ${source}`,
+    target,
+    size,
+    request,
+  )
+  await refuseNulls(duck, columns, nulls, request)
+  const { rawBytes } = await measure(duck, readParts([target]), columns, request)
+  request.onProgress?.({ bytes: size.bytes, rows })
+  return { columns, rows, bytes, rawBytes }
+}
+
+/** Whether a wanted type takes values of a given one as they are. Text may be JSON: our own exports hold it so. */
+function takes(wanted: ColumnType | undefined, given: ColumnType): boolean {
+  return wanted !== undefined && (widens(given, wanted) || (wanted === 'json' && given === 'string'))
+}
+
+function converted(given: ParquetColumn, type: ColumnType): string {
+  if (type !== 'json' || given.type !== 'string') return widened(given, type, given.sql)
+  const message = quoteLiteral(`${NOT_JSON}${JSON.stringify(given.name)}`)
+  return `CASE WHEN ${given.sql} IS NULL OR json_valid(${given.sql}) THEN ${given.sql} ELSE error(${message}) END`
+}
+
+const NOT_JSON = 'Not JSON in column '
+
+/** What the file comes to unpacked, by its own account. */
+async function unpackedSize(
+  duck: Duck,
+  request: IngestRequest,
+): Promise<{ rows: number; rawBytes: number; bytes: number }> {
+  const file = quoteLiteral(request.file)
+  const [groups] = await duck.run(
+    `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE), CAST(coalesce(sum(total_compressed_size), 0) AS DOUBLE) FROM parquet_metadata(${file})`,
+    request,
+  )
+  const [meta] = await duck.run(
+    `SELECT CAST(num_rows AS DOUBLE) FROM parquet_file_metadata(${file})`,
+    request,
+  )
+  return { rows: Number(meta![0]), rawBytes: Number(groups![0]), bytes: Number(groups![1]) }
+}
+
+/** Names come from the file's schema: DuckDB renames those that differ only by case. */
+async function describe(duck: Duck, request: IngestRequest): Promise<ParquetColumn[]> {
+  const file = quoteLiteral(request.file)
+  const schema = await duck.run(`SELECT name, num_children FROM parquet_schema(${file})`, request)
+  const names: string[] = []
+  for (let at = 1; at < schema.length; at = behind(schema, at)) names.push(String(schema[at]![0]))
+  const described = await duck.run(
+    `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
+    request,
+  )
+  if (described.length !== names.length) throw malformed('The schema of the Parquet file contradicts itself.')
+  return names.map((name, index) => ({ name, ...normaliseColumn(String(described[index]![1]), `p${index}`) }))
+}
+
+/** The position behind an element of a Parquet schema and all below it. */
+function behind(schema: readonly unknown[][], at: number): number {
+  let next = at + 1
+  for (let children = Number(schema[at]?.[1] ?? 0); children > 0 && next < schema.length; children--) {
+    next = behind(schema, next)
+  }
+  return next
+}
+
+async function refuseNulls(
+  duck: Duck,
+  columns: readonly Column[],
+  nulls: readonly number[],
+  request: IngestRequest,
+): Promise<void> {
+  const index = columns.findIndex(({ nullable }, at) => !nullable && nulls[at]! > 0)
+  if (index < 0) return
+  const part = `read_parquet(${quoteLiteral(request.target)}, hive_partitioning = false, file_row_number = true)`
+  const [row] = await duck.run(`SELECT min(file_row_number) FROM ${part} WHERE c${index} IS NULL`, request)
+  throw missingValue(Number(row![0]) + 1, columns[index]!.name)
+}
+
+/** DuckDB's complaints about the file as 400; those about the part that is written stay what they are. */
+function parquetError(error: unknown, { target }: IngestRequest): unknown {
+  if (error instanceof EngineError) {
+    return error.code === 'overloaded'
+      ? new EngineError(
+          'upload_too_large',
+          'The Parquet file needs more memory to read than there is: its row groups are too large.',
+          { cause: error },
+        )
+      : error
+  }
+  const { message } = error as Error
+  if (message.includes(target)) return error
+  const fine = message.indexOf(NOT_MICROSECONDS)
+  if (fine >= 0) return malformed(`${message.slice(fine).split('\n', 1)[0]}.`)
+  const json = message.indexOf(NOT_JSON)
+  if (json >= 0) return malformed(`${message.slice(json).split('\n', 1)[0]}.`)
+  if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
+  return new EngineError(
+    'invalid_upload',
+    'The Parquet file is damaged, or uses an encoding or a compression that is not known here.',
+    { cause: error },
+  )
+}

@@ -1,0 +1,90 @@
+import { rm } from 'node:fs/promises'
+import { type ColumnType, decimalParts, quoteLiteral } from '../types.ts'
+import type { Duck, RunOptions } from './duck.ts'
+
+/** DuckDB's own default, and what its scans like best. */
+const ROW_GROUP_ROWS = 122_880
+/** DuckDB scans and writes in vectors of this many rows. */
+const VECTOR_ROWS = 2_048
+/** A row group is in memory as a whole, and once per thread: very wide rows get smaller groups. */
+const ROW_GROUP_BYTES = 64 * 1024 * 1024
+
+/** Bytes that a value of a type takes uncompressed; undefined for those whose length counts. */
+export function fixedWidth(type: ColumnType): number | undefined {
+  switch (type) {
+    case 'boolean':
+      return 1
+    case 'date':
+      return 4
+    case 'integer':
+    case 'double':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return 8
+    case 'uuid':
+      return 16
+    case 'string':
+    case 'json':
+    case 'binary':
+      return undefined
+    default:
+      return decimalParts(type)!.precision <= 18 ? 8 : 16
+  }
+}
+
+export interface WrittenPart {
+  readonly rows: number
+  /** Size of the file. */
+  readonly bytes: number
+  /** Per column: how many values are null. */
+  readonly nulls: readonly number[]
+}
+
+/**
+ * Writes what `select` returns as a part; its columns are c0, c1, … Nothing is left at `target` if it fails.
+ * @param rawBytes what all values are wide together, as far as it is known beforehand: it sizes the row groups
+ */
+export async function writePart(
+  duck: Duck,
+  select: string,
+  target: string,
+  estimate: { readonly rows: number; readonly rawBytes: number },
+  options: RunOptions,
+): Promise<WrittenPart> {
+  try {
+    // Data pages stay version 1: every reader of Parquet knows them.
+    const [written] = await duck.run(
+      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V1', ` +
+        `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, RETURN_STATS)`,
+      options,
+    )
+    const [, rows, bytes, , statistics] = written as [
+      string,
+      bigint,
+      bigint,
+      bigint,
+      DuckMap<DuckMap<string>>,
+    ]
+    return { rows: Number(rows), bytes: Number(bytes), nulls: nullCounts(statistics) }
+  } catch (error) {
+    await rm(target, { force: true })
+    throw error
+  }
+}
+
+type DuckMap<Value> = readonly { readonly key: string; readonly value: Value }[]
+
+function nullCounts(statistics: DuckMap<DuckMap<string>>): number[] {
+  const nulls: number[] = []
+  for (const { key, value } of statistics) {
+    nulls[Number(key.slice(2, -1))] = Number(value.find((entry) => entry.key === 'null_count')?.value ?? 0)
+  }
+  return nulls
+}
+
+export function rowGroupRows({ rows, rawBytes }: { rows: number; rawBytes: number }): number {
+  const width = rows > 0 ? rawBytes / rows : 0
+  const wanted = Math.floor(ROW_GROUP_BYTES / Math.max(width, 1) / VECTOR_ROWS) * VECTOR_ROWS
+  return Math.min(Math.max(wanted, VECTOR_ROWS), ROW_GROUP_ROWS)
+}

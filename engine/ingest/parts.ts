@@ -1,0 +1,124 @@
+import { widens } from '../columns.ts'
+import { EngineError } from '../errors.ts'
+import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
+import type { Duck, RunOptions } from './duck.ts'
+import { fixedWidth, writePart } from './part.ts'
+import type { PartSize } from './request.ts'
+
+/** The rows of parts in order, their columns as c0, c1, … */
+export function readParts(parts: readonly string[]): string {
+  return `read_parquet([${parts.map(quoteLiteral).join(', ')}], hive_partitioning = false)`
+}
+
+/** Writes the rows of parts with the same columns into one, in order. */
+export function mergeParts(
+  duck: Duck,
+  parts: readonly string[],
+  target: string,
+  columns: readonly Column[],
+  options: RunOptions = {},
+): Promise<PartSize> {
+  return rewriteParts(duck, parts, target, columns, columns, options)
+}
+
+/**
+ * Writes the rows of parts under a changed manifest: columns may be added as nulls, reordered, and widened.
+ * @throws EngineError `column_conflict` where a type can't become the other without loss
+ */
+export async function rewriteParts(
+  duck: Duck,
+  parts: readonly string[],
+  target: string,
+  from: readonly Column[],
+  to: readonly Column[],
+  options: RunOptions = {},
+): Promise<PartSize> {
+  const position = new Map(from.map((column, index) => [column.name, index]))
+  const selected = to.map((column, index) => {
+    const old = position.get(column.name)
+    const sql =
+      old === undefined
+        ? `CAST(NULL AS ${sqlType(column.type)})`
+        : widened(from[old]!, column.type, `c${old}`)
+    return `${sql} AS c${index}`
+  })
+  const source = readParts(parts)
+  const estimate = await measure(duck, source, from, options)
+  const { rows, bytes } = await writePart(
+    duck,
+    `SELECT ${selected.join(', ')} FROM ${source}`,
+    target,
+    estimate,
+    options,
+  )
+  const { rawBytes } = from === to ? estimate : await measure(duck, readParts([target]), to, options)
+  return { rows, bytes, rawBytes }
+}
+
+/** Rows, and the width of all values together. */
+export async function measure(
+  duck: Duck,
+  source: string,
+  columns: readonly Column[],
+  options: RunOptions,
+): Promise<{ rows: number; rawBytes: number }> {
+  let fixed = 0
+  const sums = columns.flatMap(({ type }, index) => {
+    const width = fixedWidth(type)
+    fixed += width ?? 0
+    if (width !== undefined) return []
+    const length = type === 'binary' ? `octet_length(c${index})` : `strlen(c${index})`
+    return `coalesce(CAST(sum(${length}) AS DOUBLE), 0)`
+  })
+  const [row] = await duck.run(
+    `SELECT count(*), ${['0::DOUBLE', ...sums].join(' + ')} FROM ${source}`,
+    options,
+  )
+  const rows = Number(row![0])
+  return { rows, rawBytes: fixed * rows + Number(row![1]) }
+}
+
+/** Decodes every page of a part. @throws if it can't be read to its end */
+export async function verifyPart(
+  duck: Duck,
+  part: string,
+  options: RunOptions = {},
+): Promise<{ rows: number; columns: string[] }> {
+  const source = readParts([part])
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${source}`, options)
+  const columns = described.map((row) => String(row[0]))
+  const hashes = columns.map((name) => `bit_xor(hash(${JSON.stringify(name)}))`)
+  const [row] = await duck.run(`SELECT ${['count(*)', ...hashes].join(', ')} FROM ${source}`, options)
+  return { rows: Number(row![0]), columns }
+}
+
+/** An expression of one column type as another that holds all of its values. */
+export function widened(from: Pick<Column, 'name' | 'type'>, to: ColumnType, sql: string): string {
+  if (from.type === to) return sql
+  if (!widens(from.type, to)) {
+    throw new EngineError(
+      'column_conflict',
+      `Column ${JSON.stringify(from.name)} is ${from.type}; it can't become ${to} without loss.`,
+      { details: { column: from.name, wanted: to, given: from.type } },
+    )
+  }
+  return to === 'string' ? asText(from.type, sql) : `CAST(${sql} AS ${sqlType(to)})`
+}
+
+/** Text as exports write it, so that a column that becomes text keeps its looks. */
+function asText(type: ColumnType, sql: string): string {
+  const text = `CAST(${sql} AS VARCHAR)`
+  switch (type) {
+    case 'timestamp':
+      return `replace(${text}, ' ', 'T')`
+    case 'timestamptz':
+      return `(replace(CAST(CAST(${sql} AS TIMESTAMP) AS VARCHAR), ' ', 'T') || 'Z')`
+    case 'double':
+      return (
+        `CASE WHEN isnan(${sql}) THEN 'NaN' WHEN isinf(${sql}) THEN CASE WHEN ${sql} > 0 THEN 'INF' ELSE '-INF' END ` +
+        `ELSE regexp_replace(replace(${text}, 'e+', 'e'), '\\.0$', '') END`
+      )
+    default:
+      return text
+  }
+}

@@ -1,0 +1,40 @@
+import type { DeclaredColumn } from '../columns.ts'
+import type { Column } from '../types.ts'
+
+export type { DeclaredColumn } from '../columns.ts'
+
+export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
+
+/** One upload on its way into one Parquet part. */
+export interface IngestRequest {
+  /** The upload, spooled to a file. */
+  readonly file: string
+  readonly format: UploadFormat
+  /** The file is gzip around one of the text forms. */
+  readonly gzip?: boolean
+  /** Where the part is to be written: it does not exist yet. Its columns are named c0, c1, … */
+  readonly target: string
+  /** The dataset's columns, where it has some. The upload's are matched by name. */
+  readonly existing?: readonly Column[]
+  /** Columns that the request declares. */
+  readonly declared?: readonly DeclaredColumn[]
+  /** `unpackedBytes`: what gzip, xlsx and compressed pages may come to. */
+  readonly limits: { readonly unpackedBytes: number }
+  readonly tempDirectory: string
+  readonly signal?: AbortSignal
+  /** Bytes of the upload that have been read. */
+  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+}
+
+export interface IngestResult {
+  /** In the order of the part's c0, c1, … */
+  readonly columns: readonly Column[]
+  readonly rows: number
+  /** Size of the part. */
+  readonly bytes: number
+  /** The width of all values, about: strings by their length, fixed types by their size. */
+  readonly rawBytes: number
+}
+
+/** What a part that was written from other parts comes to. */
+export type PartSize = Pick<IngestResult, 'rows' | 'bytes' | 'rawBytes'>

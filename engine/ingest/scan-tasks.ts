@@ -1,0 +1,55 @@
+import { type CsvFindings, CsvScan, type FieldPlan } from './csv-scan.ts'
+import { FileSink, feedFile } from './file.ts'
+import type { Hooks } from './task.ts'
+
+export interface ScanCsv {
+  readonly file: string
+  /** Where the first record behind the header begins. */
+  readonly from: number
+  readonly delimiter: number
+  readonly newline: 'lf' | 'crlf' | 'none'
+  readonly fields: readonly FieldPlan[]
+}
+
+/** Checks all records of a csv file. @throws EngineError `invalid_upload` */
+export async function scanCsv(task: ScanCsv, { signal, onProgress }: Hooks): Promise<CsvFindings> {
+  const scan = new CsvScan(task.fields, task.delimiter, task.newline)
+  await feedFile(
+    task.file,
+    task.from,
+    (buffer, end, final) => scan.feed(buffer, end, final),
+    signal,
+    (bytes) => onProgress?.({ bytes, rows: scan.rows }),
+  )
+  return scan.findings
+}
+
+/** Copies the records of a checked csv file, all lines ending with LF. */
+export async function cleanCsv(
+  task: ScanCsv & { readonly target: string },
+  { signal }: Hooks,
+): Promise<void> {
+  const scan = new CsvScan(task.fields, task.delimiter, task.newline, { keepReturns: true })
+  const sink = await FileSink.create(task.target)
+  try {
+    await feedFile(
+      task.file,
+      task.from,
+      async (buffer, end, final) => {
+        const used = scan.feed(buffer, end, final)
+        const pieces: Buffer[] = []
+        let from = 0
+        for (const at of scan.lineEndReturns) {
+          pieces.push(buffer.subarray(from, at))
+          from = at + 1
+        }
+        pieces.push(buffer.subarray(from, used))
+        await sink.write(Buffer.concat(pieces))
+        return used
+      },
+      signal,
+    )
+  } finally {
+    await sink.close()
+  }
+}
