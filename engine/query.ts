@@ -9,7 +9,7 @@ import { runtimeFilterError } from './filter/index.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
-import { plainRows } from './rows.ts'
+import { objectMaker } from './rows.ts'
 import { type ByteStream, type Executor, xlsxProblem } from './run/index.ts'
 import { FORMATS, type Format, type Statement } from './types.ts'
 
@@ -96,9 +96,19 @@ export class Query implements Disposable {
     }
   }
 
-  /** Rows as plain objects; the types are those of `plainRows`. */
+  /**
+   * Rows as plain objects. `integer` is a number where that is exact, else a bigint; `boolean` and `double` are
+   * themselves, `binary` is a Uint8Array; everything else is the text that csv has for it.
+   */
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
-    for await (const batch of this.batches(options)) yield* plainRows(batch, this.plan.columns)
+    const statement = await this.#statement(options)
+    const asObject = objectMaker(statement.columns.map((column) => column.name))
+    try {
+      const executor = await this.#context.executor()
+      for await (const some of executor.values(statement, this.#hints(options))) yield* some.map(asObject)
+    } catch (error) {
+      throw this.#readable(error)
+    }
   }
 
   /**

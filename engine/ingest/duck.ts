@@ -1,4 +1,4 @@
-import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
 import { storageFull } from './file.ts'
@@ -64,6 +64,8 @@ export class Duck {
 }
 
 async function openInstance({ threads, memoryLimit, tempDirectory }: DuckOptions): Promise<DuckDBInstance> {
+  // Loading it takes a while, which those who only read are spared.
+  const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     ...(threads === undefined ? {} : { threads: String(threads) }),
     ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }),

@@ -51,6 +51,8 @@ export interface ExecutorStats {
 export interface Executor {
   /** Small results: counts, plans, statistics. */
   rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
+  /** Rows as `rows` gives them, some at a time. */
+  values(statement: Statement, options?: RunOptions): AsyncIterable<readonly (readonly unknown[])[]>
   batches(statement: Statement, options?: RunOptions): BatchStream
   /**
    * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
@@ -76,12 +78,15 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 
   const executor: Executor = {
     async rows(statement, runOptions = {}) {
-      const arena = new Arena('reused')
-      const shape = shapeOf(statement.columns.map((column) => column.type))
-      const rows: unknown[][] = []
-      for await (const batch of decoded(source, statement, runOptions, arena))
-        rows.push(...rowValues(batch, shape))
+      const rows: (readonly unknown[])[] = []
+      for await (const some of executor.values(statement, runOptions)) rows.push(...some)
       return rows
+    },
+
+    async *values(statement, runOptions = {}) {
+      const shape = shapeOf(statement.columns.map((column) => column.type))
+      for await (const batch of decoded(source, statement, runOptions, new Arena('reused')))
+        yield rowValues(batch, shape)
     },
 
     batches(statement, runOptions = {}) {
