@@ -70,3 +70,10 @@ export function number(value: Json | undefined): number | null {
   const parsed = Number(digits)
   return Number.isFinite(parsed) ? parsed : null
 }
+
+/** The objects of a list that an answer must have: `not_understood` without it. */
+export function required(body: JsonRecord, name: string): readonly JsonRecord[] {
+  const found = body[name]
+  if (typeof found !== 'object' || found === null) throw notUnderstood(`${name} is missing`)
+  return records(found)
+}

@@ -19,6 +19,7 @@ import {
   parseJson,
   record,
   records,
+  required,
   text,
 } from '../read.ts'
 
@@ -76,7 +77,7 @@ export const bankOfCanada: Connector = {
     const details = record(body['seriesDetail'])
     const name = id in details ? id : (Object.keys(details)[0] ?? id)
     const detail = record(details[name])
-    const rows = records(body['observations'])
+    const rows = required(body, 'observations')
     const dated = rows.flatMap((row) =>
       asObservation(row, name, text(record(detail['dimension'])['key']) ?? 'd'),
     )

@@ -91,11 +91,12 @@ export const frankfurter: Connector = {
 }
 
 function currencies(context: ConnectorContext): Promise<readonly (readonly [code: string, name: string])[]> {
-  return context.cached({ path: ['v1', 'currencies'] }, (answer) =>
-    Object.entries(bodyOf(answer, () => notUnderstood('the list of currencies is missing'))).map(
-      ([code, name]) => [code, text(name) ?? code],
-    ),
-  )
+  return context.cached({ path: ['v1', 'currencies'] }, (answer) => {
+    const missing = () => notUnderstood('the list of currencies is missing')
+    const entries = Object.entries(bodyOf(answer, missing)).filter(([code]) => /^[A-Z]{3}$/.test(code))
+    if (entries.length === 0) throw missing()
+    return entries.map(([code, name]) => [code, text(name) ?? code])
+  })
 }
 
 function currencyAt(path: string, all: readonly (readonly [string, string])[]): string {
@@ -119,7 +120,8 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
 
 /** `rates` by day for a range, or those of the one day in `date`; `amount` is how much of the base they buy. */
 function observationsOf(body: JsonRecord, symbol: string): Observation[] {
-  const rates = record(body['rates'])
+  if (!isRecord(body['rates'])) throw notUnderstood('rates are missing')
+  const rates = body['rates']
   const amount = number(body['amount']) ?? 1
   const day = text(body['date'])
   const isOneDay = day !== null && Object.values(rates).every((rate) => !isRecord(rate))

@@ -22,7 +22,7 @@ import {
   number,
   parseJson,
   record,
-  records,
+  required,
   text,
 } from '../read.ts'
 
@@ -55,7 +55,10 @@ export const fred: Connector = {
   async browse(path, context) {
     const request = requestOf(context, ['category', 'children'], { category_id: categoryId(path) })
     return context.cached(request, (answer) =>
-      records(bodyOf(answer, () => pathNotFound(info, path))['categories']).map(asCategory),
+      required(
+        bodyOf(answer, () => pathNotFound(info, path)),
+        'categories',
+      ).map(asCategory),
     )
   },
 
@@ -70,14 +73,14 @@ export const fred: Connector = {
     }
     const answer = await context.send(requestOf(context, ['category', 'series'], query))
     const body = bodyOf(answer, () => pathNotFound(info, path))
-    return { total: number(body['count']), series: records(body['seriess']).slice(0, limit).map(asSeries) }
+    return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
   },
 
   async series(id, range, context) {
     if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters, digits, and _ . -, as GNPCA')
     const notFound = () => seriesNotFound(info, id)
     const request = requestOf(context, ['series'], { series_id: id })
-    const found = await context.cached(request, (answer) => records(bodyOf(answer, notFound)['seriess'])[0])
+    const found = await context.cached(request, (answer) => required(bodyOf(answer, notFound), 'seriess')[0])
     if (found === undefined) throw notFound()
     const { name, frequency, unit } = asSeries(found)
     const observations: Observation[] = []
@@ -91,7 +94,7 @@ export const fred: Connector = {
       }
       const answer = await context.send(requestOf(context, ['series', 'observations'], query))
       const body = bodyOf(answer, notFound)
-      const rows = records(body['observations'])
+      const rows = required(body, 'observations')
       observations.push(...rows.flatMap((row) => asObservation(row, frequency)))
       if (rows.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
     }

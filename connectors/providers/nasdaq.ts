@@ -26,7 +26,7 @@ import {
   number,
   parseJson,
   record,
-  records,
+  required,
   text,
 } from '../read.ts'
 
@@ -100,7 +100,7 @@ export const nasdaq: Connector = {
         pathNotFound(info, path),
       )
       const total = number(record(body['meta'])['total_count'])
-      return { total, series: records(body['datasets']).map(asSeries) }
+      return { total, series: required(body, 'datasets').map(asSeries) }
     }
     return fromPages(page, fetch, PAGE)
   },

@@ -18,6 +18,7 @@ import {
   parseJson,
   record,
   records,
+  required,
   text,
 } from '../read.ts'
 import { type Cube, coordinateOf, memberAt, readCube, seriesAt, titleAt } from './statcan-cube.ts'
@@ -132,7 +133,7 @@ export const statcan: Connector = {
   async series(id, range, context) {
     const notFound = () => seriesNotFound(info, id)
     const object = await dataOf(id, range, context, notFound)
-    const points = records(object['vectorDataPoint'])
+    const points = required(object, 'vectorDataPoint')
     const frequency = FREQUENCIES[text(points.at(-1)?.['frequencyCode']) ?? ''] ?? null
     const product = text(object['productId'])
     const cube = product === null ? undefined : await optional(cubeOf(product, context, notFound))

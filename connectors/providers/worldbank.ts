@@ -150,9 +150,11 @@ function read(answer: UpstreamAnswer, notFound: () => Error) {
   const [error] = records(head['message'])
   if (error !== undefined) throw failure(error, notFound)
   if (answer.status >= 400) throw notUnderstood(`status ${answer.status}`)
-  const rows = records(body.find((part) => Array.isArray(part)))
+  const rows = body.find((part) => Array.isArray(part))
+  // Nothing found is `null` in their place.
+  if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')
   return {
-    rows,
+    rows: records(rows),
     total: number(head['total']),
     pages: number(head['pages']) ?? 1,
     lastUpdated: text(head['lastupdated']),
