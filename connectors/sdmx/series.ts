@@ -34,7 +34,8 @@ export async function fetchSeries(session: Session, id: string, range: SeriesRan
   const [series, ...others] = message.series
   if (!series) throw new SdmxFailure('no-results', 'The answer has no series.')
   if (others.length > 0) throw ambiguous(session, wanted, message)
-  const structure = message.labels.size > 0 || hasTitle(series) ? undefined : await query.structure()
+  const isNamed = message.labels.size > 0 || hasTitle(series)
+  const structure = await (isNamed ? query.structureAtHand() : query.structure())
   const names = namesFrom(message.labels, structure)
   const frequency = frequencyOf(series, names) ?? frequencyOfPeriods(series.observations)
   const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
@@ -54,6 +55,8 @@ interface Query {
   ask(request: UpstreamRequest): Promise<DataMessage>
   /** Asked for once, and only by who needs it. */
   structure(): Promise<FlowStructure | undefined>
+  /** The structure if somebody has asked for it already. */
+  structureAtHand(): Promise<FlowStructure | undefined>
 }
 
 function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
@@ -68,6 +71,7 @@ function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
   }
   return {
     structure,
+    structureAtHand: async () => pending,
     ask: async (request) => {
       try {
         return await ask(request)
