@@ -105,7 +105,8 @@ export class Query implements Disposable {
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {
       const executor = await this.#context.executor()
-      for await (const some of executor.values(statement, this.#hints(options))) yield* some.map(asObject)
+      for await (const some of executor.values(statement, this.#hints(options)))
+        for (const row of some) yield asObject(row)
     } catch (error) {
       throw this.#readable(error)
     }

@@ -51,8 +51,8 @@ export interface ExecutorStats {
 export interface Executor {
   /** Small results: counts, plans, statistics. */
   rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
-  /** Rows as `rows` gives them, some at a time. */
-  values(statement: Statement, options?: RunOptions): AsyncIterable<readonly (readonly unknown[])[]>
+  /** Rows as `rows` gives them, some at a time, to be read before the next. */
+  values(statement: Statement, options?: RunOptions): AsyncIterable<Iterable<readonly unknown[]>>
   batches(statement: Statement, options?: RunOptions): BatchStream
   /**
    * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.

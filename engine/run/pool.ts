@@ -16,7 +16,7 @@ interface Member {
   readonly known: Set<number>
 }
 
-/** Threads that encode. They keep the process alive only while they have something to do. */
+/** Threads that encode, started when there is work for them. They keep the process alive only while they have some. */
 export class WorkerPool {
   readonly #members: Member[] = []
   readonly #size: number
@@ -25,7 +25,6 @@ export class WorkerPool {
 
   constructor(size: number) {
     this.#size = size
-    for (let i = 0; i < size; i++) this.#members.push(this.#start())
   }
 
   get size(): number {
@@ -39,7 +38,7 @@ export class WorkerPool {
 
   /** Encodes chunks, which are the pool's from now on. */
   encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
-    const member = this.#members.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a))
+    const member = this.#leastBusy()
     const id = this.#nextId++
     const known = member.known.has(exportId)
     member.known.add(exportId)
@@ -63,6 +62,17 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
+  }
+
+  #leastBusy(): Member {
+    const idle = this.#members.find((member) => member.waiting.size === 0)
+    if (idle) return idle
+    if (this.#members.length < this.#size) {
+      const started = this.#start()
+      this.#members.push(started)
+      return started
+    }
+    return this.#members.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a))
   }
 
   #start(): Member {

@@ -4,15 +4,18 @@ import { Output } from '../encode/output.ts'
 
 /**
  * Rows as JavaScript values: booleans, numbers for doubles and for integers up to 2^53 (BigInts beyond), Uint8Array
- * for binary, and text for all others, as csv has it.
+ * for binary, and text for all others, as csv has it. Each is read when it is asked for.
  */
-export function rowValues({ rows, vectors }: Batch, { kinds, scales }: Shape): unknown[][] {
+export function* rowValues(
+  { rows, vectors }: Batch,
+  { kinds, scales }: Shape,
+): Generator<unknown[], void, undefined> {
   const out = new Output(128)
-  return Array.from({ length: rows }, (_, row) =>
-    vectors.map((vector, column) =>
+  for (let row = 0; row < rows; row++) {
+    yield vectors.map((vector, column) =>
       isNull(vector, row) ? null : value(vector, row, kinds[column]!, scales[column]!, out),
-    ),
-  )
+    )
+  }
 }
 
 function value(vector: Vector, row: number, kind: number, scale: number, out: Output): unknown {

@@ -66,7 +66,7 @@ export class Leases {
 
   #leaseCurrent(datasetId: number): Version {
     try {
-      return this.#database.transaction(() => {
+      return this.#database.transient(() => {
         const version = this.#versions.current(datasetId)
         this.#versions.lease(version.id, this.#process)
         return version

@@ -11,7 +11,8 @@ import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { Versions } from '../catalog/versions.ts'
 import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
 import { EngineError } from '../errors.ts'
-import { Ingestor, type IngestResult, spool, type UploadFormat } from '../ingest/index.ts'
+import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
+import { spool } from '../ingest/spool.ts'
 import type { Column } from '../types.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
@@ -200,11 +201,14 @@ export class Store {
 
   /** The ingestor, opened with the first upload. */
   ingestor(): Promise<Ingestor> {
-    this.#ingestor ??= Ingestor.open({
-      threads: this.#options.threads,
-      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
-      tempDirectory: this.temporary,
-    })
+    // Who only reads is spared the loading.
+    this.#ingestor ??= import('../ingest/index.ts').then(({ Ingestor }) =>
+      Ingestor.open({
+        threads: this.#options.threads,
+        memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
+        tempDirectory: this.temporary,
+      }),
+    )
     return this.#ingestor
   }
 
