@@ -1,7 +1,12 @@
 #!/usr/bin/env node
-// In a checkout the sources run as they are; the package holds what was built of them.
 import { existsSync } from 'node:fs'
 
-const source = new URL('./main.ts', import.meta.url)
-const entry = existsSync(source) ? source : new URL('./main.js', import.meta.url)
-await import(entry.href)
+// Node 22 calls node:sqlite experimental, which is of no interest to who types a command.
+const { emitWarning } = process
+process.emitWarning = (warning, ...rest) => {
+  if (!/^SQLite is an experimental/.test(String(warning))) emitWarning.call(process, warning, ...rest)
+}
+
+// In a checkout the sources run as they are; the package, which has no tsconfig.json, holds what was built of them.
+const checkout = existsSync(new URL('../tsconfig.json', import.meta.url))
+await import(new URL(checkout ? './main.ts' : '../dist/server/main.js', import.meta.url).href)
