@@ -2,10 +2,11 @@ import { MULTIPLIER, SeriesBuilder } from './assemble.ts'
 import { type CsvTable, parseCsv } from './csv.ts'
 import type { DataMessage, Expected } from './data.ts'
 import { notUnderstood } from './failures.ts'
-import { type Candidate, chooseDimensions, parsePattern } from './keys.ts'
+import { type Candidate, chooseDimensions } from './keys.ts'
 
 /** Columns that say which structure a row follows, not where it stands in it. */
-const FRAME = /^(DATAFLOW|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|LAST UPDATE)$/i
+const FRAME =
+  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|LAST UPDATE)$/i
 const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
 const VALUE_COLUMN = /^(OBS_VALUE|VALUE)$/i
 /** `FREQ: Frequency` in a header, `M: Monthly` in a cell: SDMX-CSV with labels=both. */
@@ -94,7 +95,10 @@ function candidate(column: Column, { rows }: CsvTable): Candidate {
   return { id: column.id, has: (code) => rows.some((row) => codeIn(row[column.index]!, column) === code) }
 }
 
-/** The ECB's `KEY` column (`EXR.M.USD.EUR.SP00.A`) tells how many dimensions there are: those whose codes it joins. */
+/**
+ * A `KEY` column tells how many dimensions there are: those whose codes it joins. The ECB puts the dataflow before
+ * them (`EXR.M.USD.EUR.SP00.A`), the BIS does not.
+ */
 function dimensionsByKeyColumn(
   { rows }: CsvTable,
   columns: readonly Column[],
@@ -103,11 +107,13 @@ function dimensionsByKeyColumn(
   const column = columns.find(({ id }) => id === 'KEY' || id === 'SERIES_KEY')
   const row = rows[0]
   if (!column || !row) return undefined
-  const codes = parsePattern(row[column.index]!).slice(1)
-  const found = components.slice(0, codes.length)
-  return found.length === codes.length && found.every((one, i) => row[one.index] === codes[i]![0])
-    ? found.map(({ id }) => id)
-    : undefined
+  const key = row[column.index]!.split('.')
+  for (const codes of [key.slice(1), key]) {
+    const found = components.slice(0, codes.length)
+    const isKey = codes.every((code, i) => found[i] && codeIn(row[found[i].index]!, found[i]) === code)
+    if (isKey && codes.length > 0) return found.map(({ id }) => id)
+  }
+  return undefined
 }
 
 /** `STRUCTURE_NAME`, or what stands behind the reference in `ECB:EXR(1.0): Exchange Rates`. */

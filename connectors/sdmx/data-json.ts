@@ -91,10 +91,10 @@ function declared(object: JsonRecord): Declared {
   const id = textOf(object['id'])
   const roles = [object['role'], object['roles']].flat()
   const names = new Map<string, string>()
-  // Values are `{id, name}`, `{value}` (times and free text in 2.0), or null where an index is not in use.
+  // Values are `{id, name}`; `{value}` or `{name}` alone for times and free text; null where an index is not in use.
   const codes = listOf(object['values']).map((value) => {
-    const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value)
     const name = inEnglish(record(value), 'name')
+    const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value) || name
     if (name !== '') names.set(code, name)
     return code
   })

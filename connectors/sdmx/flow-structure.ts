@@ -1,7 +1,7 @@
 import { SdmxFailure } from './failures.ts'
 import { type FlowReference, isFlow } from './flow-reference.ts'
 import { type Reference, resolve } from './references.ts'
-import { attempt, type Session } from './session.ts'
+import { attempt, optional, type Session } from './session.ts'
 import type { Component, Dataflow, Item, Structures } from './structures.ts'
 
 /** A dataflow with all that is known of its dimensions. */
@@ -42,6 +42,12 @@ export async function qualified(session: Session, reference: FlowReference): Pro
   if (!flow)
     throw new SdmxFailure('no-results', `No agency, or more than one, has a dataflow ${reference.id}.`)
   return { ...reference, agency: flow.agency }
+}
+
+/** What the list of dataflows calls one, for series of which no structure is to be had; else its id. */
+export async function flowName(session: Session, reference: FlowReference): Promise<string> {
+  const flows = await optional(session.structures(session.provider.requests.dataflows()))
+  return (flows && findFlow(flows, reference)?.name) ?? reference.id
 }
 
 function findFlow({ dataflows }: Structures, reference: FlowReference): Dataflow | undefined {

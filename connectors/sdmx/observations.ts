@@ -8,7 +8,8 @@ import type { Multiplier } from './provider.ts'
 
 /**
  * Observations within a range of dates, oldest first, whatever order they came in. Anything that is not a number is a
- * missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. A period that is none is `unreadable`.
+ * missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. A period that is none is `unreadable`; so
+ * are two values for one period, which means that the answer mixes several series.
  */
 export function observationsOf(
   raw: readonly RawObservation[],
@@ -20,10 +21,13 @@ export function observationsOf(
   for (const one of raw) {
     const { date, period } = periodOf(one.period, frequency)
     const value = scaled(number(one.value as Json), scale.multiplier, one.multiplier ?? scale.power)
-    found.set(
-      period ?? date,
-      period === undefined || frequency === 'daily' ? { date, value } : { date, period, value },
-    )
+    const name = period ?? date
+    const known = found.get(name)?.value ?? null
+    if (known !== null && value !== null && known !== value) {
+      throw new SdmxFailure('unreadable', 'The answer has two values for one period.')
+    }
+    const isDay = period === undefined || frequency === 'daily'
+    found.set(name, { date, ...(isDay ? {} : { period }), value: value ?? known })
   }
   return arranged([...found.values()], range)
 }

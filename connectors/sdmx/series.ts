@@ -4,7 +4,7 @@ import { type DataMessage, NOTHING, readData } from './data.ts'
 import { frequencyOf, hasTitle, lastUpdatedOf, nameOf, namesFrom, unitOf } from './describe.ts'
 import { SdmxFailure } from './failures.ts'
 import { flowText, parseSeriesId, type SeriesId } from './flow-reference.ts'
-import { componentName, type FlowStructure, flowStructure, qualified } from './flow-structure.ts'
+import { componentName, type FlowStructure, flowName, flowStructure, qualified } from './flow-structure.ts'
 import { isOpen } from './keys.ts'
 import { frequencyOfPeriods, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
@@ -37,12 +37,14 @@ export async function fetchSeries(session: Session, id: string, range: SeriesRan
   const isNamed = message.labels.size > 0 || hasTitle(series)
   const structure = await (isNamed ? query.structureAtHand() : query.structure())
   const names = namesFrom(message.labels, structure)
+  const known = structure?.flow.name ?? message.name
+  const flow = known ?? (hasTitle(series) ? '' : await flowName(session, wanted.flow))
   const frequency = frequencyOf(series, names) ?? frequencyOfPeriods(series.observations)
   const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
   const power = series.attributes.get('UNIT_MULT')
   return {
     series_id: id,
-    name: nameOf(series, message.dimensions, structure?.flow.name ?? message.name ?? wanted.flow.id, names),
+    name: nameOf(series, message.dimensions, flow, names),
     frequency,
     unit: unitOf(series, names, provider, multiplier),
     lastUpdated: lastUpdatedOf(series),
@@ -67,7 +69,7 @@ function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
     const message = readData(answer, { pattern: key, dimensions: undefined })
     if (message.certain || message.series.length === 0) return message
     const dimensions = (await structure())?.dimensions.map(({ id }) => id)
-    return dimensions?.length === key.length ? readData(answer, { pattern: key, dimensions }) : message
+    return dimensions ? readData(answer, { pattern: key, dimensions }) : message
   }
   return {
     structure,

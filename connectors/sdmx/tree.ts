@@ -93,11 +93,11 @@ export async function list(
   const structure = await attempt(flowStructure(session, flow))
   const message = await keysOf(session, flow, structure, flowPath.codes)
   const names = namesFrom(message.labels, structure)
-  const flowName = structure?.flow.name ?? message.name ?? flow.id
+  const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
   const { provider } = session
   const info = (one: DataSeries): SeriesInfo => ({
     series_id: `${flowPath.text}/${one.key.join('.')}`,
-    name: nameOf(one, message.dimensions, flowName, names),
+    name: nameOf(one, message.dimensions, heading, names),
     frequency: frequencyOf(one, names),
     unit: unitOf(one, names, provider, provider.multiplier?.(flow) ?? 'named'),
     ...extentOf(one),

@@ -113,10 +113,17 @@ describe('eurostat', () => {
   })
 
   it('gives the codes for names when the structure is not to be had', async () => {
+    const stubs = xml(structureMessage(dataflows(['ESTAT', 'NAMA_10_GDP', 'GDP and main components'])))
     await using at = await open({ [`${BASE}/sdmx/2.1/dataflow/ESTAT/NAMA_10_GDP/latest`]: { status: 404 } })
     expect(await at.connectors.series('eurostat', id)).toMatchObject({
       name: 'NAMA_10_GDP: CP_MEUR, B1GQ, LU',
     })
+    await using listed = await open({
+      [`${BASE}/sdmx/2.1/dataflow/ESTAT/NAMA_10_GDP/latest`]: { status: 404 },
+      [`${BASE}/sdmx/2.1/dataflow/ESTAT/all`]: stubs,
+    })
+    const { name } = await listed.connectors.series('eurostat', id)
+    expect(name).toBe('GDP and main components: CP_MEUR, B1GQ, LU')
   })
 
   it('reads structure-specific data, whose attributes are in no order', async () => {

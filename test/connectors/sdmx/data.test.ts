@@ -157,6 +157,16 @@ describe('attributes', () => {
     expect(of(text)).not.toHaveProperty('A')
   })
 
+  it('are names where a value has no id, as free text in the JSON of the ECB', () => {
+    const text = JSON.stringify({
+      dataSets: [{ series: { '0:0:0': { attributes: [0], observations: { '0': [1.5] } } } }],
+      structure: components({
+        attributes: { series: [{ id: 'TITLE', values: [{ name: 'US dollar/Euro' }] }] },
+      }),
+    })
+    expect(of(text)).toMatchObject({ TITLE: 'US dollar/Euro' })
+  })
+
   it('keep the names that come with them', () => {
     const both = read(FORMATS['SDMX-CSV 1.0 with labels in the cells']!)
     const columns = read(FORMATS['SDMX-CSV 2.0 with labels in columns']!)

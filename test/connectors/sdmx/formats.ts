@@ -74,6 +74,12 @@ RATES.M.USD.S,M,USD,S,4,2024-02,NaN,Dollar
 RATES.M.USD.S,M,USD,S,4,2024-03,1.25,Dollar
 RATES.M.GBP.S,M,GBP,S,4,2024-01,0.85,Pound
 `,
+  'CSV with a KEY column without the dataflow, labels in the cells': `DATAFLOW_ID:Dataflow ID,KEY:Timeseries Key,FREQ:Frequency,CURRENCY:Currency,TYPE:Type,SOURCE:Source,TIME_PERIOD:Period,OBS_VALUE:Value
+"XB,RATES,1.0",M.USD.S,M:Monthly,USD:US dollar,S:Spot,XB:Bank,2024-01,1.5
+"XB,RATES,1.0",M.USD.S,M:Monthly,USD:US dollar,S:Spot,XB:Bank,2024-02,
+"XB,RATES,1.0",M.USD.S,M:Monthly,USD:US dollar,S:Spot,XB:Bank,2024-03,1.25
+"XB,RATES,1.0",M.GBP.S,M:Monthly,GBP:Pound sterling,S:Spot,XB:Bank,2024-01,0.85
+`,
   'SDMX-JSON 1.0 with data sets at the top': JSON.stringify({
     header: {},
     dataSets: [{ action: 'Replace', series: SERIES }],
