@@ -1,6 +1,41 @@
 import type { Observation, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
-import { isDate } from './periods.ts'
+import { isDate, parsePeriod, periodOfDate } from './periods.ts'
+import { type Json, notUnderstood, number, text } from './read.ts'
+
+/** A value at a time, both as the provider wrote them. */
+export interface Row {
+  readonly time: Json | undefined
+  readonly value: Json | undefined
+}
+
+/**
+ * Observations from rows of any order. A mere date in a series of a lower frequency stands for its period, whose first
+ * day becomes the date, unless `keepDates`; where two rows would then be of the same period, the frequency is not what
+ * the dates are about, and they stay as they are. Rows without a time that can be read are left out; `not_understood`
+ * where there are no others.
+ */
+export function observed(
+  rows: readonly Row[],
+  frequency: string | null,
+  options: { readonly keepDates?: boolean } = {},
+): readonly Observation[] {
+  const read = rows.flatMap(({ time, value }) => {
+    const written = parsePeriod(text(time) ?? '')
+    return written === undefined ? [] : [{ written, value: number(value) }]
+  })
+  if (rows.length > 0 && read.length === 0) throw notUnderstood('no row has a time that can be read')
+  const periods = read.map(({ written }) =>
+    written.period === undefined ? periodOfDate(written.date, frequency) : written,
+  )
+  const named = new Set(periods.map(({ date, period }) => period ?? date))
+  const isByPeriod = named.size === periods.length
+  return read.map(({ written, value }, index) => {
+    const { date, period } = isByPeriod ? periods[index]! : written
+    const shown = options.keepDates ? written.date : date
+    return { date: shown, ...(period === undefined ? {} : { period }), value }
+  })
+}
 
 /** Oldest first and within the range, whatever order and range the provider kept to. Equal dates keep their order. */
 export function arranged(

@@ -9,6 +9,7 @@ import { ConnectorError } from '../errors.ts'
 import { type Account, Accounts } from './accounts.ts'
 import { addressOf } from './address.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
+import { UpstreamFailure } from './failure.ts'
 import { compose } from './layer.ts'
 import { limited } from './limits.ts'
 import { type RetryOptions, retried } from './retries.ts'
@@ -101,10 +102,10 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
         throw shown(error, account.key)
       })
       if (answer.status < 500) return answer
-      throw new ConnectorError('provider_down', `${info.name} fails at the moment. Try again later.`, {
-        provider: info.slug,
-        cause: new Error(`status ${answer.status}`),
-      })
+      throw shown(
+        new UpstreamFailure(answer.status === 504 ? 'slow' : 'failing', `status ${answer.status}`),
+        account.key,
+      )
     },
     sanitised: shown,
     close: async () => {

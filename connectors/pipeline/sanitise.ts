@@ -31,6 +31,8 @@ export function sanitised(
     case 'connect':
     case 'broken':
       return new ConnectorError('provider_down', `${name} can not be reached. Try again later.`, options)
+    case 'failing':
+      return new ConnectorError('provider_down', `${name} fails at the moment. Try again later.`, options)
     case 'slow':
       return new ConnectorError(
         'provider_slow',

@@ -1,6 +1,6 @@
-import type { Observation } from '../connector.ts'
-import { parsePeriod, periodOfDate } from '../periods.ts'
-import { isRecord, type Json, type JsonRecord, number, record, records, text } from '../read.ts'
+import type { Row } from '../observations.ts'
+import { parsePeriod } from '../periods.ts'
+import { isRecord, type JsonRecord, number, record, records, text } from '../read.ts'
 
 /** What an answer holds, whichever of its shapes it has. */
 export interface Points {
@@ -10,7 +10,7 @@ export interface Points {
   readonly lastUpdated: string | null
   /** Which of the values at a time was taken. */
   readonly field: string | null
-  read(frequency: string | null): Observation[]
+  readonly rows: readonly Row[]
 }
 
 /** The usual field, first match first. */
@@ -38,8 +38,7 @@ function economic(body: JsonRecord, rows: readonly JsonRecord[]): Points {
     interval: text(body['interval']),
     lastUpdated: null,
     field: null,
-    read: (frequency) =>
-      rows.flatMap((row) => asObservation(text(row['date']) ?? '', row['value'], frequency)),
+    rows: rows.map((row) => ({ time: row['date'], value: row['value'] })),
   }
 }
 
@@ -57,8 +56,7 @@ function byTime(section: JsonRecord, meta: JsonRecord, wanted: string | undefine
     interval: text(meta['interval']),
     lastUpdated: text(meta['last refreshed']),
     field,
-    read: (frequency) =>
-      times.flatMap(([time, values]) => asObservation(time, plainNames(record(values))[field], frequency)),
+    rows: times.map(([time, values]) => ({ time, value: plainNames(record(values))[field] })),
   }
 }
 
@@ -72,7 +70,7 @@ function quote(values: JsonRecord, wanted: string | undefined): Points | undefin
     interval: null,
     lastUpdated: text(values['last refreshed']),
     field,
-    read: () => asObservation(time, values[field], null),
+    rows: [{ time, value: values[field] }],
   }
 }
 
@@ -93,11 +91,4 @@ function plainNames(values: JsonRecord): JsonRecord {
       value,
     ]),
   )
-}
-
-function asObservation(time: string, value: Json | undefined, frequency: string | null): Observation[] {
-  const read = parsePeriod(time)
-  if (read === undefined) return []
-  const { date, period } = read.period === undefined ? periodOfDate(read.date, frequency) : read
-  return [{ date, ...(period === undefined ? {} : { period }), value: number(value) }]
 }

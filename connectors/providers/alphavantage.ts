@@ -7,6 +7,7 @@ import {
   pathNotFound,
   seriesNotFound,
 } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { addDays, frequencyName, isoDate } from '../periods.ts'
 import { type JsonRecord, parseJson, record, records, text } from '../read.ts'
@@ -99,7 +100,6 @@ export const alphavantage: Connector = {
       call.definition.frequency ??
       frequencyName(points.interval) ??
       frequencyName(call.parameters['interval'])
-    const observations = points.read(declared)
     const words = [
       call.definition.title,
       ...Object.values(call.parameters),
@@ -116,7 +116,7 @@ export const alphavantage: Connector = {
         call.parameters['market'] ??
         null,
       lastUpdated: points.lastUpdated?.replace(' ', 'T') ?? null,
-      observations,
+      observations: observed(points.rows, declared),
     }
   },
 }

@@ -1,21 +1,14 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  SeriesInfo,
-  UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
-import { inferFrequency, parsePeriod, periodOfDate } from '../periods.ts'
+import { inferFrequency } from '../periods.ts'
 import {
   firstText,
   isRecord,
   type Json,
   type JsonRecord,
   notUnderstood,
-  number,
   parseJson,
   record,
   records,
@@ -77,22 +70,16 @@ export const bankOfCanada: Connector = {
     const details = record(body['seriesDetail'])
     const name = id in details ? id : (Object.keys(details)[0] ?? id)
     const detail = record(details[name])
-    const rows = required(body, 'observations')
-    const dated = rows.flatMap((row) =>
-      asObservation(row, name, text(record(detail['dimension'])['key']) ?? 'd'),
-    )
-    const dates = dated.map(({ date }) => date).sort()
-    const frequency = frequencyOf(detail) ?? inferFrequency(dates)
+    const dimension = text(record(detail['dimension'])['key']) ?? 'd'
+    const rows = required(body, 'observations').flatMap((row) => asRow(row, name, dimension))
+    const frequency = frequencyOf(detail) ?? inferFrequency(rows.flatMap(({ time }) => time ?? []).sort())
     return {
       series_id: id,
       name: firstText(detail, 'description', 'label') ?? id,
       frequency,
       unit: unitOf(detail),
       lastUpdated: null,
-      observations: dated.map((each) => {
-        const { date, period } = each.period === undefined ? periodOfDate(each.date, frequency) : each
-        return { date, ...(period === undefined ? {} : { period }), value: each.value }
-      }),
+      observations: observed(rows, frequency),
     }
   },
 }
@@ -170,12 +157,12 @@ function frequencyOf(detail: JsonRecord): string | null {
 }
 
 /** `{d: '2024-01-02', FXUSDCAD: {v: '1.33'}}`; the series says under which key its dimension stands. */
-function asObservation(row: JsonRecord, series: string, dimension: string): Observation[] {
-  const read = parsePeriod(firstText(row, dimension, 'd', 'date') ?? '')
-  if (read === undefined || !(series in row)) return []
+function asRow(
+  row: JsonRecord,
+  series: string,
+  dimension: string,
+): { time: string | null; value: Json | undefined }[] {
   const cell = row[series]
-  const { date, period } = read
-  return [
-    { date, ...(period === undefined ? {} : { period }), value: number(isRecord(cell) ? cell['v'] : cell) },
-  ]
+  if (cell === undefined) return []
+  return [{ time: firstText(row, dimension, 'd', 'date'), value: isRecord(cell) ? cell['v'] : cell }]
 }

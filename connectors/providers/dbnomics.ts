@@ -1,12 +1,6 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  SeriesInfo,
-  UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed, type Row } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import {
   firstText,
@@ -104,7 +98,7 @@ export const dbnomics: Connector = {
       frequency,
       unit,
       lastUpdated: firstText(doc, 'indexed_at', 'updated_at'),
-      observations: observationsOf(doc),
+      observations: observed(rowsOf(doc), frequency),
     }
   },
 }
@@ -188,16 +182,13 @@ function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {
 }
 
 /** Parallel lists; a missing value is `"NA"`. A period of an unknown notation is dated by its start day. */
-function observationsOf(doc: JsonRecord): Observation[] {
+function rowsOf(doc: JsonRecord): readonly Row[] {
   const periods = list(doc['period'])
   const days = list(doc['period_start_day'])
   const values = list(doc['value'])
   if (periods.length !== values.length) throw notUnderstood('as many periods as values were expected')
-  return periods.flatMap((written, index) => {
-    const name = text(written) ?? ''
-    const read = parsePeriod(name) ?? parsePeriod(text(days[index]) ?? '')
-    if (read === undefined) return []
-    const { date, period } = read
-    return [{ date, ...(period === undefined ? {} : { period }), value: number(values[index]) }]
+  return periods.map((period, index) => {
+    const isKnown = parsePeriod(text(period) ?? '') !== undefined
+    return { time: isKnown ? period : days[index], value: values[index] }
   })
 }

@@ -1,7 +1,8 @@
-import type { Connector, ConnectorContext, Observation, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
-import { inferFrequency, parsePeriod, periodOfDate } from '../periods.ts'
+import { inferFrequency } from '../periods.ts'
 import {
   isRecord,
   type Json,
@@ -72,20 +73,17 @@ export const frankfurter: Connector = {
     const query = { base, symbols: symbol }
     const answer = await context.send({ path: ['v1', `${start}..${end}`], query })
     const body = bodyOf(answer, () => seriesNotFound(info, id))
-    const observations = observationsOf(body, symbol)
+    const rows = rowsOf(body, symbol)
     const names = new Map(await currencies(context))
     // A long range is answered with one rate a week.
-    const frequency = inferFrequency(observations.map(({ date }) => date).sort()) ?? 'daily'
+    const frequency = inferFrequency(rows.map(({ time }) => time).sort()) ?? 'daily'
     return {
       series_id: `${base}/${symbol}`,
       name: titleOf(base, names.get(symbol) ?? symbol),
       frequency,
       unit: symbol,
       lastUpdated: null,
-      observations: observations.map(({ date, value }) => {
-        const { period } = periodOfDate(date, frequency)
-        return { date, ...(period === undefined ? {} : { period }), value }
-      }),
+      observations: observed(rows, frequency),
     }
   },
 }
@@ -119,18 +117,17 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
 }
 
 /** `rates` by day for a range, or those of the one day in `date`; `amount` is how much of the base they buy. */
-function observationsOf(body: JsonRecord, symbol: string): Observation[] {
-  if (!isRecord(body['rates'])) throw notUnderstood('rates are missing')
+function rowsOf(body: JsonRecord, symbol: string): { time: string; value: number | null }[] {
   const rates = body['rates']
+  if (!isRecord(rates)) throw notUnderstood('rates are missing')
   const amount = number(body['amount']) ?? 1
   const day = text(body['date'])
   const isOneDay = day !== null && Object.values(rates).every((rate) => !isRecord(rate))
   const days: readonly (readonly [string, Json])[] = isOneDay ? [[day, rates]] : Object.entries(rates)
-  return days.flatMap(([date, each]) => {
-    const read = parsePeriod(date)
+  return days.flatMap(([time, each]) => {
     const rate = record(each)[symbol]
-    if (read === undefined || rate === undefined) return []
+    if (rate === undefined) return []
     const value = number(rate)
-    return [{ date: read.date, value: value === null || amount === 1 ? value : value / amount }]
+    return [{ time, value: value === null || amount === 1 ? value : value / amount }]
   })
 }

@@ -1,11 +1,4 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  SeriesInfo,
-  UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import {
   invalidSeriesId,
   keyRejected,
@@ -14,7 +7,8 @@ import {
   providerDown,
   seriesNotFound,
 } from '../errors.ts'
-import { frequencyName, parsePeriod, periodOfDate } from '../periods.ts'
+import { observed, type Row } from '../observations.ts'
+import { frequencyName } from '../periods.ts'
 import {
   firstText,
   type JsonRecord,
@@ -83,7 +77,7 @@ export const fred: Connector = {
     const found = await context.cached(request, (answer) => required(bodyOf(answer, notFound), 'seriess')[0])
     if (found === undefined) throw notFound()
     const { name, frequency, unit } = asSeries(found)
-    const observations: Observation[] = []
+    const rows: Row[] = []
     for (let offset = 0; ; offset += PAGE) {
       const query = {
         series_id: id,
@@ -94,12 +88,12 @@ export const fred: Connector = {
       }
       const answer = await context.send(requestOf(context, ['series', 'observations'], query))
       const body = bodyOf(answer, notFound)
-      const rows = required(body, 'observations')
-      observations.push(...rows.flatMap((row) => asObservation(row, frequency)))
-      if (rows.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
+      const found = required(body, 'observations')
+      rows.push(...found.map((row) => ({ time: row['date'], value: row['value'] })))
+      if (found.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
     }
     const lastUpdated = instant(firstText(found, 'last_updated'))
-    return { series_id: id, name, frequency, unit, lastUpdated, observations }
+    return { series_id: id, name, frequency, unit, lastUpdated, observations: observed(rows, frequency) }
   },
 
   async checkKey(context) {
@@ -151,13 +145,6 @@ function asSeries(series: JsonRecord): SeriesInfo {
     start: text(series['observation_start']),
     end: text(series['observation_end']),
   }
-}
-
-function asObservation(row: JsonRecord, frequency: string | null): Observation[] {
-  const day = parsePeriod(text(row['date']) ?? '')
-  if (day === undefined) return []
-  const { date, period } = periodOfDate(day.date, frequency)
-  return [{ date, ...(period === undefined ? {} : { period }), value: number(row['value']) }]
 }
 
 /** `2013-07-31 09:26:16-05` with a `T` and a whole offset. */

@@ -1,11 +1,4 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  SeriesInfo,
-  UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import {
   ConnectorError,
   invalidSeriesId,
@@ -15,8 +8,9 @@ import {
   providerDown,
   seriesNotFound,
 } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { fromPages } from '../paging.ts'
-import { frequencyName, parsePeriod, periodOfDate } from '../periods.ts'
+import { frequencyName } from '../periods.ts'
 import {
   isRecord,
   type Json,
@@ -135,8 +129,13 @@ export const nasdaq: Connector = {
       frequency,
       unit: text(dataset['unit']),
       lastUpdated: text(dataset['refreshed_at']),
-      observations: list(dataset['data']).flatMap((row) =>
-        asObservation(cell(row, dates, columns), cell(row, values, columns), frequency),
+      // The provider dates a period by its last day.
+      observations: observed(
+        list(dataset['data']).map((row) => ({
+          time: cell(row, dates, columns),
+          value: cell(row, values, columns),
+        })),
+        frequency,
       ),
     }
   },
@@ -215,18 +214,4 @@ function valueColumn(
 function cell(row: Json, index: number, columns: readonly string[]): Json | undefined {
   if (Array.isArray(row)) return (row as readonly Json[])[index]
   return isRecord(row) ? row[columns[index] ?? ''] : undefined
-}
-
-/** The provider dates a period by its last day. */
-function asObservation(
-  date: Json | undefined,
-  value: Json | undefined,
-  frequency: string | null,
-): Observation[] {
-  const day = parsePeriod(text(date) ?? '')
-  if (day === undefined) return []
-  const read = day.period === undefined ? periodOfDate(day.date, frequency) : day
-  return [
-    { date: read.date, ...(read.period === undefined ? {} : { period: read.period }), value: number(value) },
-  ]
 }

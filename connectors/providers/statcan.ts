@@ -1,22 +1,14 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  UpstreamAnswer,
-  UpstreamRequest,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { ConnectorError, invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../errors.ts'
-import { addDays, isoDate, parsePeriod, periodOfDate } from '../periods.ts'
+import { observed } from '../observations.ts'
+import { addDays, isoDate } from '../periods.ts'
 import {
   firstText,
   isRecord,
   type JsonRecord,
   list,
   notUnderstood,
-  number,
   parseJson,
-  record,
   records,
   required,
   text,
@@ -149,7 +141,10 @@ export const statcan: Connector = {
           .flatMap((point) => text(point['releaseTime']) ?? [])
           .sort()
           .at(-1) ?? null,
-      observations: points.flatMap((point) => asObservation(point, frequency)),
+      observations: observed(
+        points.map((point) => ({ time: firstText(point, 'refPer', 'refPerRaw'), value: point['value'] })),
+        frequency,
+      ),
     }
   },
 }
@@ -270,11 +265,4 @@ function asCategory(subject: string, cube: JsonRecord): Category {
       .join(', '),
     series: true,
   }
-}
-
-function asObservation(point: JsonRecord, frequency: string | null): Observation[] {
-  const read = parsePeriod(firstText(point, 'refPer', 'refPerRaw') ?? '')
-  if (read === undefined) return []
-  const { date, period } = read.period === undefined ? periodOfDate(read.date, frequency) : read
-  return [{ date, ...(period === undefined ? {} : { period }), value: number(record(point)['value']) }]
 }

@@ -1,7 +1,8 @@
-import type { Connector, ConnectorContext, Observation, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
-import { inferFrequency, parsePeriod, periodOfDate } from '../periods.ts'
+import { inferFrequency } from '../periods.ts'
 import { type JsonRecord, notUnderstood, number, parseJson, record, records, text } from '../read.ts'
 import { type Table, tables } from './us-treasury-tables.ts'
 
@@ -26,7 +27,7 @@ const LATEST = 1000
  * https://fiscaldata.treasury.gov/api-documentation. A path is that of a table, as `v2/accounting/od/debt_to_penny`;
  * a series id adds a field, and where a table has several rows a day, which of them:
  * `v2/accounting/od/avg_interest_rates/avg_interest_rate_amt/security_desc=Treasury Bills`. Tables and fields that are
- * not listed can be asked for too.
+ * not listed can be asked for too. All values are texts; a missing one is the text `null`.
  */
 export const usTreasury: Connector = {
   info,
@@ -70,10 +71,11 @@ export const usTreasury: Connector = {
     if (rows.length === 0 && !hasRange) throw notFound()
     const field = asked ?? valueField(rows[0] ?? {}, meta)
     if (field === undefined || (rows.length > 0 && !rows.some((row) => field in row))) throw notFound()
-    const observations = rows
-      .filter((row) => Object.entries(group).every(([column, value]) => text(row[column]) === value))
-      .flatMap((row) => asObservation(row, field))
-    const frequency = table?.frequency ?? inferFrequency(observations.map(({ date }) => date).sort())
+    const matching = rows.filter((row) =>
+      Object.entries(group).every(([column, value]) => text(row[column]) === value),
+    )
+    const dates = matching.flatMap((row) => text(row['record_date']) ?? [])
+    const frequency = table?.frequency ?? inferFrequency(dates.sort())
     const label = table?.fields[field] ?? text(record(meta['labels'])[field]) ?? field
     return {
       series_id: id,
@@ -81,11 +83,12 @@ export const usTreasury: Connector = {
       frequency,
       unit: unitOf(field, label, text(record(meta['dataTypes'])[field])),
       lastUpdated: null,
-      observations: observations.map(({ date, value }) => {
-        // A balance is of the day on which it was struck: the date stays.
-        const { period } = periodOfDate(date, frequency)
-        return { date, ...(period === undefined ? {} : { period }), value }
-      }),
+      // A balance is of the day on which it was struck.
+      observations: observed(
+        matching.map((row) => ({ time: row['record_date'], value: row[field] })),
+        frequency,
+        { keepDates: true },
+      ),
     }
   },
 }
@@ -206,10 +209,4 @@ function unitOf(field: string, label: string, type: string | null | undefined): 
   if (/exchange_rate/.test(field)) return 'units of the currency for 1 U.S. dollar'
   if (!/^currency/i.test(type ?? '') && !/_(amt|bal)$/.test(field)) return null
   return /_mil_|million/i.test(`${field} ${label}`) ? 'millions of U.S. dollars' : 'U.S. dollars'
-}
-
-/** All values are texts; a missing one is the text `null`. */
-function asObservation(row: JsonRecord, field: string): Observation[] {
-  const read = parsePeriod(text(row['record_date']) ?? '')
-  return read === undefined ? [] : [{ date: read.date, value: number(row[field]) }]
 }

@@ -1,12 +1,6 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  Observation,
-  SeriesInfo,
-  UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import {
@@ -116,7 +110,10 @@ export const worldbank: Connector = {
       frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
       unit: unitOf(first, title),
       lastUpdated,
-      observations: rows.flatMap(asObservation),
+      observations: observed(
+        rows.map((row) => ({ time: row['date'], value: row['value'] })),
+        null,
+      ),
     }
   },
 }
@@ -202,11 +199,4 @@ function unitOf(row: JsonRecord, name: string | null): string | null {
 
 function labelOf(value: JsonRecord[string] | undefined): string | null {
   return text(value) ?? firstText(record(value), 'value', 'name')
-}
-
-function asObservation(row: JsonRecord): Observation[] {
-  const read = parsePeriod(text(row['date']) ?? '')
-  if (read === undefined) return []
-  const { date, period } = read
-  return [{ date, ...(period === undefined ? {} : { period }), value: number(row['value']) }]
 }

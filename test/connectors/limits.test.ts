@@ -70,9 +70,9 @@ describe('a limit of 25 a day', () => {
     for (const id of ids(25)) await at.connectors.series('bls', id)
     expect(await failureOf(at.connectors.series('bls', 'NEW'))).toMatchObject({ code: 'provider_limit' })
     const { resetsAt } = at.connectors.limit('bls')
-    time = Date.parse(resetsAt!) - 1
+    time = Date.parse(resetsAt!) - 10_000
     expect(await failureOf(at.connectors.series('bls', 'NEW'))).toMatchObject({ code: 'provider_limit' })
-    time += 2
+    time += 10_001
     await at.connectors.series('bls', 'NEW')
     expect(at.upstream.requests).toHaveLength(26)
   })
