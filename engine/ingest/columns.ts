@@ -1,4 +1,4 @@
-import { checkColumns } from '../columns.ts'
+import { checkColumns, widens } from '../columns.ts'
 import { EngineError } from '../errors.ts'
 import type { Column, ColumnType } from '../types.ts'
 import type { DeclaredColumn } from './request.ts'
@@ -80,6 +80,20 @@ export function layColumns(
       source,
     }
   })
+}
+
+/**
+ * The type that a column of a typed format is read as, if it is wanted as another one that holds all of its values.
+ * Text may be JSON: our own exports hold it so.
+ */
+export function takes(
+  { existing, declared }: KnownColumns,
+  name: string,
+  given: ColumnType,
+): ColumnType | undefined {
+  const wanted = (existing ?? declared)?.find((column) => column.name === name)?.type
+  const fits = wanted !== undefined && (widens(given, wanted) || (wanted === 'json' && given === 'string'))
+  return fits ? wanted : undefined
 }
 
 /** The columns of the dataset that come of targets, once every type is known. */

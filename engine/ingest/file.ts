@@ -63,6 +63,8 @@ export async function readStart(file: string, length: number): Promise<Buffer> {
 /** A new file that is written from its beginning to its end. */
 export class FileSink {
   readonly #handle: FileHandle
+  /** Bytes so far. */
+  written = 0
 
   private constructor(handle: FileHandle) {
     this.#handle = handle
@@ -73,8 +75,9 @@ export class FileSink {
   }
 
   /** @throws EngineError `storage_full` */
-  write(bytes: Uint8Array): Promise<void> {
-    return writeAll(this.#handle, bytes)
+  async write(bytes: Uint8Array): Promise<void> {
+    await writeAll(this.#handle, bytes)
+    this.written += bytes.length
   }
 
   async close(): Promise<void> {

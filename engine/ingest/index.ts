@@ -3,10 +3,10 @@ import { knownColumns } from './columns.ts'
 import { ingestCsv } from './csv.ts'
 import { Duck, type DuckOptions } from './duck.ts'
 import { gunzip } from './gunzip.ts'
-import { ingestJson } from './json.ts'
 import { ingestParquet } from './parquet.ts'
 import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
 import type { IngestRequest, IngestResult, PartSize } from './request.ts'
+import { ingestRewritten } from './rewritten.ts'
 import { TemporaryFile } from './temporary.ts'
 
 export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
@@ -69,13 +69,15 @@ export class Ingestor {
       case 'csv':
       case 'tsv':
         return ingestCsv(this.#duck, known, request)
-      case 'json':
-      case 'ndjson':
-        return ingestJson(this.#duck, request)
       case 'parquet':
         return ingestParquet(this.#duck, known, request)
+      case 'json':
+      case 'ndjson':
+      case 'arrow':
+      case 'xlsx':
+        return ingestRewritten(this.#duck, request)
       default:
-        throw new Error('x')
+        return request.format satisfies never
     }
   }
 }

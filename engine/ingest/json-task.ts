@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises'
 import { checkColumns } from '../columns.ts'
 import type { Column } from '../types.ts'
 import { UNIT_SEPARATOR } from './cells.ts'
-import { checkNames, knownColumns, type Target } from './columns.ts'
-import type { CsvSource } from './csv-load.ts'
+import { checkNames, knownColumns } from './columns.ts'
 import { FileSink, feedFile } from './file.ts'
 import { JsonDocument } from './json-document.ts'
 import { columnsOf, type JsonLayout, JsonRows } from './json-rows.ts'
 import type { DeclaredColumn } from './request.ts'
 import type { Hooks } from './task.ts'
+import type { Rewritten } from './typed-rows.ts'
 import { malformed } from './values.ts'
 
 export interface JsonTask {
@@ -20,17 +20,12 @@ export interface JsonTask {
   readonly target: string
 }
 
-export interface JsonFindings {
-  readonly targets: readonly Target[]
-  readonly source: CsvSource
-}
-
 /**
  * Rewrites a JSON upload as csv that DuckDB reads, and settles the columns. One pass as a rule; another one where
  * columns turn up late, or are declared behind the rows.
  * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
  */
-export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<JsonFindings> {
+export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten> {
   let declaredBehind: unknown
   let learned: JsonLayout | undefined
   for (;;) {
@@ -97,7 +92,7 @@ function layoutOf(task: JsonTask, columns: unknown): JsonLayout {
   }
 }
 
-function found({ out, fields, rows }: JsonRows, task: JsonTask): JsonFindings {
+function found({ out, fields, rows }: JsonRows, task: JsonTask): Rewritten {
   if (fields.length === 0) {
     throw malformed('The upload has no columns: send rows with at least one key, or declare columns.')
   }

@@ -1,8 +1,7 @@
 import { NOT_MICROSECONDS, normaliseColumn } from '../arrow/normalise.ts'
-import { widens } from '../columns.ts'
 import { EngineError } from '../errors.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
-import { type KnownColumns, layColumns, settledColumns } from './columns.ts'
+import { type KnownColumns, layColumns, settledColumns, takes } from './columns.ts'
 import type { Duck } from './duck.ts'
 import { unpacksTooLarge } from './gunzip.ts'
 import { writePart } from './part.ts'
@@ -37,8 +36,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): 
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await describe(duck, request)
   const names = given.map(({ name }) => name)
-  const wanted = new Map((known.existing ?? known.declared ?? []).map(({ name, type }) => [name, type]))
-  const types = given.map(({ name, type }) => (takes(wanted.get(name), type) ? wanted.get(name)! : type))
+  const types = given.map(({ name, type }) => takes(known, name, type) ?? type)
   const targets = layColumns(names, known, types)
   const columns = settledColumns(
     targets,
@@ -61,11 +59,6 @@ async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): 
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
   request.onProgress?.({ bytes: size.bytes, rows })
   return { columns, rows, bytes, rawBytes }
-}
-
-/** Whether a wanted type takes values of a given one as they are. Text may be JSON: our own exports hold it so. */
-function takes(wanted: ColumnType | undefined, given: ColumnType): boolean {
-  return wanted !== undefined && (widens(given, wanted) || (wanted === 'json' && given === 'string'))
 }
 
 function converted(given: ParquetColumn, type: ColumnType): string {

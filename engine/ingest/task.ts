@@ -2,14 +2,18 @@ import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
+import { arrowToCsv } from './arrow-task.ts'
 import { jsonToCsv } from './json-task.ts'
 import { cleanCsv, scanCsv } from './scan-tasks.ts'
+import { xlsxToCsv } from './xlsx-task.ts'
 
 /** The passes over an upload that JavaScript does, by name. Arguments and results are plain data. */
 const TASKS = {
   'scan-csv': scanCsv,
   'clean-csv': cleanCsv,
   'json-to-csv': jsonToCsv,
+  'xlsx-to-csv': xlsxToCsv,
+  'arrow-to-csv': arrowToCsv,
 } as const
 
 export interface Hooks {

@@ -1,0 +1,116 @@
+import { createReadStream } from 'node:fs'
+import { zstdDecompressSync } from 'node:zlib'
+import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow'
+import { EngineError } from '../errors.ts'
+import type { Column, ColumnType } from '../types.ts'
+import { textReader, typeOfArrow } from './arrow-values.ts'
+import { knownColumns, layColumns, takes } from './columns.ts'
+import { FileSink } from './file.ts'
+import { KIND } from './kinds.ts'
+import type { DeclaredColumn } from './request.ts'
+import type { Hooks } from './task.ts'
+import { type Rewritten, TypedRows } from './typed-rows.ts'
+import { malformed } from './values.ts'
+
+export interface ArrowTask {
+  readonly file: string
+  readonly existing?: readonly Column[]
+  readonly declared?: readonly DeclaredColumn[]
+  readonly unpackedBytes: number
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+/** Rows that are written before the sink takes them. */
+const ROWS_AT_ONCE = 4096
+
+/**
+ * Rewrites an Arrow stream (or file) as csv, one record batch at a time.
+ * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
+ */
+export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritten> {
+  compressionRegistry.set(CompressionType.ZSTD, {
+    decode: (bytes) =>
+      zstdDecompressSync(bytes, { maxOutputLength: Math.min(task.unpackedBytes, 2 ** 31 - 1) }),
+  })
+  const sink = await FileSink.create(task.target)
+  const stream = createReadStream(task.file, { highWaterMark: 1024 * 1024 })
+  try {
+    return await rewrite(task, plainChunks(stream), () => stream.bytesRead, sink, hooks)
+  } catch (error) {
+    // The library meets damaged bytes with errors of many kinds; those of the file system have a code.
+    const { code } = error as { code?: string }
+    if (error instanceof EngineError || hooks.signal?.aborted || (code && /^E[A-Z]+$/.test(code))) throw error
+    throw new EngineError(
+      'invalid_upload',
+      'The Arrow stream is damaged, or compressed with something other than zstd.',
+      {
+        cause: error,
+      },
+    )
+  } finally {
+    stream.destroy()
+    await sink.close()
+  }
+}
+
+/** The library asks a Node stream for whole messages at once, which it refuses beyond 1 GiB. */
+async function* plainChunks(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) yield chunk
+}
+
+async function rewrite(
+  task: ArrowTask,
+  stream: AsyncIterable<Uint8Array>,
+  bytesRead: () => number,
+  sink: FileSink,
+  { signal, onProgress }: Hooks,
+): Promise<Rewritten> {
+  const reader = await RecordBatchReader.from(stream)
+  await reader.open({ autoDestroy: false })
+  const { fields } = reader.schema
+  if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
+  const given = fields.map(typeOfArrow)
+  const known = knownColumns(task.existing, task.declared)
+  const names = fields.map(({ name }) => name)
+  const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
+  const rows = new TypedRows(layColumns(names, known, types))
+  for await (const batch of reader) {
+    for (const piece of pieces(batch)) {
+      signal?.throwIfAborted()
+      writeRows(rows, batch, piece, given, types)
+      await sink.write(rows.out.take())
+      onProgress?.({ bytes: bytesRead(), rows: rows.rows })
+    }
+  }
+  return rows.result(task.target)
+}
+
+function pieces(batch: RecordBatch): { from: number; to: number }[] {
+  return Array.from({ length: Math.ceil(batch.numRows / ROWS_AT_ONCE) }, (_, index) => ({
+    from: index * ROWS_AT_ONCE,
+    to: Math.min((index + 1) * ROWS_AT_ONCE, batch.numRows),
+  }))
+}
+
+function writeRows(
+  rows: TypedRows,
+  batch: RecordBatch,
+  { from, to }: { from: number; to: number },
+  given: readonly ColumnType[],
+  wanted: readonly ColumnType[],
+): void {
+  const readers = batch.data.children.map(textReader)
+  const kinds = given.map((type) => (type === 'timestamptz' ? KIND.timestamptz : KIND.text))
+  // Text that is to be JSON is looked at; all else is what its type says.
+  const checked = given.map((type, index) => type === 'string' && wanted[index] === 'json')
+  for (let row = from; row < to; row++) {
+    for (let index = 0; index < readers.length; index++) {
+      const text = readers[index]!(row)
+      if (text === null) rows.null()
+      else if (checked[index]) rows.value(text, KIND.text, true)
+      else rows.trusted(text, kinds[index]!)
+    }
+    rows.endRow()
+  }
+}
