@@ -4,7 +4,14 @@ import { type DataMessage, type DataSeries, NOTHING, readData } from './data.ts'
 import { frequencyOf, nameOf, namesFrom, unitOf } from './describe.ts'
 import { SdmxFailure } from './failures.ts'
 import { type FlowReference, flowText, parseFlow } from './flow-reference.ts'
-import { componentName, type FlowStructure, fetchCodes, flowStructure, qualified } from './flow-structure.ts'
+import {
+  componentName,
+  type FlowStructure,
+  fetchCodes,
+  flowName,
+  flowStructure,
+  qualified,
+} from './flow-structure.ts'
 import type { KeyPattern } from './keys.ts'
 import { attempt, optional, type Session } from './session.ts'
 import type { Component, Item } from './structures.ts'
