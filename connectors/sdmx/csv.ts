@@ -2,6 +2,7 @@ import { notUnderstood } from './failures.ts'
 
 /** A table of text: every row has as many cells as there are columns. */
 export interface CsvTable {
+  readonly delimiter: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
 }
@@ -15,7 +16,8 @@ const DELIMITERS = [',', ';', '\t'] as const
  * closed, means a body that was cut off: `not_understood`.
  */
 export function parseCsv(text: string): CsvTable {
-  const [header, ...body] = rowsOf(text, delimiterOf(text))
+  const delimiter = delimiterOf(text)
+  const [header, ...body] = rowsOf(text, delimiter)
   if (header === undefined) throw notUnderstood('an empty body instead of CSV')
   const columns = header.map((name) => name.trim())
   const rows = body.filter((row) => row.some((cell) => cell !== ''))
@@ -23,7 +25,7 @@ export function parseCsv(text: string): CsvTable {
   if (wrong) {
     throw notUnderstood(`a CSV row of ${wrong.length} cells below a header of ${columns.length}`)
   }
-  return { columns, rows }
+  return { delimiter, columns, rows }
 }
 
 function delimiterOf(text: string): string {

@@ -6,7 +6,7 @@ import { type Candidate, chooseDimensions } from './keys.ts'
 
 /** Columns that say which structure a row follows, not where it stands in it. */
 const FRAME =
-  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|LAST UPDATE)$/i
+  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST UPDATE)$/i
 const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
 const VALUE_COLUMN = /^(OBS_VALUE|VALUE)$/i
 /** `FREQ: Frequency` in a header, `M: Monthly` in a cell: SDMX-CSV with labels=both. */
@@ -49,19 +49,20 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const attributes = columns.filter((one) => one !== time && one !== value)
   const multiplier = components.find(({ id }) => id === MULTIPLIER)
   const builder = new SeriesBuilder(expected)
+  // A locale with semicolons between the cells has commas in the numbers.
+  const number = (text: string) => (table.delimiter === ';' ? text.replace(',', '.') : text)
   for (const row of table.rows) {
     const key = dimensions.map((column) => cell(row, column))
-    const observations = builder.series(key, () => {
-      return new Map(
-        attributes.map((one) => [
-          one.id.toUpperCase() === 'LAST UPDATE' ? 'LAST_UPDATE' : one.id,
-          cell(row, one),
-        ]),
-      )
-    })
+    // A row that leaves out dimensions is of attributes that many series share (SDMX-CSV 2.0).
+    if (certain && key.some((code, i) => code === '' && dimensions[i])) continue
+    const observations = builder.series(
+      key,
+      () => new Map(attributes.map((one) => [attributeId(one), cell(row, one)])),
+    )
     const period = cell(row, time)
     if (period === '') continue
-    observations?.push({ period, value: cell(row, value), multiplier: multiplier && cell(row, multiplier) })
+    const amount = number(cell(row, value))
+    observations?.push({ period, value: amount, multiplier: multiplier && cell(row, multiplier) })
   }
   return {
     name: flowName(columns, table),
@@ -70,6 +71,11 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
     series: builder.all(),
     labels: labelsOf(components, table),
   }
+}
+
+/** The ids of components have no blanks; Eurostat's column has. */
+function attributeId({ id }: Column): string {
+  return id.replaceAll(' ', '_')
 }
 
 /** With labels=name (SDMX-CSV 2.0, told by STRUCTURE_NAME) each component is followed by a column of its names. */
@@ -85,19 +91,22 @@ function columnsOf({ columns }: CsvTable): readonly Column[] {
   })
 }
 
-/** Times are full of colons, and values have no names. */
 function codeIn(text: string, { id, labels }: Column): string {
-  if (labels !== 'inside' || TIME_COLUMN.test(id) || VALUE_COLUMN.test(id)) return text
-  return LABELLED.exec(text)?.[1] ?? text
+  if (labels !== 'inside') return text
+  // Times have colons of their own, but no blank behind them.
+  return TIME_COLUMN.test(id) ? text.split(': ', 1)[0]! : (LABELLED.exec(text)?.[1] ?? text)
 }
 
 function candidate(column: Column, { rows }: CsvTable): Candidate {
   return { id: column.id, has: (code) => rows.some((row) => codeIn(row[column.index]!, column) === code) }
 }
 
+/** Enough rows to tell a dimension from an attribute that happens to have the same code. */
+const SAMPLE = 500
+
 /**
- * A `KEY` column tells how many dimensions there are: those whose codes it joins. The ECB puts the dataflow before
- * them (`EXR.M.USD.EUR.SP00.A`), the BIS does not.
+ * A column of keys tells the dimensions: each part of the key has the codes of one column. The ECB puts the dataflow
+ * before them (`EXR.M.USD.EUR.SP00.A`), SDMX-CSV 2.0 and the BIS do not.
  */
 function dimensionsByKeyColumn(
   { rows }: CsvTable,
@@ -105,13 +114,18 @@ function dimensionsByKeyColumn(
   components: readonly Column[],
 ): readonly string[] | undefined {
   const column = columns.find(({ id }) => id === 'KEY' || id === 'SERIES_KEY')
-  const row = rows[0]
-  if (!column || !row) return undefined
-  const key = row[column.index]!.split('.')
-  for (const codes of [key.slice(1), key]) {
-    const found = components.slice(0, codes.length)
-    const isKey = codes.every((code, i) => found[i] && codeIn(row[found[i].index]!, found[i]) === code)
-    if (isKey && codes.length > 0) return found.map(({ id }) => id)
+  const sample = column ? rows.slice(0, SAMPLE).filter((row) => row[column.index] !== '') : []
+  const keys = sample.map((row) => row[column!.index]!.split('.'))
+  for (const skipped of [0, 1]) {
+    const free = new Set(components)
+    const found = (keys[0] ?? []).slice(skipped).map((_, i) => {
+      const isPart = (one: Column) =>
+        sample.every((row, n) => codeIn(row[one.index]!, one) === keys[n]![i + skipped])
+      const part = [...free].find(isPart)
+      if (part) free.delete(part)
+      return part?.id
+    })
+    if (found.length > 0 && found.every((id) => id !== undefined)) return found
   }
   return undefined
 }

@@ -8,7 +8,7 @@ import { refuseJsonFailure } from './refusals.ts'
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {
   readonly id: string
-  /** Where the key has it; NaN where the message doesn't say. */
+  /** Where the key has it; NaN where the message doesn't say. The time comes last. */
   readonly position: number
   readonly codes: readonly string[]
   readonly names: ReadonlyMap<string, string>
@@ -99,7 +99,12 @@ function declared(object: JsonRecord): Declared {
     return code
   })
   const isTime = id === TIME || roles.includes('time') || roles.includes('TIME_PERIOD')
-  return { id: isTime ? TIME : id, position: Number(object['keyPosition'] ?? Number.NaN), codes, names }
+  return {
+    id: isTime ? TIME : id,
+    position: Number(object['keyPosition'] ?? (isTime ? Number.POSITIVE_INFINITY : Number.NaN)),
+    codes,
+    names,
+  }
 }
 
 function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {

@@ -10,7 +10,7 @@ export type Names = (component: string, code: string) => string | undefined
 const TITLES = ['TITLE', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'EXT_UNIT']
 const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
-const UPDATES = ['LAST_UPDATE', 'LAST_UPDATED', 'UPDATE_DATE', 'LAST_UPDATE_DATE']
+const UPDATES = ['LAST_UPDATE', 'LAST_UPDATED', 'UPDATE_DATE', 'LAST_UPDATE_DATE', 'UPDATED']
 
 const POWERS: Readonly<Record<string, string>> = {
   1: 'tens',

@@ -52,10 +52,18 @@ export const FORMATS: Readonly<Record<string, string>> = {
   'SDMX-CSV 1.0': CSV_10,
   'SDMX-CSV 1.0 with CRLF': CSV_10.replaceAll('\n', '\r\n'),
   'CSV with semicolons': CSV_10.replaceAll(',', ';'),
+  'CSV with semicolons and decimal commas': CSV_10.replaceAll(',', ';').replaceAll(/(\d)\.(\d+);/g, '$1,$2;'),
+  'SDMX-CSV 2.0 with rows of attributes and keys of its own': `STRUCTURE[;],STRUCTURE_ID,ACTION,SERIES_KEY,OBS_KEY,UNIT,OBS_VALUE,TYPE,CURRENCY,FREQ,TIME_PERIOD
+dataflow,XB:RATES,I,M.USD.S,M.USD.S.2024-01,,1.5,S,USD,M,2024-01
+dataflow,XB:RATES,I,M.USD.S,M.USD.S.2024-02,,,S,USD,M,2024-02
+dataflow,XB:RATES,I,M.USD.S,M.USD.S.2024-03,,1.25,S,USD,M,2024-03
+dataflow,XB:RATES,I,M.GBP.S,M.GBP.S.2024-01,,0.85,S,GBP,M,2024-01
+dataflow,XB:RATES,I,,,EUR,,,USD,,
+`,
   'SDMX-CSV 1.0 with labels in the cells': `DATAFLOW,FREQ: Frequency,CURRENCY: Currency,TYPE: Type of rate,TIME_PERIOD: Time,OBS_VALUE: Value
 XB:RATES(1.0): Rates,M: Monthly,USD: US dollar,S: Spot,2024-01,1.5
 XB:RATES(1.0): Rates,M: Monthly,USD: US dollar,S: Spot,2024-02,
-XB:RATES(1.0): Rates,M: Monthly,USD: US dollar,S: Spot,2024-03,1.25
+XB:RATES(1.0): Rates,M: Monthly,USD: US dollar,S: Spot,2024-03: 2024-03,1.25
 XB:RATES(1.0): Rates,M: Monthly,GBP: Pound sterling,S: Spot,2024-01,0.85
 `,
   'SDMX-CSV 2.0': CSV_10.replace('DATAFLOW', 'STRUCTURE,STRUCTURE_ID,ACTION').replaceAll(
