@@ -55,7 +55,7 @@ export function withDefaults(options: ConnectorsOptions) {
     timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, ...options.timeouts },
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     retry: { attempts: 3, baseMs: 300, longestMs: 3000, ...options.retry },
-    breaker: { failures: 10, cooldownMs: 5000, longestCooldownMs: 60_000, ...options.breaker },
+    breaker: { failures: 10, cooldownMs: 2000, longestCooldownMs: 15_000, ...options.breaker },
     log: options.log ?? (() => undefined),
     now: options.now ?? Date.now,
   }

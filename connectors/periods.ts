@@ -30,6 +30,7 @@ const MONTHS = {
  */
 export function parsePeriod(text: string): Period | undefined {
   const trimmed = text.trim()
+  if (isDate(trimmed)) return { date: trimmed, frequency: 'daily' }
   const instant = INSTANT.exec(trimmed)
   if (instant !== null) return instantPeriod(instant[1]!, instant[2]!, instant[3])
   const match = NOTATION.exec(trimmed.toUpperCase())
@@ -113,9 +114,16 @@ function mondayOfWeek(year: number, week: number): number {
 
 /** Whether a text is an ISO date of the calendar, as `2024-02-29`. */
 export function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
-  const time = Date.parse(text)
-  return !Number.isNaN(time) && isoDate(time) === text
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
+  if (year === undefined || month === undefined || day === undefined) return false
+  return Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month))
+}
+
+/** 0 for a month that doesn't exist. */
+function daysIn(year: number, month: number): number {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  if (month === 2) return isLeap ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : month >= 1 && month <= 12 ? 31 : 0
 }
 
 /** An ISO date some days later, or earlier. */

@@ -65,7 +65,8 @@ export function firstText(from: JsonRecord, ...names: readonly string[]): string
 export function number(value: Json | undefined): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value !== 'string') return null
-  const digits = value.trim().replace(/(?<=\d),(?=\d{3}(?!\d))/g, '')
+  const trimmed = value.trim()
+  const digits = trimmed.includes(',') ? trimmed.replace(/(?<=\d),(?=\d{3}(?!\d))/g, '') : trimmed
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits)) return null
   const parsed = Number(digits)
   return Number.isFinite(parsed) ? parsed : null

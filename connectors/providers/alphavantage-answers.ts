@@ -80,15 +80,14 @@ function fieldOf(values: JsonRecord, wanted: string | undefined): string | undef
   return PREFERRED.find((name) => names.includes(name)) ?? names.find((name) => number(values[name]) !== null)
 }
 
-/** `4. close`, `1a. open (USD)` and `1: Symbol` as `close`, `open` and `symbol`. */
+/**
+ * `4. close` and `1: Symbol` as `close` and `symbol`. Of `4a. close (CNY)` and `4b. close (USD)` the first, which is in
+ * the currency that was asked for.
+ */
 function plainNames(values: JsonRecord): JsonRecord {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name
-        .replace(/^\d+[a-z]?[.:]\s*/, '')
-        .replace(/\s*\([A-Z]{3,}\)$/, '')
-        .toLowerCase(),
-      value,
-    ]),
-  )
+  const named = Object.entries(values).map(([name, value]) => {
+    const plain = name.replace(/^\d+[a-z]?[.:]\s*/, '').replace(/\s*\([A-Z]{3,}\)$/, '')
+    return [plain.toLowerCase(), value] as const
+  })
+  return Object.fromEntries(named.reverse())
 }

@@ -113,6 +113,7 @@ function categoryId(path: string): string {
 
 /** The body of a success. Errors are told by `error_code`, whatever the status: a bad key and an unknown id are 400. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  if (answer.status === 404) throw notFound()
   const body = record(parseJson(answer))
   const code = number(body['error_code']) ?? answer.status
   if (code < 400) return body

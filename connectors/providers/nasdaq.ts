@@ -146,7 +146,8 @@ export const nasdaq: Connector = {
 }
 
 async function database(path: string, { key, cached }: ConnectorContext): Promise<JsonRecord> {
-  const request = { path: ['databases', `${codeOf(path)}.json`], query: { api_key: key } }
+  const headers = { accept: 'application/json' }
+  const request = { path: ['databases', codeOf(path)], query: { api_key: key }, headers }
   return cached(request, (answer) => bodyOf(answer, () => pathNotFound(info, path)))
 }
 
@@ -157,6 +158,7 @@ function codeOf(path: string): string {
 
 /** `{quandl_error: {code: 'QELx04', message}}`: the third letter is the kind. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  if (answer.status === 404) throw notFound()
   const body = record(parseJson(answer))
   const error = body['quandl_error']
   const kind = /^QE([A-Z])/.exec(text(record(error)['code']) ?? '')?.[1]
@@ -175,7 +177,6 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
     case 'X':
       throw providerDown(info)
     default:
-      if (answer.status === 404) throw notFound()
       throw notUnderstood(`status ${answer.status}`)
   }
 }

@@ -96,6 +96,8 @@ export const worldbank: Connector = {
       const path = ['country', country, 'indicator', indicator]
       const answer = await context.send(requestOf(path, { page, per_page: ALL }))
       const part = read(answer, notFound)
+      // Answered with another page than asked for: there are no more.
+      if (page > 1 && part.page !== page) break
       rows.push(...part.rows)
       pages = part.pages
       lastUpdated ??= part.lastUpdated
@@ -152,6 +154,7 @@ function read(answer: UpstreamAnswer, notFound: () => Error) {
   if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')
   return {
     rows: records(rows),
+    page: number(head['page']) ?? 1,
     total: number(head['total']),
     pages: number(head['pages']) ?? 1,
     lastUpdated: text(head['lastupdated']),

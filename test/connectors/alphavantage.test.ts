@@ -104,7 +104,9 @@ describe('alphavantage', () => {
         '2024-01-02': { '4a. close (EUR)': '9', '4b. close (USD)': '10' },
       },
     }
-    expect(await observationsOf(coin, 'DIGITAL_CURRENCY_DAILY/BTC/EUR')).toHaveLength(1)
+    expect(await observationsOf(coin, 'DIGITAL_CURRENCY_DAILY/BTC/EUR')).toEqual([
+      { date: '2024-01-02', value: 9 },
+    ])
     const sma = {
       'Meta Data': {},
       'Technical Analysis: SMA': { '2017-12-20 14:00': { SMA: '85.2' }, '2017-12-20 13:45': { SMA: '85.1' } },

@@ -18,7 +18,7 @@ const dataset = (more = {}) => ({
   ...more,
 })
 const routes: Routes = {
-  '/databases/FRED.json': { body: { database: { database_code: 'FRED', name: 'FRED' } } },
+  '/databases/FRED': { body: { database: { database_code: 'FRED', name: 'FRED' } } },
   '/datasets.json': (hit) => {
     const page = Number(hit.query.get('page'))
     const count = Math.max(0, Math.min(Number(hit.query.get('per_page')), 250 - (page - 1) * 100))

@@ -115,7 +115,10 @@ describe('worldbank', () => {
   it('reads all pages', async () => {
     await using at = await open({
       '/v2/country/US/indicator/X': (hit) => ({
-        body: [{ page: 1, pages: 2, total: 2 }, [row(hit.query.get('page') === '1' ? '2021' : '2020', 1)]],
+        body: [
+          { page: hit.query.get('page'), pages: 2, total: 2 },
+          [row(hit.query.get('page') === '1' ? '2021' : '2020', 1)],
+        ],
       }),
     })
     const { observations } = await at.connectors.series('worldbank', 'US/X')
