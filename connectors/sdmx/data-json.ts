@@ -8,7 +8,7 @@ import { refuseJsonFailure } from './refusals.ts'
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {
   readonly id: string
-  /** Where the key has it; NaN where the message doesn't say. The time comes last. */
+  /** Where the key has it; NaN where the message doesn't say. */
   readonly position: number
   readonly codes: readonly string[]
   readonly names: ReadonlyMap<string, string>
@@ -19,9 +19,8 @@ interface Structure {
   readonly dataSet: readonly Declared[]
   readonly series: readonly Declared[]
   readonly observation: readonly Declared[]
-  /** All three, in the order of the key (that of `dimensionGroupAttributes`) where the message gives positions. */
-  readonly keyed: readonly Declared[]
-  readonly positioned: boolean
+  /** All three in this order, which is that of the keys of `dimensionGroupAttributes`. */
+  readonly dimensions: readonly Declared[]
   readonly measures: readonly Declared[]
   readonly attributes: Readonly<
     Record<'dataSet' | 'dimensionGroup' | 'series' | 'observation', readonly Declared[]>
@@ -49,15 +48,13 @@ export function readDataJson(text: string, expected: Expected): DataMessage {
     groups.push(...attributeGroups(own, dataSet))
     return [...seriesBlocks(own, dataSet), ...flatBlocks(own, dataSet)]
   })
-  const dimensions = first.keyed.map(({ id }) => id).filter((id) => id !== TIME)
-  const order = expected.dimensions ?? (first.positioned ? dimensions : undefined)
-  return assemble(
-    blocks,
-    groups,
-    { name: first.name, labels: labelsOf(structures) },
-    { ...expected, dimensions: order },
-    dimensions,
-  )
+  const known = first.dimensions.filter(({ id }) => id !== TIME)
+  const isPositioned = known.every(({ position }) => !Number.isNaN(position))
+  const keyed = isPositioned ? known.toSorted((a, b) => a.position - b.position) : known
+  const ids = keyed.map(({ id }) => id)
+  const order = expected.dimensions ?? (isPositioned ? ids : undefined)
+  const names = { name: first.name, labels: labelsOf(structures) }
+  return assemble(blocks, groups, names, { ...expected, dimensions: order }, ids)
 }
 
 function structure(object: JsonRecord): Structure {
@@ -68,15 +65,12 @@ function structure(object: JsonRecord): Structure {
   const dataSet = list(dimensions, 'dataSet', 'dataset')
   const series = list(dimensions, 'series')
   const observation = list(dimensions, 'observation')
-  const all = [...dataSet, ...series, ...observation]
-  const positioned = all.every(({ position }) => !Number.isNaN(position))
   return {
     name: inEnglish(object, 'name') || undefined,
     dataSet,
     series,
     observation,
-    keyed: positioned ? all.toSorted((a, b) => a.position - b.position) : all,
-    positioned,
+    dimensions: [...dataSet, ...series, ...observation],
     measures: list(record(object['measures']), 'observation'),
     attributes: {
       dataSet: list(attributes, 'dataSet', 'dataset'),
@@ -101,7 +95,7 @@ function declared(object: JsonRecord): Declared {
   const isTime = id === TIME || roles.includes('time') || roles.includes('TIME_PERIOD')
   return {
     id: isTime ? TIME : id,
-    position: Number(object['keyPosition'] ?? (isTime ? Number.POSITIVE_INFINITY : Number.NaN)),
+    position: Number(object['keyPosition'] ?? Number.NaN),
     codes,
     names,
   }
@@ -151,7 +145,7 @@ function observations(
 function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
   const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
   for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
-    const where = decoded(own.keyed, indices(key))
+    const where = decoded(own.dimensions, indices(key))
     groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, listOf(values))]))
   }
   return groups
@@ -183,8 +177,8 @@ function decoded(components: readonly Declared[], values: readonly Json[]): Read
 
 function labelsOf(structures: readonly Structure[]): Labels {
   const labels = new Map<string, ReadonlyMap<string, string>>()
-  for (const { keyed, attributes } of structures) {
-    for (const { id, names } of [...keyed, ...Object.values(attributes).flat()]) {
+  for (const { dimensions, attributes } of structures) {
+    for (const { id, names } of [...dimensions, ...Object.values(attributes).flat()]) {
       if (names.size > 0) labels.set(id, new Map([...(labels.get(id) ?? []), ...names]))
     }
   }

@@ -157,6 +157,35 @@ describe('attributes', () => {
     expect(of(text)).not.toHaveProperty('A')
   })
 
+  it('of groups go by the order in which dimensions are declared, keys by their position', () => {
+    const { series, observation } = components().dimensions
+    const text = JSON.stringify({
+      data: {
+        dataSets: [
+          {
+            dimensionGroupAttributes: { '::1:': [0], '::0:': [1] },
+            series: { '0': { observations: { '0': [1.5] } }, '1': { observations: { '0': [0.85] } } },
+          },
+        ],
+        structures: [
+          components({
+            dimensions: {
+              dataSet: [series[0], series[2]],
+              series: [series[1]],
+              observation: observation.map(({ id, values }) => ({ id, roles: ['TIME_PERIOD'], values })),
+            },
+            attributes: { dimensionGroup: [{ id: 'UNIT', values: [{ id: 'XXX' }, { id: 'EUR' }] }] },
+          }),
+        ],
+      },
+    })
+    expect(read(text, { pattern: undefined }).series.map(({ key }) => key.join('.'))).toEqual([
+      'M.USD.S',
+      'M.GBP.S',
+    ])
+    expect(of(text)).toMatchObject({ UNIT: 'EUR' })
+  })
+
   it('are names where a value has no id, as free text in the JSON of the ECB', () => {
     const text = JSON.stringify({
       dataSets: [{ series: { '0:0:0': { attributes: [0], observations: { '0': [1.5] } } } }],
