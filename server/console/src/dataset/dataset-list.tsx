@@ -1,0 +1,47 @@
+import type { Dataset, Repository } from '../api/records.ts'
+import { formatAge, formatBytes, formatCount } from '../format.ts'
+import { href } from '../router.ts'
+
+const NAMED_COLUMNS = 6
+
+/** Datasets as rows of a list: name, columns, size, age. */
+export function DatasetList(props: {
+  readonly datasets: readonly Dataset[]
+  /** Given where datasets of several repositories stand together. */
+  readonly homes?: readonly Repository[]
+}) {
+  return (
+    <ul class="dataset-list">
+      {props.datasets.map((dataset) => (
+        <li key={dataset.id}>
+          <a class="dataset-item" href={href(['datasets', dataset.id])}>
+            <span class="dataset-words">
+              <span class="dataset-name">{dataset.name}</span>
+              <span class="dataset-note">
+                {homeName(props.homes, dataset)}
+                {dataset.description || columnsText(dataset)}
+              </span>
+            </span>
+            <span class="dataset-figure figures">
+              {formatCount(dataset.rowCount)} <small>{dataset.rowCount === 1 ? 'row' : 'rows'}</small>
+            </span>
+            <span class="dataset-figure figures is-minor">{formatBytes(dataset.bytes)}</span>
+            <span class="dataset-figure is-minor">{formatAge(dataset.updatedAt)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function homeName(homes: readonly Repository[] | undefined, dataset: Dataset): string {
+  const home = homes?.find(({ id }) => id === dataset.repositoryId)
+  return home ? `${home.name} · ` : ''
+}
+
+function columnsText(dataset: Dataset): string {
+  const names = dataset.columns.slice(0, NAMED_COLUMNS).map(({ name }) => name)
+  const more = dataset.columns.length - names.length
+  if (names.length === 0) return 'no columns yet'
+  return names.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

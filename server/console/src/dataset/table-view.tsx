@@ -1,0 +1,102 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../api/client.ts'
+import type { Dataset } from '../api/records.ts'
+import type { OrderBy } from '../api/rows.ts'
+import { writeCondition } from '../filter/conditions.ts'
+import { bothFilters } from '../profile/exact.ts'
+import type { ColumnStats } from '../profile/stats.ts'
+import { Grid } from '../table/grid.tsx'
+import type { CellPlace } from '../table/keys.ts'
+import { copyText } from '../ui/copy.tsx'
+import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { CellBar } from './cell-bar.tsx'
+import { nextOrder } from './order.ts'
+import type { Rows } from './use-rows.ts'
+
+/** The rows, and below them the cell that is chosen, in full. */
+export function TableView(props: {
+  readonly dataset: Dataset
+  readonly rows: Rows
+  readonly order: OrderBy | undefined
+  readonly filter: string
+  readonly profile: ReadonlyMap<string, ColumnStats> | undefined
+  readonly onFilter: (filter: string) => void
+  readonly onOrder: (order: OrderBy | undefined) => void
+}) {
+  const { dataset, rows, filter } = props
+  const [active, setActive] = useState<CellPlace>()
+  useEffect(() => setActive(undefined), [rows.windows])
+
+  if (rows.error !== undefined && rows.rowCount === undefined) {
+    if (isFilterError(rows.error) && filter !== '') {
+      return (
+        <Empty icon="filter" title="The filter needs mending">
+          What is wrong is written below it. The rows come back once it is put right or cleared.
+        </Empty>
+      )
+    }
+    return (
+      <Failure error={rows.error} onRetry={() => rows.windows?.retry()}>
+        {props.order && (
+          <button type="button" class="link" onClick={() => props.onOrder(undefined)}>
+            Go back to the order of upload
+          </button>
+        )}
+      </Failure>
+    )
+  }
+  if (!rows.windows || rows.rowCount === undefined) return <Loading label="Loading rows" lines={12} />
+  if (rows.rowCount === 0) {
+    return (
+      <Empty
+        icon="filter"
+        title="No row matches"
+        action={
+          <button type="button" class="button button-primary" onClick={() => props.onFilter('')}>
+            Show all rows
+          </button>
+        }
+      >
+        No row of {dataset.name} fulfils this filter. Loosen it, or clear it.
+      </Empty>
+    )
+  }
+
+  const column = active && dataset.columns[active.column]
+  const value = active && rows.windows.row(active.row)?.[active.column]
+  const narrow = (keep: boolean) => {
+    if (!column || value === undefined) return
+    const operator = value === null ? (keep ? 'empty' : 'present') : keep ? 'eq' : 'ne'
+    const condition = writeCondition({ column: column.name, operator, value: value ?? '' }, column.type)
+    props.onFilter(bothFilters(filter, condition))
+  }
+  return (
+    <div class="table-view">
+      {rows.error !== undefined && <Failure error={rows.error} onRetry={() => rows.windows?.retry()} />}
+      <Grid
+        label={`Rows of ${dataset.name}`}
+        columns={dataset.columns}
+        windows={rows.windows}
+        revision={rows.revision}
+        rowCount={rows.rowCount}
+        order={props.order}
+        profile={props.profile}
+        active={active}
+        onActive={setActive}
+        onSort={(name) => props.onOrder(nextOrder(props.order, name))}
+        onCopy={() => value !== undefined && copyText(value ?? '', 'Cell')}
+      />
+      <CellBar
+        column={column}
+        row={active?.row}
+        value={value}
+        onKeep={() => narrow(true)}
+        onLeaveOut={() => narrow(false)}
+      />
+    </div>
+  )
+}
+
+function isFilterError(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 400
+}

@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'preact/hooks'
+import { isAbort } from '../api/client.ts'
+import type { Dataset } from '../api/records.ts'
+import { fetchSample, isWhole, profileOf } from '../profile/sample.ts'
+import type { ColumnStats } from '../profile/stats.ts'
+
+export type Profile =
+  | { readonly state: 'loading' }
+  | { readonly state: 'failed'; readonly error: unknown }
+  | {
+      readonly state: 'ready'
+      readonly stats: ReadonlyMap<string, ColumnStats>
+      readonly rows: number
+      /** Whether these are all rows that match. */
+      readonly whole: boolean
+    }
+
+const CELLS = 12_000
+
+/** An impression of every column from a sample of the rows that match; few cells, since they count as exported. */
+export function useProfile(dataset: Dataset, filter: string, ready: boolean): Profile {
+  const [profile, setProfile] = useState<Profile>({ state: 'loading' })
+  const { id, version } = dataset
+  useEffect(() => {
+    if (!ready) return
+    const controller = new AbortController()
+    setProfile({ state: 'loading' })
+    const size = Math.max(80, Math.min(1_000, Math.floor(CELLS / Math.max(dataset.columns.length, 1))))
+    fetchSample(id, { filter, size }, controller.signal).then(
+      (sample) =>
+        setProfile({
+          state: 'ready',
+          stats: profileOf(dataset, sample),
+          rows: sample.rows.length,
+          whole: isWhole(sample),
+        }),
+      (error: unknown) => {
+        if (!isAbort(error)) setProfile({ state: 'failed', error })
+      },
+    )
+    return () => controller.abort()
+  }, [id, version, filter, ready])
+  return profile
+}

@@ -1,0 +1,55 @@
+/** A function of the filter language, as the completion shows it. */
+export interface FilterFunction {
+  readonly name: string
+  /** Its arguments, as people would write them. */
+  readonly shape: string
+  readonly hint: string
+  /** Whether it is a condition by itself, or a value to be compared. */
+  readonly gives: 'condition' | 'value'
+}
+
+const condition = (name: string, shape: string, hint: string): FilterFunction => ({
+  name,
+  shape,
+  hint,
+  gives: 'condition',
+})
+const value = (name: string, shape: string, hint: string): FilterFunction => ({
+  name,
+  shape,
+  hint,
+  gives: 'value',
+})
+
+export const FUNCTIONS: readonly FilterFunction[] = [
+  condition('contains', '(text, part)', 'the text holds the part'),
+  condition('startswith', '(text, beginning)', 'the text begins with it'),
+  condition('endswith', '(text, end)', 'the text ends with it'),
+  condition('matchesPattern', '(text, pattern)', 'the text matches a regular expression'),
+  value('length', '(text)', 'how many characters'),
+  value('indexof', '(text, part)', 'where the part begins, from 0; -1 where it is not'),
+  value('substring', '(text, start, length)', 'a part of the text; length may be left away'),
+  value('tolower', '(text)', 'in lower case'),
+  value('toupper', '(text)', 'in upper case'),
+  value('trim', '(text)', 'without blanks at the ends'),
+  value('concat', '(text, text)', 'both, one after the other'),
+  value('year', '(date)', 'the year'),
+  value('month', '(date)', 'the month, 1 to 12'),
+  value('day', '(date)', 'the day of the month'),
+  value('hour', '(time)', 'the hour, 0 to 23'),
+  value('minute', '(time)', 'the minute'),
+  value('second', '(time)', 'the second'),
+  value('fractionalseconds', '(time)', 'what is beyond the whole second'),
+  value('date', '(timestamp)', 'its date alone'),
+  value('time', '(timestamp)', 'its time of day alone'),
+  value('now', '()', 'this moment'),
+  value('round', '(number)', 'to the nearest whole number'),
+  value('floor', '(number)', 'down to a whole number'),
+  value('ceiling', '(number)', 'up to a whole number'),
+]
+
+const BY_NAME = new Map(FUNCTIONS.map((known) => [known.name.toLowerCase(), known]))
+
+export function functionNamed(name: string): FilterFunction | undefined {
+  return BY_NAME.get(name.toLowerCase())
+}

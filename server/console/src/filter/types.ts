@@ -1,0 +1,77 @@
+/** What kind of question a column can be asked; several column types share one. */
+export type Family = 'text' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'other'
+
+export function familyOf(type: string): Family {
+  if (type.startsWith('decimal')) return 'number'
+  switch (type) {
+    case 'integer':
+    case 'double':
+      return 'number'
+    case 'string':
+      return 'text'
+    case 'boolean':
+    case 'date':
+    case 'time':
+      return type
+    case 'timestamp':
+    case 'timestamptz':
+      return 'timestamp'
+    default:
+      return 'other'
+  }
+}
+
+/** Values that can be put on an axis. */
+export function isOrdered(type: string): boolean {
+  const family = familyOf(type)
+  return family === 'number' || family === 'date' || family === 'timestamp'
+}
+
+const RESERVED =
+  /^(?:and|or|not|eq|ne|gt|ge|lt|le|in|has|add|sub|mul|div|divby|mod|null|true|false|NaN|INF)$/i
+
+/** A column name as the filter takes it. */
+export function filterName(name: string): string {
+  const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.test(name)
+  return plain ? name : `"${name.replaceAll('"', '""')}"`
+}
+
+/** A value as a literal of the column's type, from the text that the service writes for it or that a person types. */
+export function filterLiteral(value: string, type: string): string {
+  const text = value.trim()
+  switch (familyOf(type)) {
+    case 'number':
+      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)
+        ? numberLiteral(text)
+        : stringLiteral(value)
+    case 'boolean':
+      return /^(?:true|false)$/i.test(text) ? text.toLowerCase() : stringLiteral(value)
+    case 'date':
+      return /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : stringLiteral(value)
+    case 'timestamp': {
+      const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(
+        text,
+      )
+      if (!match) return stringLiteral(value)
+      if (match[2] === undefined) return match[1]!
+      const zone = match[4] ?? (type === 'timestamptz' ? 'Z' : '')
+      return `${match[1]}T${match[2]}${match[3] ?? ':00'}${zone}`
+    }
+    case 'time':
+      return /^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(text) ? text : stringLiteral(value)
+    default:
+      return type === 'uuid' && /^[0-9a-f-]{36}$/i.test(text) ? text : stringLiteral(value)
+  }
+}
+
+export function stringLiteral(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`
+}
+
+/** OData wants a digit on both sides of a point, and no plus sign. */
+function numberLiteral(text: string): string {
+  return text
+    .replace(/^\+/, '')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/\.(?=e|$)/i, '')
+}

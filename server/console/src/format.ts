@@ -1,0 +1,66 @@
+/** How figures, sizes and times are written for people. One language for now, so one set of formatters. */
+const LOCALE = 'en-GB'
+
+const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
+const short = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 4 })
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: 3 })
+const percentage = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
+const dateAndTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' })
+
+export function formatCount(count: number): string {
+  return whole.format(count)
+}
+
+/** A measured value; few digits, exponents only where nothing else fits. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(3)
+  return Number.isInteger(value) ? whole.format(value) : short.format(value)
+}
+
+export function formatCompact(value: number): string {
+  return compact.format(value)
+}
+
+export function formatPercent(share: number): string {
+  return percentage.format(share)
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
+
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  return `${unit === 0 || value >= 100 ? whole.format(value) : short.format(Number(value.toPrecision(3)))} ${UNITS[unit]}`
+}
+
+export function formatDateTime(iso: string): string {
+  const time = new Date(iso)
+  return Number.isNaN(time.getTime()) ? iso : dateAndTime.format(time)
+}
+
+/** How long ago, coarsely: 'just now', '5 min ago', then the date. */
+export function formatAge(iso: string, now = Date.now()): string {
+  const time = Date.parse(iso)
+  if (Number.isNaN(time)) return iso
+  const minutes = Math.round((now - time) / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  if (minutes < 24 * 60) return `${Math.round(minutes / 60)} h ago`
+  return formatDateTime(iso)
+}
+
+/** A limit's window: 86400 is 'day'. */
+export function formatWindow(seconds: number): string {
+  const names: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
+  return names[seconds] ?? `${formatCount(seconds)} seconds`
+}

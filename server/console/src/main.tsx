@@ -1,0 +1,14 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/controls.css'
+import './styles/frame.css'
+import './styles/pages.css'
+import './styles/dataset.css'
+import './styles/grid.css'
+import { restoreTheme } from './ui/theme.ts'
+
+restoreTheme()
+render(<App />, document.getElementById('app')!)
+performance.mark('parquetry:interactive')

@@ -1,0 +1,80 @@
+import { useEffect } from 'preact/hooks'
+import { RotateKey } from '../account/rotate-key.tsx'
+import { SavedKeys } from '../account/saved-keys.tsx'
+import type { Account } from '../api/records.ts'
+import { account } from '../api/resources.ts'
+import { formatCount } from '../format.ts'
+import { setSessionKey } from '../session.ts'
+import { Failure, Loading, Meter } from '../ui/feedback.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { PageHead } from '../ui/page-head.tsx'
+import { latest, useResource } from '../use-resource.ts'
+
+/** The plan and what is used of it, the key, and the keys for providers. */
+export function AccountPage() {
+  const [resource, again] = useResource((signal) => account.get(signal), [])
+  useEffect(() => {
+    document.title = 'Account · Parquetry'
+  }, [])
+  const record = latest(resource)
+  return (
+    <div class="page page-narrow">
+      <PageHead
+        title={record?.name ?? 'Account'}
+        actions={
+          <button type="button" class="button" onClick={() => setSessionKey(undefined)}>
+            <Icon name="out" />
+            <span>Sign out</span>
+          </button>
+        }
+      />
+      {!record && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
+      {!record && resource.state === 'loading' && <Loading label="Loading your account" />}
+      {record && (
+        <>
+          <Usage record={record} />
+          <RotateKey hint={record.apiKeyHint} onRotated={again} />
+          <SavedKeys />
+        </>
+      )}
+    </div>
+  )
+}
+
+function Usage(props: { readonly record: Account }) {
+  const { usage, limits, plan } = props.record
+  const share = (used: number, limit: number | null | undefined) =>
+    limit == null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`
+  return (
+    <section class="card" aria-labelledby="plan">
+      <div class="section-head">
+        <h2 id="plan">Plan</h2>
+        <span class="badge badge-plain">{plan}</span>
+      </div>
+      <Meter
+        label={`Exported rows in ${monthName(usage.month)}`}
+        used={usage.exportedRows}
+        limit={limits.exportedRows ?? undefined}
+        text={share(usage.exportedRows, limits.exportedRows)}
+      />
+      <Meter
+        label="Private repositories"
+        used={usage.privateRepositories}
+        limit={limits.privateRepositories ?? undefined}
+        text={share(usage.privateRepositories, limits.privateRepositories)}
+      />
+      <div class="meter-words">
+        <span>Paid providers</span>
+        <span>{limits.paidProviders ? 'included' : 'not included'}</span>
+      </div>
+      <p class="hint">Rows that this console shows count as exported. Counting rows costs nothing.</p>
+    </section>
+  )
+}
+
+function monthName(month: string): string {
+  const time = new Date(`${month}-01T00:00:00Z`)
+  return Number.isNaN(time.getTime())
+    ? month
+    : new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(time)
+}

@@ -1,0 +1,195 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { ApiError } from '../api/client.ts'
+import type { Dataset } from '../api/records.ts'
+import { datasets, repositories } from '../api/resources.ts'
+import { formatOrderBy, type OrderBy } from '../api/rows.ts'
+import { DatasetActions } from '../dataset/actions.tsx'
+import { parseOrder } from '../dataset/order.ts'
+import { TableView } from '../dataset/table-view.tsx'
+import { Toolbar } from '../dataset/toolbar.tsx'
+import { useProfile } from '../dataset/use-profile.ts'
+import { useRows } from '../dataset/use-rows.ts'
+import { FilterBar } from '../filter/filter-bar.tsx'
+import { FilterBuilder } from '../filter/filter-builder.tsx'
+import { formatAge, formatBytes, formatCount, plural } from '../format.ts'
+import { ColumnsView } from '../profile/columns-view.tsx'
+import { type Address, href, updateQuery } from '../router.ts'
+import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Lazy } from '../ui/lazy.tsx'
+import { PageHead } from '../ui/page-head.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { latest, useResource } from '../use-resource.ts'
+
+const loadPlot = () => import('../plot/plot-view.tsx').then((module) => module.PlotView)
+
+export type DatasetTab = 'table' | 'columns' | 'plot'
+
+/** A dataset: its rows, its columns, its plot, all under one filter. */
+export function DatasetPage(props: { readonly id: number; readonly address: Address }) {
+  const [resource, again] = useResource((signal) => datasets.get(props.id, signal), [props.id])
+  const dataset = latest(resource)
+  if (!dataset) {
+    if (resource.state === 'failed') return <Missing error={resource.error} onRetry={again} />
+    return <Loading label="Loading the dataset" lines={8} />
+  }
+  return <DatasetView dataset={dataset} query={props.address.query} onChanged={again} />
+}
+
+function DatasetView(props: {
+  readonly dataset: Dataset
+  readonly query: Address['query']
+  readonly onChanged: () => void
+}) {
+  const { dataset, query } = props
+  const filter = query['filter'] ?? ''
+  const order = useMemo(() => parseOrder(query['orderby'] ?? ''), [query['orderby']])
+  const tab = tabOf(query['view'])
+  const [building, setBuilding] = useState(false)
+  const [repository] = useResource(
+    (signal) => repositories.get(dataset.repositoryId, signal),
+    [dataset.repositoryId],
+  )
+  const home = latest(repository)
+
+  const rows = useRows(dataset, filter, order)
+  const isEmpty = dataset.rowCount === 0
+  const profile = useProfile(
+    dataset,
+    filter,
+    !isEmpty && rows.error === undefined && rows.rowCount !== undefined,
+  )
+  const valuesOf = useMemo(() => {
+    const known = profile.state === 'ready' ? profile.stats : undefined
+    return (column: string) => {
+      const shape = known?.get(column)?.shape
+      return shape?.kind === 'values' ? shape.values.map(({ value }) => value) : []
+    }
+  }, [profile])
+
+  const setFilter = (next: string) => updateQuery({ filter: next }, true)
+  const setOrder = (next: OrderBy | undefined) => updateQuery({ orderby: next ? formatOrderBy(next) : '' })
+  useEffect(() => {
+    document.title = `${dataset.name} · Parquetry`
+  }, [dataset.name])
+
+  return (
+    <div class="page page-full">
+      <PageHead
+        trail={[
+          { label: 'Data', href: href([]) },
+          { label: home?.name ?? '…', href: href(['repositories', dataset.repositoryId]) },
+        ]}
+        title={dataset.name}
+        actions={
+          <DatasetActions
+            dataset={dataset}
+            canWrite={home?.permission === 'Write'}
+            filter={filter}
+            order={order}
+            rowCount={rows.rowCount}
+            onChanged={props.onChanged}
+          />
+        }
+      >
+        {dataset.description && <p class="lede">{dataset.description}</p>}
+        <ul class="facts">
+          <li>{plural(dataset.rowCount, 'row')}</li>
+          <li>{plural(dataset.columns.length, 'column')}</li>
+          <li>{formatBytes(dataset.bytes)} stored</li>
+          <li>version {dataset.version}</li>
+          <li>changed {formatAge(dataset.updatedAt)}</li>
+        </ul>
+      </PageHead>
+
+      {isEmpty ? (
+        <Empty icon="table" title="No rows yet">
+          This dataset is empty.{' '}
+          {home?.permission === 'Write' ? 'Choose “Add rows” above, or drop a file there.' : ''}
+        </Empty>
+      ) : (
+        <>
+          <Toolbar
+            tabs={
+              <Tabs
+                label="Views of the dataset"
+                value={tab}
+                tabs={[
+                  { value: 'table', label: 'Table', icon: 'table' },
+                  { value: 'columns', label: 'Columns', icon: 'columns' },
+                  { value: 'plot', label: 'Plot', icon: 'plot' },
+                ]}
+                onValue={(view) => updateQuery({ view: view === 'table' ? '' : view })}
+              />
+            }
+            count={rows.rowCount === undefined ? '' : countText(rows.rowCount, dataset.rowCount, filter)}
+            building={building}
+            onBuilding={() => setBuilding(!building)}
+          />
+          <FilterBar
+            columns={dataset.columns}
+            filter={filter}
+            error={filter === '' ? undefined : filterError(rows.error)}
+            valuesOf={valuesOf}
+            onApply={setFilter}
+          />
+          {building && <FilterBuilder columns={dataset.columns} filter={filter} onApply={setFilter} />}
+          <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
+            {tab === 'table' && (
+              <TableView
+                dataset={dataset}
+                rows={rows}
+                order={order}
+                filter={filter}
+                profile={profile.state === 'ready' ? profile.stats : undefined}
+                onFilter={setFilter}
+                onOrder={setOrder}
+              />
+            )}
+            {tab === 'columns' && (
+              <ColumnsView dataset={dataset} filter={filter} profile={profile} onFilter={setFilter} />
+            )}
+            {tab === 'plot' && (
+              <Lazy load={loadPlot} label="Loading the plot">
+                {(PlotView) => <PlotView dataset={dataset} filter={filter} query={query} />}
+              </Lazy>
+            )}
+          </section>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Missing(props: { readonly error: unknown; readonly onRetry: () => void }) {
+  if (props.error instanceof ApiError && (props.error.status === 404 || props.error.status === 403)) {
+    return (
+      <Empty
+        icon="table"
+        title={props.error.status === 404 ? 'No such dataset' : 'This dataset is private'}
+        action={
+          <a class="button button-primary" href={href([])}>
+            All data
+          </a>
+        }
+      >
+        {props.error.status === 404
+          ? 'It may have been deleted, or the address is wrong.'
+          : 'Ask its owner to make you a member of the repository.'}
+      </Empty>
+    )
+  }
+  return <Failure error={props.error} onRetry={props.onRetry} />
+}
+
+/** The errors that speak about the filter; others belong in the place of the rows. */
+function filterError(error: unknown): unknown {
+  return error instanceof ApiError && error.status === 400 ? error : undefined
+}
+
+function countText(matching: number, all: number, filter: string): string {
+  return filter === '' ? plural(all, 'row') : `${formatCount(matching)} of ${plural(all, 'row')}`
+}
+
+function tabOf(view: string | undefined): DatasetTab {
+  return view === 'columns' || view === 'plot' ? view : 'table'
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { messageOf } from '../api/client.ts'
+import type { Repository } from '../api/records.ts'
+import { repositories } from '../api/resources.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/field.tsx'
+
+/** Makes a repository, or changes one. */
+export function RepositoryDialog(props: {
+  readonly repository: Repository | undefined
+  readonly onSaved: (repository: Repository) => void
+  readonly onClose: () => void
+}) {
+  const { repository } = props
+  const [name, setName] = useState(repository?.name ?? '')
+  const [description, setDescription] = useState(repository?.description ?? '')
+  const [isPrivate, setPrivate] = useState(repository?.private ?? false)
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
+
+  const save = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    const fields = { name: name.trim(), description: description.trim(), private: isPrivate }
+    try {
+      const saved = repository
+        ? await repositories.update(repository.id, fields)
+        : await repositories.create(fields)
+      props.onSaved(saved)
+    } catch (failure) {
+      setError(messageOf(failure))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Dialog title={repository ? 'Change the repository' : 'New repository'} onClose={props.onClose}>
+      <form onSubmit={save}>
+        <div class="dialog-body">
+          <Field label="Name" value={name} onValue={setName} required maxLength={255} error={error} />
+          <Field
+            label="Description"
+            value={description}
+            onValue={setDescription}
+            hint="What its datasets share."
+          />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isPrivate}
+              onChange={(event) => setPrivate(event.currentTarget.checked)}
+            />
+            <span>
+              Private <span class="hint">— only you and the members that you name can read it</span>
+            </span>
+          </label>
+        </div>
+        <footer class="dialog-foot">
+          <button type="button" class="button" onClick={props.onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary" disabled={busy || name.trim() === ''}>
+            {repository ? 'Save' : 'Create'}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,68 @@
+import type { Column } from '../api/records.ts'
+import { familyOf, isOrdered } from '../filter/types.ts'
+
+/** What is drawn: kept in the address, so that a plot can be sent to a colleague. */
+export interface PlotChoice {
+  readonly x: string
+  /** A column of numbers, or '' for the number of rows. */
+  readonly y: string
+  readonly kind: PlotKind
+  readonly aggregate: Aggregate
+  /** Rows to take at most. */
+  readonly size: number
+}
+
+export const KINDS = ['line', 'bar', 'points'] as const
+export type PlotKind = (typeof KINDS)[number]
+
+export const AGGREGATES = ['none', 'mean', 'median', 'sum', 'min', 'max'] as const
+export type Aggregate = (typeof AGGREGATES)[number]
+
+export const SIZES = [2_000, 20_000, 100_000] as const
+
+/** Columns that can lie along x: those with an order, and those with names. */
+export function xColumns(columns: readonly Column[]): Column[] {
+  return columns.filter(({ type }) => isOrdered(type) || type === 'string' || type === 'boolean')
+}
+
+export function yColumns(columns: readonly Column[]): Column[] {
+  return columns.filter(({ type }) => familyOf(type) === 'number')
+}
+
+export function isCategory(type: string): boolean {
+  return !isOrdered(type)
+}
+
+/** The choice that an address holds; what it leaves open is chosen by the types of the columns. */
+export function readChoice(
+  query: Readonly<Record<string, string>>,
+  columns: readonly Column[],
+): PlotChoice | undefined {
+  const along = xColumns(columns)
+  const upwards = yColumns(columns)
+  const x = along.find(({ name }) => name === query['x']) ?? preferredX(along)
+  if (!x) return undefined
+  const asked = upwards.find(({ name }) => name === query['y'])
+  const countsRows = query['y'] === '#'
+  const y = countsRows ? undefined : (asked ?? upwards.find(({ name }) => name !== x.name))
+  const fallback = fallbackFor(x, y)
+  return {
+    x: x.name,
+    y: y?.name ?? '',
+    kind: KINDS.find((kind) => kind === query['kind']) ?? fallback.kind,
+    aggregate: AGGREGATES.find((aggregate) => aggregate === query['of']) ?? fallback.aggregate,
+    size: SIZES.find((size) => String(size) === query['size']) ?? SIZES[0],
+  }
+}
+
+/** Time first, since that is what most tables of figures are about. */
+function preferredX(along: readonly Column[]): Column | undefined {
+  const temporal = along.find(({ type }) => ['date', 'timestamp', 'timestamptz'].includes(type))
+  return temporal ?? along.find(({ type }) => familyOf(type) === 'number') ?? along[0]
+}
+
+function fallbackFor(x: Column, y: Column | undefined): Pick<PlotChoice, 'kind' | 'aggregate'> {
+  if (!y || isCategory(x.type)) return { kind: 'bar', aggregate: 'mean' }
+  if (familyOf(x.type) === 'number') return { kind: 'points', aggregate: 'none' }
+  return { kind: 'line', aggregate: 'mean' }
+}

@@ -1,0 +1,143 @@
+import uPlot from 'uplot'
+import { formatNumber } from '../format.ts'
+import type { PlotKind } from './choice.ts'
+
+export interface ChartLook {
+  readonly width: number
+  readonly height: number
+  readonly kind: PlotKind
+  readonly xType: string
+  readonly xLabel: string
+  readonly yLabel: string
+  readonly labels: readonly string[] | undefined
+  readonly pointCount: number
+}
+
+/** The page's own colours and letters, as the canvas needs them spelled out. */
+export interface Paint {
+  readonly ink: string
+  readonly muted: string
+  readonly line: string
+  readonly accent: string
+  readonly fill: string
+  readonly surface: string
+  readonly font: string
+}
+
+export function paintOf(element: Element): Paint {
+  const style = getComputedStyle(element)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  return {
+    ink: colour('--ink'),
+    muted: colour('--ink-2'),
+    line: colour('--line'),
+    accent: colour('--accent'),
+    fill: colour('--accent-wash'),
+    surface: colour('--surface'),
+    font: `12px ${style.fontFamily}`,
+  }
+}
+
+/** Few points are marked one by one on a line; many would only blur it. */
+const MARKED = 60
+
+export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
+  const temporal = look.xType === 'date' || look.xType.startsWith('timestamp')
+  const axis = {
+    stroke: paint.muted,
+    font: paint.font,
+    labelFont: paint.font,
+    grid: { stroke: paint.line, width: 1 },
+    ticks: { stroke: paint.line, width: 1, size: 5 },
+  }
+  return {
+    width: look.width,
+    height: look.height,
+    padding: [12, 16, 0, 0],
+    // Our times are in UTC, and seconds is what uPlot counts them in.
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false } },
+    scales: {
+      x: look.labels
+        ? { time: false, range: [-0.6, look.labels.length - 0.4] }
+        : { time: temporal, range: paddedRange(look.kind) },
+      y: { range: yRange(look.kind) },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        ...(look.labels ? labelAxis(look.labels, look.width) : {}),
+        ...(temporal || look.labels
+          ? {}
+          : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
+      },
+      { ...axis, size: yAxisSize, values: (_, ticks) => ticks.map(formatNumber) },
+    ],
+    series: [{ label: look.xLabel }, seriesFor(look, paint)],
+  }
+}
+
+function seriesFor(look: ChartLook, paint: Paint): uPlot.Series {
+  const base = { label: look.yLabel, stroke: paint.accent, width: 1.6 }
+  switch (look.kind) {
+    case 'line':
+      return { ...base, points: { show: look.pointCount <= MARKED, size: 5, fill: paint.surface } }
+    case 'points':
+      return {
+        ...base,
+        paths: () => null,
+        points: { show: true, size: 4.5, stroke: paint.accent, fill: paint.fill },
+      }
+    case 'bar':
+      return {
+        ...base,
+        width: 0,
+        fill: paint.accent,
+        paths: uPlot.paths.bars!({ size: [0.72, 56], radius: 0.08 }),
+        points: { show: false },
+      }
+    default:
+      return look.kind satisfies never
+  }
+}
+
+function labelAxis(labels: readonly string[], width: number): Partial<uPlot.Axis> {
+  const room = Math.max(3, Math.floor(width / labels.length / 7.5))
+  const steep = room < 9
+  const shorten = (label: string) => {
+    const most = steep ? 14 : room
+    return label.length > most ? `${label.slice(0, most - 1)}…` : label
+  }
+  return {
+    splits: () => labels.map((_, at) => at),
+    values: (_, ticks) => ticks.map((at) => shorten(labels[at] ?? '')),
+    ...(steep ? { rotate: -50, size: 96 } : {}),
+  }
+}
+
+/** As wide as the longest figure needs. */
+function yAxisSize(_: uPlot, values: string[] | null): number {
+  const longest = Math.max(0, ...(values ?? []).map((value) => value.length))
+  return Math.max(44, longest * 7.4 + 22)
+}
+
+/** Bars stand on zero; lines and points use the room that they need. */
+function yRange(kind: PlotKind): uPlot.Range.Function {
+  return (_, low, high) => {
+    if (low === null || high === null) return [0, 1]
+    const pad = (high - low || Math.abs(high) || 1) * 0.06
+    if (kind !== 'bar') return [low - pad, high + pad]
+    return [Math.min(0, low < 0 ? low - pad : 0), Math.max(0, high > 0 ? high + pad : 0)]
+  }
+}
+
+function paddedRange(kind: PlotKind): uPlot.Range.Function {
+  return (_, low, high) => {
+    if (low === null || high === null) return [0, 1]
+    if (low === high) return [low - 1, high + 1]
+    const pad = (high - low) * (kind === 'line' ? 0 : 0.02)
+    return [low - pad, high + pad]
+  }
+}

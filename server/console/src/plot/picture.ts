@@ -1,0 +1,24 @@
+import type uPlot from 'uplot'
+import type { Paint } from './options.ts'
+
+const MARGIN = 20
+const TITLE = 34
+
+/** The chart as a PNG with its title, on the colour of the page. */
+export function pictureOf(plot: uPlot, title: string, paint: Paint): Promise<Blob> {
+  const source = plot.ctx.canvas
+  const ratio = devicePixelRatio
+  const canvas = document.createElement('canvas')
+  canvas.width = source.width + 2 * MARGIN * ratio
+  canvas.height = source.height + (2 * MARGIN + TITLE) * ratio
+  const context = canvas.getContext('2d')!
+  context.fillStyle = paint.surface
+  context.fillRect(0, 0, canvas.width, canvas.height)
+  context.fillStyle = paint.ink
+  context.font = `600 ${15 * ratio}px ${paint.font.replace(/^\S+ /, '')}`
+  context.fillText(title, MARGIN * ratio, (MARGIN + 14) * ratio, canvas.width - 2 * MARGIN * ratio)
+  context.drawImage(source, MARGIN * ratio, (MARGIN + TITLE) * ratio)
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))))
+  })
+}

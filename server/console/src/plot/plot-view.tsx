@@ -1,0 +1,231 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { Dataset } from '../api/records.ts'
+import { formatCount, formatNumber, plural } from '../format.ts'
+import { exactShape } from '../profile/exact.ts'
+import { fetchSample, isWhole } from '../profile/sample.ts'
+import { type Shape, statsOf } from '../profile/stats.ts'
+import { updateQuery } from '../router.ts'
+import { Empty, Failure, Progress } from '../ui/feedback.tsx'
+import { latest, useResource } from '../use-resource.ts'
+import { Chart } from './chart.tsx'
+import { type PlotChoice, readChoice } from './choice.ts'
+import { PlotControls } from './controls.tsx'
+import { type Drawing, drawRows } from './group.ts'
+
+interface Drawn {
+  readonly choice: PlotChoice
+  readonly drawing: Drawing
+  /** What the picture rests on, in a sentence. */
+  readonly source: string
+}
+
+const COUNT_SAMPLE = 2_000
+
+/** Two columns of the rows that match, as a picture. */
+export function PlotView(props: {
+  readonly dataset: Dataset
+  readonly filter: string
+  readonly query: Readonly<Record<string, string>>
+}) {
+  const { dataset, filter, query } = props
+  const choice = useMemo(
+    () => readChoice(query, dataset.columns),
+    [dataset, query['x'], query['y'], query['kind'], query['of'], query['size']],
+  )
+  const [share, setShare] = useState<number>()
+  const [resource, again] = useResource(
+    async (signal): Promise<Drawn | undefined> => {
+      if (!choice) return undefined
+      setShare(undefined)
+      return choice.y === ''
+        ? countDrawing(dataset, filter, choice, signal)
+        : rowDrawing(dataset, filter, choice, signal, setShare)
+    },
+    [dataset.id, dataset.version, filter, choice?.x, choice?.y, choice?.aggregate, choice?.size],
+  )
+  if (!choice) {
+    return (
+      <Empty icon="plot" title="Nothing to plot">
+        A plot needs a column with numbers, dates or names.
+      </Empty>
+    )
+  }
+  const drawn = latest(resource)
+  return (
+    <div class="plot-view">
+      <PlotControls
+        columns={dataset.columns}
+        choice={choice}
+        rowCount={dataset.rowCount}
+        onChange={(changes) => updateQuery(changes)}
+      />
+      {resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
+      {resource.state === 'loading' && <Progress label="Fetching rows for the plot" share={share} />}
+      {resource.state !== 'failed' && drawn && <Picture dataset={dataset} drawn={drawn} kind={choice.kind} />}
+    </div>
+  )
+}
+
+function Picture(props: {
+  readonly dataset: Dataset
+  readonly drawn: Drawn
+  readonly kind: PlotChoice['kind']
+}) {
+  const { drawn, dataset, kind } = props
+  const { choice, drawing } = drawn
+  if (drawing.points.length === 0) {
+    return (
+      <Empty icon="plot" title="No points">
+        No row that matches has a value in both columns.
+      </Empty>
+    )
+  }
+  const yLabel = axisLabel(choice, drawing)
+  return (
+    <>
+      <Chart
+        title={`${dataset.name}: ${yLabel} by ${choice.x}`}
+        points={drawing.points}
+        labels={drawing.labels}
+        xType={
+          drawing.labels
+            ? 'string'
+            : (dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string')
+        }
+        xLabel={choice.x}
+        yLabel={yLabel}
+        kind={kind}
+      />
+      <p class="hint" data-testid="plot-source">
+        {drawn.source}
+      </p>
+      <Numbers drawing={drawing} choice={choice} yLabel={yLabel} dataset={dataset} />
+    </>
+  )
+}
+
+const MOST_NUMBERS = 200
+
+/** The same as a table, for reading and for screen readers. */
+function Numbers(props: {
+  readonly drawing: Drawing
+  readonly choice: PlotChoice
+  readonly yLabel: string
+  readonly dataset: Dataset
+}) {
+  const { drawing, choice } = props
+  const type = props.dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string'
+  const xText = (x: number) => {
+    if (drawing.labels) return drawing.labels[x] ?? ''
+    if (type === 'date') return new Date(x).toISOString().slice(0, 10)
+    return type.startsWith('timestamp')
+      ? new Date(x).toISOString().slice(0, 16).replace('T', ' ')
+      : formatNumber(x)
+  }
+  return (
+    <details class="numbers">
+      <summary>The numbers</summary>
+      <table class="plain-table values-table">
+        <thead>
+          <tr>
+            <th scope="col">{choice.x}</th>
+            <th scope="col" class="is-right">
+              {props.yLabel}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {drawing.points.slice(0, MOST_NUMBERS).map((point, at) => (
+            <tr key={at}>
+              <td class="figures">{xText(point.x)}</td>
+              <td class="is-right figures">{point.y === null ? '' : formatNumber(point.y)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {drawing.points.length > MOST_NUMBERS && (
+        <p class="hint">
+          And {plural(drawing.points.length - MOST_NUMBERS, 'more')}. Download the rows for all.
+        </p>
+      )}
+    </details>
+  )
+}
+
+function axisLabel(choice: PlotChoice, drawing: Drawing): string {
+  if (choice.y === '') return 'rows'
+  if (drawing.grouping === undefined) return choice.y
+  return `${choice.aggregate === 'none' ? 'mean' : choice.aggregate} of ${choice.y}`
+}
+
+/** How many rows there are for each stretch of x, counted by the service over all rows. */
+async function countDrawing(
+  dataset: Dataset,
+  filter: string,
+  choice: PlotChoice,
+  signal: AbortSignal,
+): Promise<Drawn> {
+  const column = dataset.columns.find(({ name }) => name === choice.x)!
+  const sample = await fetchSample(dataset.id, { filter, select: [choice.x], size: COUNT_SAMPLE }, signal)
+  const stats = statsOf(
+    column,
+    sample.rows.map((row) => row[0] ?? null),
+  )
+  const shape = isWhole(sample) ? stats.shape : await exactShape(dataset.id, filter, stats, signal)
+  return {
+    choice,
+    drawing: shapeDrawing(shape),
+    source: `Counted over all ${plural(sample.rowCount, 'row')}${filter ? ' that match' : ''}.`,
+  }
+}
+
+function shapeDrawing(shape: Shape): Drawing {
+  switch (shape.kind) {
+    case 'bins':
+      return {
+        points: shape.bins.map((bin) => ({
+          x: bin.to - bin.from === 1 ? bin.from : (bin.from + bin.to) / 2,
+          y: bin.count,
+        })),
+        labels: undefined,
+        grouping: `${shape.bins.length} bins`,
+      }
+    case 'values': {
+      const others = shape.others > 0 ? [{ value: 'all others', count: shape.others }] : []
+      const bars = [...shape.values, ...others]
+      return {
+        points: bars.map(({ count }, x) => ({ x, y: count })),
+        labels: bars.map(({ value }) => (value === '' ? 'empty text' : value)),
+        grouping: 'by value',
+      }
+    }
+    case 'none':
+      return { points: [], labels: undefined, grouping: undefined }
+    default:
+      return shape satisfies never
+  }
+}
+
+async function rowDrawing(
+  dataset: Dataset,
+  filter: string,
+  choice: PlotChoice,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<Drawn> {
+  const typeOf = (wanted: string) => dataset.columns.find(({ name }) => name === wanted)!.type
+  const select = choice.x === choice.y ? [choice.x] : [choice.x, choice.y]
+  const sample = await fetchSample(dataset.id, { filter, select, size: choice.size }, signal, onProgress)
+  const rows =
+    choice.x === choice.y ? sample.rows.map(([value]) => [value ?? null, value ?? null]) : sample.rows
+  const drawing = drawRows(rows, typeOf(choice.x), typeOf(choice.y), choice.aggregate)
+  const all = isWhole(sample)
+  const base = all
+    ? `From all ${plural(sample.rowCount, 'row')}${filter ? ' that match' : ''}`
+    : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in eight stretches at equal distances`
+  const grouping = drawing.grouping
+    ? `, ${choice.aggregate === 'none' ? 'mean' : choice.aggregate} ${drawing.grouping}`
+    : ''
+  const caution = !all && choice.aggregate === 'sum' ? ' Sums are of the sample alone.' : ''
+  return { choice, drawing, source: `${base}${grouping}.${caution}` }
+}

@@ -1,0 +1,57 @@
+import { useState } from 'preact/hooks'
+import type { Dataset } from '../api/records.ts'
+import type { Profile } from '../dataset/use-profile.ts'
+import { formatCount, plural } from '../format.ts'
+import { Failure, Loading, Note } from '../ui/feedback.tsx'
+import { SearchBox } from '../ui/field.tsx'
+import { ColumnCard } from './column-card.tsx'
+import { bothFilters } from './exact.ts'
+
+/** As many columns are asked exactly without being told to; each costs a few questions. */
+const ASKED_AT_ONCE = 12
+
+/** Every column with its type and a small profile. */
+export function ColumnsView(props: {
+  readonly dataset: Dataset
+  readonly filter: string
+  readonly profile: Profile
+  readonly onFilter: (filter: string) => void
+}) {
+  const { dataset, profile } = props
+  const [search, setSearch] = useState('')
+  if (profile.state === 'failed') return <Failure error={profile.error} />
+  if (profile.state === 'loading') return <Loading label="Looking at the columns" lines={8} />
+  const wanted = search.trim().toLowerCase()
+  const shown = dataset.columns.filter((column) => column.name.toLowerCase().includes(wanted))
+  return (
+    <div class="columns-view">
+      <div class="columns-head">
+        <Note>
+          {profile.whole
+            ? `Everything here is counted over all ${plural(profile.rows, 'row')}${props.filter ? ' that match' : ''}.`
+            : `Shapes come from a sample of ${formatCount(profile.rows)} rows, taken at equal distances. Nulls and extremes are counted over all rows${props.filter ? ' that match' : ''}.`}
+        </Note>
+        {dataset.columns.length > 8 && <SearchBox label="Find a column" value={search} onValue={setSearch} />}
+      </div>
+      {shown.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
+      <ul class="cards">
+        {shown.map((column) => {
+          const stats = profile.stats.get(column.name)
+          return (
+            stats && (
+              <ColumnCard
+                key={column.name}
+                dataset={dataset}
+                filter={props.filter}
+                stats={stats}
+                whole={profile.whole}
+                askAtOnce={dataset.columns.length <= ASKED_AT_ONCE}
+                onFilter={(condition) => props.onFilter(bothFilters(props.filter, condition))}
+              />
+            )
+          )
+        })}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import type { Dataset } from '../api/records.ts'
+import { fetchRows, limiter } from '../api/rows.ts'
+import type { Field } from '../csv.ts'
+import { type ColumnStats, statsOf } from './stats.ts'
+
+/** Rows taken from a dataset to get an impression of it. */
+export interface Sample {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly Field[])[]
+  /** Rows that match the filter; the sample holds all of them when it is not longer than this. */
+  readonly rowCount: number
+}
+
+export interface SampleQuery {
+  readonly filter: string
+  readonly select?: readonly string[]
+  /** About how many rows. */
+  readonly size: number
+}
+
+const STRIPES = 8
+const background = limiter(2)
+
+/**
+ * Fetches all rows where they are few, else stripes at equal distances, because the first rows of a table that grew
+ * over time would only tell of its youth.
+ */
+export async function fetchSample(
+  datasetId: number,
+  query: SampleQuery,
+  signal: AbortSignal,
+  onProgress: (share: number) => void = () => undefined,
+): Promise<Sample> {
+  const stripe = Math.ceil(query.size / STRIPES)
+  const ask = (skip: number, top: number) =>
+    background(() => {
+      signal.throwIfAborted()
+      return fetchRows(datasetId, { filter: query.filter, select: query.select, skip, top }, signal)
+    })
+
+  const first = await ask(0, stripe)
+  const { columns, rowCount } = first
+  if (rowCount <= first.rows.length) return { columns, rows: first.rows, rowCount }
+  if (rowCount <= query.size) {
+    const rest = await ask(stripe, rowCount - stripe)
+    return { columns, rows: [...first.rows, ...rest.rows], rowCount }
+  }
+  let done = 1
+  const others = Array.from({ length: STRIPES - 1 }, async (_, at) => {
+    const skip = Math.floor(((rowCount - stripe) * (at + 1)) / (STRIPES - 1))
+    const window = await ask(skip, stripe)
+    done += 1
+    onProgress(done / STRIPES)
+    return window.rows
+  })
+  return { columns, rows: [...first.rows, ...(await Promise.all(others)).flat()], rowCount }
+}
+
+export function isWhole(sample: Sample): boolean {
+  return sample.rows.length >= sample.rowCount
+}
+
+export function profileOf(dataset: Dataset, sample: Sample): ReadonlyMap<string, ColumnStats> {
+  return new Map(
+    sample.columns.map((name, at) => {
+      const column = dataset.columns.find((known) => known.name === name)
+      const described = column ?? { name, type: 'string', nullable: true, description: '' }
+      return [
+        name,
+        statsOf(
+          described,
+          sample.rows.map((row) => row[at] ?? null),
+        ),
+      ]
+    }),
+  )
+}

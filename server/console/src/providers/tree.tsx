@@ -1,0 +1,175 @@
+// biome-ignore-all lint/a11y/useSemanticElements: no elements stand for trees and their items
+// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: so lists have to serve
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../api/client.ts'
+import type { Category } from '../api/records.ts'
+import { providers } from '../api/resources.ts'
+import { Failure, Loading } from '../ui/feedback.tsx'
+import { SearchBox } from '../ui/field.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { latest, useResource } from '../use-resource.ts'
+
+const SEARCHED_FROM = 8
+const MOST_SHOWN = 200
+
+/**
+ * The categories of a provider, level by level, as they are opened. Keys as in every tree: up and down, right opens,
+ * left closes, Enter chooses.
+ */
+export function Tree(props: {
+  readonly slug: string
+  readonly selected: string | undefined
+  readonly onSelect: (path: string) => void
+  readonly onAsked: () => void
+}) {
+  const [resource, again] = useResource(
+    (signal) => providers.categories(props.slug, '', signal),
+    [props.slug],
+  )
+  const [search, setSearch] = useState('')
+  const root = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    if (resource.state === 'ready') props.onAsked()
+  }, [resource.state])
+  const top = latest(resource)
+  if (!top) {
+    if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
+    return <Loading label="Loading the categories" />
+  }
+  const wanted = search.trim().toLowerCase()
+  const shown = top.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
+  return (
+    <>
+      {top.length > SEARCHED_FROM && <SearchBox label="Find a category" value={search} onValue={setSearch} />}
+      {shown.length === 0 && (
+        <p class="hint">
+          {top.length === 0 ? 'This provider has no categories; open a series by its id.' : 'None fits.'}
+        </p>
+      )}
+      <ul
+        class="tree"
+        role="tree"
+        aria-label="Categories"
+        ref={root}
+        onKeyDown={(event) => moveInTree(event, root.current!)}
+      >
+        {shown.slice(0, MOST_SHOWN).map((category, at) => (
+          <Node key={category.path} {...props} category={category} level={1} first={at === 0} />
+        ))}
+      </ul>
+      {shown.length > MOST_SHOWN && (
+        <p class="hint">{shown.length - MOST_SHOWN} more. Find them by a part of their name.</p>
+      )}
+    </>
+  )
+}
+
+function Node(props: {
+  readonly slug: string
+  readonly selected: string | undefined
+  readonly onSelect: (path: string) => void
+  readonly onAsked: () => void
+  readonly category: Category
+  readonly level: number
+  readonly first: boolean
+}) {
+  const { category, level, selected } = props
+  const [open, setOpen] = useState(false)
+  const [children, setChildren] = useState<readonly Category[]>()
+  const [error, setError] = useState<string>()
+  const isSelected = selected === category.path
+  const isLeaf = category.series && children?.length === 0
+
+  const toggle = async () => {
+    if (open) return setOpen(false)
+    setOpen(true)
+    if (children) return
+    try {
+      setError(undefined)
+      setChildren(await providers.categories(props.slug, category.path))
+      props.onAsked()
+    } catch (failure) {
+      setError(messageOf(failure))
+    }
+  }
+  const choose = () => {
+    if (category.series) props.onSelect(category.path)
+    else toggle()
+  }
+  return (
+    <li role="none">
+      <div
+        class={`tree-item ${isSelected ? 'is-selected' : ''}`}
+        role="treeitem"
+        aria-level={level}
+        aria-expanded={isLeaf ? undefined : open}
+        aria-selected={isSelected}
+        aria-label={category.name}
+        tabIndex={isSelected || (selected === undefined && props.first && level === 1) ? 0 : -1}
+        title={category.description || category.name}
+        style={{ paddingInlineStart: `${(level - 1) * 16 + 6}px` }}
+        onClick={choose}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' || event.key === ' ') {
+            event.preventDefault()
+            choose()
+          } else if ((event.key === 'ArrowRight' && !open) || (event.key === 'ArrowLeft' && open)) {
+            event.preventDefault()
+            event.stopPropagation()
+            toggle()
+          }
+        }}
+      >
+        <span
+          class={`tree-twist ${open ? 'is-open' : ''} ${isLeaf ? 'is-leaf' : ''}`}
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation()
+            toggle()
+          }}
+        >
+          <Icon name="chevron" />
+        </span>
+        <span class="tree-name">{category.name}</span>
+        {category.series && <Icon name="plot" />}
+      </div>
+      {open && (
+        <ul role="group">
+          {!children && !error && (
+            <li class="tree-note" role="none">
+              loading…
+            </li>
+          )}
+          {error && (
+            <li class="tree-note field-error" role="none">
+              {error}
+            </li>
+          )}
+          {children?.length === 0 && (
+            <li class="tree-note" role="none">
+              {category.series ? 'no categories below; its series are beside' : 'nothing below'}
+            </li>
+          )}
+          {children?.map((child) => (
+            <Node key={child.path} {...props} category={child} level={level + 1} first={false} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function moveInTree(event: KeyboardEvent, root: HTMLElement): void {
+  const items = [...root.querySelectorAll<HTMLElement>('[role="treeitem"]')]
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    Home: 0,
+    End: items.length - 1,
+  }
+  const next = steps[event.key]
+  if (next === undefined || at < 0) return
+  event.preventDefault()
+  items[next]?.focus()
+}

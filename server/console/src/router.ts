@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/**
+ * The address is the state: `#/datasets/3?view=plot&filter=a%20gt%201`. It stays behind the `#`, so that a filter
+ * never reaches a server's log by itself, and any static server can serve the page.
+ */
+export interface Address {
+  readonly path: readonly string[]
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function parseAddress(hash: string): Address {
+  const [path = '', query = ''] = splitOnce(hash.replace(/^#/, ''), '?')
+  return {
+    path: path
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decode),
+    query: Object.fromEntries(new URLSearchParams(query)),
+  }
+}
+
+/** The `href` of an address. Empty values of the query are left away. */
+export function href(
+  path: readonly (string | number)[],
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== '')
+  const text = entries.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  const place = path.map((segment) => encodeURIComponent(segment)).join('/')
+  return `#/${place}${text === '' ? '' : `?${text}`}`
+}
+
+export function navigate(address: string): void {
+  location.hash = address
+}
+
+/** Changes parts of the query in place; the back button skips the change unless `push` is set. */
+export function updateQuery(changes: Readonly<Record<string, string>>, push = false): void {
+  const { path, query } = parseAddress(location.hash)
+  const address = href(path, { ...query, ...changes })
+  if (address === location.hash) return
+  if (push) {
+    location.hash = address
+    return
+  }
+  history.replaceState(null, '', address)
+  dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+/** The current address; the component renders again when it changes. */
+export function useAddress(): Address {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const onChange = () => setHash(location.hash)
+    addEventListener('hashchange', onChange)
+    onChange()
+    return () => removeEventListener('hashchange', onChange)
+  }, [])
+  return parseAddress(hash)
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

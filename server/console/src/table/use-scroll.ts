@@ -1,0 +1,90 @@
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { follow, type Geometry, type Position, START, scrollTopFor, topToShow } from './scroll.ts'
+
+export interface Scroll {
+  readonly virtualTop: number
+  readonly scrollLeft: number
+  /** Size of the part in which cells are seen. */
+  readonly width: number
+  readonly height: number
+  readonly onScroll: () => void
+  /** Brings a row into view by the shortest way. */
+  readonly showRow: (row: number) => void
+  readonly showRange: (left: number, width: number) => void
+}
+
+const REST_MS = 160
+
+/** Ties an element's scroll bars to positions in rows; see scroll.ts for why they are not the same. */
+export function useScroll(
+  element: RefObject<HTMLElement | null>,
+  rows: number,
+  rowHeight: number,
+  headerHeight: number,
+  gutter: number,
+): Scroll {
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  const [position, setPosition] = useState<Position>(START)
+  const [scrollLeft, setScrollLeft] = useState(0)
+  const latest = useRef<Position>(START)
+  const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const geometry: Geometry = { rows, rowHeight, viewport: size.height }
+
+  const move = (next: Position) => {
+    latest.current = next
+    setPosition(next)
+  }
+  /** Puts the bar where the rows in view belong, and takes note of what the browser made of it. */
+  const settle = () => {
+    const scrolled = element.current
+    if (!scrolled) return
+    const { virtualTop } = latest.current
+    scrolled.scrollTop = scrollTopFor(geometry, virtualTop)
+    latest.current = { virtualTop, scrollTop: scrolled.scrollTop }
+  }
+
+  useLayoutEffect(() => {
+    const scrolled = element.current!
+    const measure = () =>
+      setSize({
+        width: scrolled.clientWidth - gutter,
+        height: Math.max(scrolled.clientHeight - headerHeight, rowHeight),
+      })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(scrolled)
+    return () => observer.disconnect()
+  }, [gutter, headerHeight, rowHeight])
+
+  useEffect(() => () => clearTimeout(rest.current), [])
+
+  return {
+    virtualTop: position.virtualTop,
+    scrollLeft,
+    width: size.width,
+    height: size.height,
+    onScroll: () => {
+      const scrolled = element.current!
+      setScrollLeft(scrolled.scrollLeft)
+      if (scrolled.scrollTop === latest.current.scrollTop) return
+      move(follow(geometry, latest.current, scrolled.scrollTop))
+      clearTimeout(rest.current)
+      rest.current = setTimeout(settle, REST_MS)
+    },
+    showRow: (row) => {
+      const virtualTop = topToShow(geometry, latest.current.virtualTop, row)
+      if (virtualTop === latest.current.virtualTop) return
+      move({ ...latest.current, virtualTop })
+      settle()
+    },
+    showRange: (left, width) => {
+      const scrolled = element.current!
+      const room = scrolled.clientWidth - gutter
+      if (left < scrolled.scrollLeft) scrolled.scrollLeft = left
+      else if (left + width > scrolled.scrollLeft + room) {
+        scrolled.scrollLeft = Math.min(left, left + width - room)
+      }
+    },
+  }
+}

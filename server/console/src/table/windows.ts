@@ -1,0 +1,116 @@
+import { isAbort } from '../api/client.ts'
+import { fetchRows, type RowQuery } from '../api/rows.ts'
+import type { Field } from '../csv.ts'
+
+type Row = readonly Field[]
+
+const CELLS_PER_WINDOW = 4_000
+const MOST_WINDOWS = 80
+const REST_MS = 70
+
+/**
+ * The rows of one query, fetched in windows as they come into view and kept while there is room. Windows that are no
+ * longer wanted before they arrive are cancelled, which also ends their query in the server.
+ */
+export class RowWindows {
+  readonly size: number
+  #rowCount: number | undefined
+  #error: unknown
+  readonly #datasetId: number
+  readonly #query: RowQuery
+  readonly #onChange: () => void
+  readonly #loaded = new Map<number, readonly Row[]>()
+  readonly #loading = new Map<number, AbortController>()
+  #wanted: readonly number[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(datasetId: number, query: RowQuery, columnCount: number, onChange: () => void) {
+    this.#datasetId = datasetId
+    this.#query = query
+    this.#onChange = onChange
+    this.size = Math.max(20, Math.min(100, Math.floor(CELLS_PER_WINDOW / Math.max(columnCount, 1))))
+    this.#load(0)
+  }
+
+  /** Rows that match; undefined until the first window has come. */
+  get rowCount(): number | undefined {
+    return this.#rowCount
+  }
+
+  /** Why the last window could not be had. */
+  get error(): unknown {
+    return this.#error
+  }
+
+  row(index: number): Row | undefined {
+    return this.#loaded.get(Math.floor(index / this.size))?.[index % this.size]
+  }
+
+  /** The rows that have come first, for measuring columns. */
+  get firstRows(): readonly Row[] {
+    return this.#loaded.get(0) ?? []
+  }
+
+  /** Says which rows are in view. Those missing are fetched once the view has rested for a moment. */
+  want(first: number, end: number): void {
+    if (end <= first) return
+    const from = Math.floor(first / this.size)
+    const to = Math.floor((end - 1) / this.size)
+    this.#wanted = Array.from({ length: to - from + 1 }, (_, step) => from + step)
+    clearTimeout(this.#timer)
+    if (this.#wanted.every((window) => this.#loaded.has(window) || this.#loading.has(window))) return
+    this.#timer = setTimeout(() => this.#fetchWanted(), REST_MS)
+  }
+
+  /** Tries again after an error. */
+  retry(): void {
+    this.#error = undefined
+    if (this.#rowCount === undefined) this.#load(0)
+    else this.#fetchWanted()
+    this.#onChange()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    for (const controller of this.#loading.values()) controller.abort()
+    this.#loading.clear()
+  }
+
+  #fetchWanted(): void {
+    for (const [window, controller] of this.#loading) {
+      if (this.#wanted.includes(window) || window === 0) continue
+      controller.abort()
+      this.#loading.delete(window)
+    }
+    for (const window of this.#wanted) {
+      if (!this.#loaded.has(window) && !this.#loading.has(window)) this.#load(window)
+    }
+  }
+
+  async #load(window: number): Promise<void> {
+    const controller = new AbortController()
+    this.#loading.set(window, controller)
+    try {
+      const query = { ...this.#query, skip: window * this.size, top: this.size }
+      const answer = await fetchRows(this.#datasetId, query, controller.signal)
+      this.#rowCount = answer.rowCount
+      this.#error = undefined
+      this.#keep(window, answer.rows)
+    } catch (error) {
+      if (isAbort(error)) return
+      this.#error = error
+    } finally {
+      if (this.#loading.get(window) === controller) this.#loading.delete(window)
+    }
+    this.#onChange()
+  }
+
+  /** Map keeps the order of insertion: the first key is the oldest. The first window stays, for measuring. */
+  #keep(window: number, rows: readonly Row[]): void {
+    this.#loaded.set(window, rows)
+    for (const oldest of this.#loaded.keys()) {
+      if (this.#loaded.size <= MOST_WINDOWS) break
+      if (oldest !== 0 && !this.#wanted.includes(oldest)) this.#loaded.delete(oldest)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { Icon } from './icons.tsx'
+import { announce } from './toast.tsx'
+
+/** Puts text on the clipboard, also where the page has no right to the modern way (plain http). */
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    document.querySelector('dialog[open]')?.append(area) ?? document.body.append(area)
+    area.select()
+    document.execCommand('copy')
+    area.remove()
+  }
+  announce(`${what} copied.`)
+}
+
+export function CopyButton(props: { readonly text: string; readonly what: string }) {
+  return (
+    <button type="button" class="button button-small" onClick={() => copyText(props.text, props.what)}>
+      <Icon name="copy" />
+      <span>Copy</span>
+    </button>
+  )
+}

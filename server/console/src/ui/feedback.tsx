@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact'
+import { messageOf } from '../api/client.ts'
+import { Icon, type IconName } from './icons.tsx'
+
+/** Something is missing: what it is, and what to do next. */
+export function Empty(props: {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ComponentChildren
+  readonly action?: ComponentChildren
+}) {
+  return (
+    <div class="empty">
+      <span class="empty-icon">
+        <Icon name={props.icon} />
+      </span>
+      <h2>{props.title}</h2>
+      {props.children && <p>{props.children}</p>}
+      {props.action && <div class="actions">{props.action}</div>}
+    </div>
+  )
+}
+
+/** An error in the place of what it kept from coming. */
+export function Failure(props: {
+  readonly error: unknown
+  readonly onRetry?: () => void
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <div class="note note-error" role="alert">
+      <Icon name="warning" />
+      <div>
+        <p>{messageOf(props.error)}</p>
+        {props.children}
+      </div>
+      {props.onRetry && (
+        <button type="button" class="button button-small" onClick={props.onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Note(props: { readonly icon?: IconName; readonly children: ComponentChildren }) {
+  return (
+    <div class="note">
+      <Icon name={props.icon ?? 'info'} />
+      <div>{props.children}</div>
+    </div>
+  )
+}
+
+/** Grey lines where text will be. */
+export function Loading(props: { readonly label: string; readonly lines?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">{props.label}</span>
+      {Array.from({ length: props.lines ?? 4 }, (_, at) => (
+        <span key={at} class="skeleton" />
+      ))}
+    </div>
+  )
+}
+
+/** A share of something limited. `limit` undefined stands for no limit. */
+export function Meter(props: {
+  readonly label: string
+  readonly used: number
+  readonly limit: number | undefined
+  readonly text: string
+}) {
+  const share = props.limit ? Math.min(1, props.used / props.limit) : 0
+  const level = share >= 1 ? 'full' : share > 0.8 ? 'high' : 'fine'
+  return (
+    <div class="meter-row">
+      <div class="meter-words">
+        <span>{props.label}</span>
+        <span class="figures">{props.text}</span>
+      </div>
+      {props.limit !== undefined && (
+        // biome-ignore lint/a11y/useSemanticElements: the element of that name can't be given our colours everywhere
+        <div
+          class={`meter meter-${level}`}
+          role="meter"
+          aria-label={props.label}
+          aria-valuenow={props.used}
+          aria-valuemin={0}
+          aria-valuemax={props.limit}
+          aria-valuetext={props.text}
+        >
+          <span style={{ inlineSize: `${share * 100}%` }} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Work under way; `share` undefined where nobody knows how much there is. */
+export function Progress(props: { readonly label: string; readonly share: number | undefined }) {
+  return (
+    <progress
+      class="progress"
+      aria-label={props.label}
+      max={1}
+      {...(props.share === undefined ? {} : { value: props.share })}
+    />
+  )
+}

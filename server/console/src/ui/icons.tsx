@@ -1,0 +1,58 @@
+/** Line icons on a grid of 16, drawn with the colour of the text beside them. */
+const PATHS = {
+  table: 'M2.5 3.5h11v9h-11zM2.5 6.5h11M6.5 6.5v6',
+  columns: 'M3 3.5v9M6.5 6v6.5M10 4.5v8M13.5 8v4.5',
+  plot: 'M2.5 2.5v11h11M5 10l2.5-3.5 2 1.5L13 4',
+  download: 'M8 2.5v7.5M4.5 7 8 10.5 11.5 7M3 13.5h10',
+  upload: 'M8 10.5V3M4.5 6.5 8 3l3.5 3.5M3 13.5h10',
+  code: 'M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5',
+  filter: 'M2.5 4h11M4.5 8h7M6.5 12h3',
+  close: 'M4 4l8 8M12 4l-8 8',
+  plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  up: 'M8 13V3.5M4 7.5l4-4 4 4',
+  down: 'M8 3v9.5M4 8.5l4 4 4-4',
+  chevron: 'M6 4l4 4-4 4',
+  search: 'M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14',
+  key: 'M5.5 8.5a3 3 0 1 0 0-.5zM8.5 8.2H14v2.3M11.5 8.2v1.8',
+  copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
+  sun: 'M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6zM8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9',
+  moon: 'M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z',
+  lock: 'M4 7.5h8v6H4zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5',
+  folder: 'M2 4h4.5L8 5.5h6v7.5H2z',
+  trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9M7 7v4M9 7v4',
+  edit: 'M3 13l.6-2.8 7.2-7.2 2.2 2.2-7.2 7.2z',
+  out: 'M9.5 3H3.5v10h6M7 8h7M11.5 5.5 14 8l-2.5 2.5',
+  globe:
+    'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM2 8h12M8 2c2 1.8 2.6 4 2.6 6S10 12.200 8 14M8 2C6 3.800 5.400 6 5.400 8S6 12.200 8 14',
+  info: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.300V11M8 5v.3',
+  warning: 'M8 2.500 14.500 13.500h-13zM8 6.500V10M8 11.700v.2',
+} as const
+
+export type IconName = keyof typeof PATHS
+
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  )
+}
+
+/** The mark of the house: four strips laid as herringbone. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+      <path class="mark-a" d="M2 12 12 2v5.500L7.500 12 12 16.500V22z" />
+      <path
+        class="mark-b"
+        d="M13 2.500 17 6.500 14.200 9.300 13 8.100zM15.600 10.700 18.400 7.900 22 11.500v.9l-2.400 2.400z"
+      />
+      <path
+        class="mark-b"
+        d="M13 14.100 15.600 11.500 18.800 15.600 16.500 17.900zM13 21.500v-5.300L15.700 18.800z"
+      />
+    </svg>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Field } from '../csv.ts'
+
+/** The types that a column of text can be found to have, and those that can be chosen beside them. */
+export const CHOICES = [
+  'boolean',
+  'integer',
+  'double',
+  'string',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'uuid',
+  'json',
+] as const
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
+const SPECIAL = /^(?:nan|-?inf(?:inity)?)$/i
+const BOOLEAN = /^(?:true|false)$/i
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,6}0*)?)?'
+const TIME = new RegExp(`^${CLOCK}$`)
+const TIMESTAMP = new RegExp(`^\\d{4}-\\d{2}-\\d{2}[T ]${CLOCK}$`)
+const ZONED = new RegExp(`^\\d{4}-\\d{2}-\\d{2}[T ]${CLOCK}(?:Z|[-+]\\d{2}(?::?\\d{2})?)$`)
+
+const LARGEST = 2n ** 63n - 1n
+
+/** Narrowest first; a column has the first type whose test all its values pass. */
+const TESTS: readonly (readonly [string, (text: string) => boolean])[] = [
+  ['boolean', (text) => BOOLEAN.test(text)],
+  ['integer', fitsInteger],
+  ['decimal(38,0)', (text) => INTEGER.test(text) && text.length <= 38],
+  ['double', (text) => NUMBER.test(text) || SPECIAL.test(text)],
+  ['date', isDate],
+  ['timestamp', (text) => isDate(text) || (TIMESTAMP.test(text) && isDate(text.slice(0, 10)))],
+  ['timestamptz', (text) => ZONED.test(text) && isDate(text.slice(0, 10))],
+  ['time', (text) => TIME.test(text)],
+]
+
+/**
+ * The type that the service would find for these values. It looks at the whole file and this at its beginning, so the
+ * answer is a forecast.
+ */
+export function inferType(values: readonly Field[]): string {
+  const present = values.filter((value): value is string => value !== null)
+  if (present.length === 0) return 'string'
+  return TESTS.find(([, test]) => present.every(test))?.[0] ?? 'string'
+}
+
+function fitsInteger(text: string): boolean {
+  if (!INTEGER.test(text)) return false
+  if (text.length <= 18) return true
+  const value = BigInt(text)
+  return value <= LARGEST && value >= -LARGEST - 1n
+}
+
+function isDate(text: string): boolean {
+  return DATE.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+}

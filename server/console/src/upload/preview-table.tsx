@@ -1,0 +1,123 @@
+// biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
+import type { Column } from '../api/records.ts'
+import { formatCount, plural } from '../format.ts'
+import { alignsRight } from '../table/layout.ts'
+import { Note } from '../ui/feedback.tsx'
+import { CHOICES } from './infer.ts'
+import type { Preview } from './model.ts'
+
+const MOST_COLUMNS = 60
+
+/** The first rows of a file and the types found, which can be changed before the dataset is made. */
+export function PreviewTable(props: {
+  readonly preview: Preview | undefined
+  /** The columns of the dataset that the rows go to; their types stand. */
+  readonly existing: readonly Column[] | undefined
+  readonly types: ReadonlyMap<string, string>
+  readonly onType: (column: string, type: string) => void
+}) {
+  const { preview, existing } = props
+  if (!preview) {
+    return (
+      <Note>
+        This kind of file can't be looked into here. Its columns and types are taken as the file gives them;
+        if something is wrong with it, nothing is stored.
+      </Note>
+    )
+  }
+  const shown = preview.columns.slice(0, MOST_COLUMNS)
+  const missing =
+    existing?.filter((column) => !preview.columns.some(({ name }) => name === column.name)) ?? []
+  const foreign = existing
+    ? preview.columns.filter(({ name }) => !existing.some((column) => column.name === name))
+    : []
+  return (
+    <section aria-label="Preview">
+      <div class="section-head">
+        <h2>What is in it</h2>
+        <p class="hint">{summary(preview)}</p>
+      </div>
+      {foreign.length > 0 && (
+        <Note icon="warning">
+          {names(foreign)} {foreign.length === 1 ? 'is' : 'are'} not in the dataset.
+        </Note>
+      )}
+      {missing.length > 0 && (
+        <Note>
+          {names(missing)} {missing.length === 1 ? 'is' : 'are'} not in the file.
+        </Note>
+      )}
+      <section class="scroll-x" tabIndex={0} aria-label="First rows">
+        <table class="plain-table">
+          <thead>
+            <tr>
+              {shown.map((column) => (
+                <th key={column.name} scope="col" class={alignsRight(column.type) ? 'is-right' : ''}>
+                  <span class="grid-name">{column.name === '' ? '(no name)' : column.name}</span>
+                  <TypeChoice
+                    name={column.name}
+                    found={existing?.find(({ name }) => name === column.name)?.type ?? column.type}
+                    chosen={props.types.get(column.name)}
+                    fixed={existing !== undefined || preview.typed}
+                    onType={(type) => props.onType(column.name, type)}
+                  />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {preview.rows.map((row, at) => (
+              <tr key={at}>
+                {shown.map((column, step) => (
+                  <td key={column.name} class={alignsRight(column.type) ? 'is-right figures' : ''}>
+                    {row[step] ?? <span class="null">null</span>}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {preview.columns.length > shown.length && (
+        <p class="hint">And {plural(preview.columns.length - shown.length, 'more column')}.</p>
+      )}
+    </section>
+  )
+}
+
+function TypeChoice(props: {
+  readonly name: string
+  readonly found: string
+  readonly chosen: string | undefined
+  readonly fixed: boolean
+  readonly onType: (type: string) => void
+}) {
+  if (props.fixed) return <span class="grid-type">{props.found}</span>
+  const options = (CHOICES as readonly string[]).includes(props.found) ? CHOICES : [props.found, ...CHOICES]
+  return (
+    <select
+      class="type-choice"
+      aria-label={`Type of ${props.name}`}
+      value={props.chosen ?? props.found}
+      onChange={(event) => props.onType(event.currentTarget.value)}
+    >
+      {options.map((type) => (
+        <option key={type} value={type}>
+          {type}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function summary(preview: Preview): string {
+  const columns = plural(preview.columns.length, 'column')
+  if (preview.typed)
+    return `${columns}, ${plural(preview.rowCount ?? 0, 'row')}. The types are the file's own.`
+  if (preview.rowCount !== undefined) return `${columns}, ${plural(preview.rowCount, 'row')}.`
+  return `${columns}. Types as the first ${formatCount(preview.lookedAt)} rows suggest; the whole file decides.`
+}
+
+function names(columns: readonly { readonly name: string }[]): string {
+  return columns.map(({ name }) => `“${name}”`).join(', ')
+}

@@ -1,0 +1,123 @@
+import type { Field } from '../csv.ts'
+import { PreviewError } from './model.ts'
+import { entryText, type ZipEntry, zipEntries } from './zip.ts'
+
+interface Sheet {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly Field[])[]
+  readonly whole: boolean
+}
+
+const HEAD = 1 << 20
+const STRINGS_HEAD = 4 << 20
+
+/** The first rows of a workbook's first sheet. Serial days are shown as dates where the cell's style says so. */
+export async function previewSheet(file: File): Promise<Sheet> {
+  let entries: ZipEntry[]
+  try {
+    entries = await zipEntries(file)
+  } catch {
+    throw new PreviewError(`${file.name} is not an Excel workbook (.xlsx).`)
+  }
+  const sheet = entries
+    .filter(({ name }) => /^xl\/worksheets\/[^/]+\.xml$/.test(name))
+    .sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1))[0]
+  if (!sheet) throw new PreviewError(`${file.name} has no sheet.`)
+  const strings = await sharedStrings(file, entries)
+  const dates = await dateStyles(file, entries)
+  const { text, whole } = await entryText(file, sheet, HEAD)
+  const [header, ...rows] = [...text.matchAll(/<row\b[^>]*?(?:\/>|>(.*?)<\/row>)/gs)].map((row) =>
+    readRow(row[1] ?? '', strings, dates),
+  )
+  if (!header)
+    throw new PreviewError('The first sheet is empty: its first row has to hold the names of the columns.')
+  return { columns: header.map((name) => name ?? ''), rows, whole }
+}
+
+function readRow(xml: string, strings: readonly string[], dates: ReadonlySet<number>): Field[] {
+  const fields: Field[] = []
+  for (const cell of xml.matchAll(/<c\b([^>]*?)(?:\/>|>(.*?)<\/c>)/gs)) {
+    const at = columnIndex(attribute(cell[1]!, 'r')) ?? fields.length
+    while (fields.length < at) fields.push(null)
+    fields.push(cellText(cell[1]!, cell[2] ?? '', strings, dates))
+  }
+  return fields
+}
+
+function cellText(
+  attributes: string,
+  inner: string,
+  strings: readonly string[],
+  dates: ReadonlySet<number>,
+): Field {
+  const type = attribute(attributes, 't')
+  if (type === 'inlineStr') return textOf(inner)
+  const value = /<v[^>]*>(.*?)<\/v>/s.exec(inner)?.[1]
+  if (value === undefined) return null
+  if (type === 's') return strings[Number(value)] ?? '…'
+  if (type === 'b') return value === '1' ? 'true' : 'false'
+  if (type === 'str' || type === 'e' || type === 'd') return unescapeXml(value)
+  return dates.has(Number(attribute(attributes, 's') ?? -1)) ? serialDate(Number(value)) : value
+}
+
+/** Days since 1899-12-30, the fraction being the time of day. */
+function serialDate(serial: number): string {
+  const text = new Date(Math.round(serial * 86_400) * 1000 - 2_209_161_600_000).toISOString()
+  return Number.isInteger(serial) ? text.slice(0, 10) : text.slice(0, 19)
+}
+
+async function sharedStrings(file: File, entries: readonly ZipEntry[]): Promise<string[]> {
+  const entry = entries.find(({ name }) => name === 'xl/sharedStrings.xml')
+  if (!entry) return []
+  const { text } = await entryText(file, entry, STRINGS_HEAD)
+  return [...text.matchAll(/<si>(.*?)<\/si>/gs)].map((item) => textOf(item[1]!) ?? '')
+}
+
+/** The numbers of the cell styles that show a date. */
+async function dateStyles(file: File, entries: readonly ZipEntry[]): Promise<Set<number>> {
+  const entry = entries.find(({ name }) => name === 'xl/styles.xml')
+  if (!entry) return new Set()
+  const { text } = await entryText(file, entry, HEAD)
+  const ours = new Set<string>()
+  for (const format of text.matchAll(/<numFmt\b[^>]*>/g)) {
+    const code = (attribute(format[0], 'formatCode') ?? '').replace(/\[[^\]]*\]|"[^"]*"/g, '')
+    if (/[dmyhs]/i.test(code)) ours.add(attribute(format[0], 'numFmtId') ?? '')
+  }
+  const styles = /<cellXfs\b[^>]*>(.*?)<\/cellXfs>/s.exec(text)?.[1] ?? ''
+  const dates = new Set<number>()
+  for (const [at, style] of [...styles.matchAll(/<xf\b[^>]*>/g)].entries()) {
+    const format = attribute(style[0], 'numFmtId') ?? ''
+    const builtIn = Number(format)
+    if (ours.has(format) || (builtIn >= 14 && builtIn <= 22) || (builtIn >= 45 && builtIn <= 47))
+      dates.add(at)
+  }
+  return dates
+}
+
+function textOf(xml: string): Field {
+  return [...xml.matchAll(/<t\b[^>]*>(.*?)<\/t>/gs)].map((part) => unescapeXml(part[1]!)).join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
+    if (decimal) return String.fromCodePoint(Number(decimal))
+    return ENTITIES[name] ?? whole
+  })
+}
+
+function attribute(xml: string, name: string): string | undefined {
+  const value = new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(xml)?.[1]
+  return value === undefined ? undefined : unescapeXml(value)
+}
+
+/** 0 for A1, 27 for AB7. */
+function columnIndex(reference: string | undefined): number | undefined {
+  const letters = /^[A-Z]+/.exec(reference ?? '')?.[0]
+  if (!letters) return undefined
+  let index = 0
+  for (const letter of letters) index = index * 26 + letter.charCodeAt(0) - 64
+  return index - 1
+}

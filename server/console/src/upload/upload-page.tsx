@@ -1,0 +1,225 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isAbort, messageOf } from '../api/client.ts'
+import type { Dataset, Repository } from '../api/records.ts'
+import { datasets, repositories } from '../api/resources.ts'
+import { upload } from '../api/upload.ts'
+import { formatBytes, plural } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { Failure, Loading, Progress } from '../ui/feedback.tsx'
+import { Field } from '../ui/field.tsx'
+import { PageHead } from '../ui/page-head.tsx'
+import { announce } from '../ui/toast.tsx'
+import { latest, useResource } from '../use-resource.ts'
+import { DropZone } from './drop-zone.tsx'
+import { CONTENT_TYPES, datasetName, type FileKind, kindOf } from './formats.ts'
+import { type Preview, PreviewError } from './model.ts'
+import { previewFile } from './preview.ts'
+import { PreviewTable } from './preview-table.tsx'
+
+interface Chosen {
+  readonly file: File
+  readonly kind: FileKind
+  readonly preview: Preview | undefined
+}
+
+type Sending =
+  | { readonly state: 'idle' }
+  | { readonly state: 'sending'; readonly share: number }
+  | { readonly state: 'failed'; readonly message: string }
+
+/** From a file to a dataset, or to more rows of one: choose, look, then commit. */
+export function UploadPage(props: { readonly repositoryId: number; readonly datasetId: number | undefined }) {
+  const [resource, again] = useResource(
+    async (signal) => {
+      const repository = await repositories.get(props.repositoryId, signal)
+      const target = props.datasetId === undefined ? undefined : await datasets.get(props.datasetId, signal)
+      return { repository, target }
+    },
+    [props.repositoryId, props.datasetId],
+  )
+  const loaded = latest(resource)
+  if (!loaded) {
+    if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
+    return <Loading label="Loading the repository" />
+  }
+  return <UploadView repository={loaded.repository} target={loaded.target} />
+}
+
+function UploadView(props: { readonly repository: Repository; readonly target: Dataset | undefined }) {
+  const { repository, target } = props
+  const [chosen, setChosen] = useState<Chosen>()
+  const [problem, setProblem] = useState<string>()
+  const [name, setName] = useState('')
+  const [types, setTypes] = useState<ReadonlyMap<string, string>>(new Map())
+  const [mode, setMode] = useState<'append' | 'replace'>('append')
+  const [sending, setSending] = useState<Sending>({ state: 'idle' })
+  const controller = useRef<AbortController>(undefined)
+  useEffect(() => () => controller.current?.abort(), [])
+  useEffect(() => {
+    document.title = `${target ? 'Add rows' : 'New dataset'} · Parquetry`
+  }, [target])
+
+  const choose = async (file: File) => {
+    setProblem(undefined)
+    setChosen(undefined)
+    setTypes(new Map())
+    setSending({ state: 'idle' })
+    const kind = kindOf(file.name)
+    if (!kind) {
+      setProblem(
+        `${file.name}: this kind of file is not known. Take csv, tsv, json, ndjson, parquet, arrow or xlsx; the text forms may be packed as .gz.`,
+      )
+      return
+    }
+    try {
+      const preview = await previewFile(file, kind)
+      setChosen({ file, kind, preview })
+      setName((before) => before || datasetName(file.name))
+    } catch (error) {
+      // Only the sentences of the preview itself condemn a file; what else fails here, the server may still read.
+      if (error instanceof PreviewError) setProblem(error.message)
+      else setChosen({ file, kind, preview: undefined })
+    }
+  }
+
+  const send = async (event: Event) => {
+    event.preventDefault()
+    if (!chosen) return
+    const own = new AbortController()
+    controller.current = own
+    setSending({ state: 'sending', share: 0 })
+    try {
+      const stored = await commit(
+        chosen,
+        { repository, target, name: name.trim(), types, mode },
+        own.signal,
+        (share) => setSending({ state: 'sending', share }),
+      )
+      announce(`${stored.name} now has ${plural(stored.rowCount, 'row')}.`)
+      navigate(href(['datasets', stored.id]))
+    } catch (error) {
+      setSending(isAbort(error) ? { state: 'idle' } : { state: 'failed', message: messageOf(error) })
+    }
+  }
+
+  return (
+    <div class="page">
+      <PageHead
+        trail={[
+          { label: 'Data', href: href([]) },
+          { label: repository.name, href: href(['repositories', repository.id]) },
+          ...(target ? [{ label: target.name, href: href(['datasets', target.id]) }] : []),
+        ]}
+        title={target ? `Add rows to ${target.name}` : 'New dataset'}
+      >
+        <p class="lede">
+          {target
+            ? 'All of the file goes in, or nothing does. Whoever is reading goes on with the rows of before.'
+            : 'Drop a file and look at what is in it. Nothing is stored until you say so.'}
+        </p>
+      </PageHead>
+      <DropZone file={chosen?.file} onFile={choose} />
+      {problem && <Failure error={new Error(problem)} />}
+      {chosen && (
+        <form class="upload-form" onSubmit={send}>
+          <PreviewTable
+            preview={chosen.preview}
+            existing={target && target.columns.length > 0 ? target.columns : undefined}
+            types={types}
+            onType={(column, type) => setTypes((before) => new Map(before).set(column, type))}
+          />
+          {target ? (
+            <ModeChoice value={mode} target={target} onValue={setMode} />
+          ) : (
+            <Field label="Name of the dataset" value={name} onValue={setName} required maxLength={255} />
+          )}
+          {sending.state === 'failed' && <Failure error={new Error(sending.message)} />}
+          {sending.state === 'sending' ? (
+            <div class="running">
+              <Progress label="Upload" share={sending.share < 1 ? sending.share : undefined} />
+              <p class="figures" role="status">
+                {sending.share < 1
+                  ? `${formatBytes(sending.share * chosen.file.size)} of ${formatBytes(chosen.file.size)} sent`
+                  : 'Sent. Checking every row and storing them…'}
+              </p>
+              <button type="button" class="button" onClick={() => controller.current?.abort()}>
+                Cancel the upload
+              </button>
+            </div>
+          ) : (
+            <div class="actions">
+              <button type="submit" class="button button-primary" disabled={!target && name.trim() === ''}>
+                {commitLabel(target, mode)}
+              </button>
+            </div>
+          )}
+        </form>
+      )}
+    </div>
+  )
+}
+
+function commitLabel(target: Dataset | undefined, mode: 'append' | 'replace'): string {
+  if (!target) return 'Create the dataset'
+  return mode === 'append' ? 'Add the rows' : 'Replace all rows'
+}
+
+function ModeChoice(props: {
+  readonly value: 'append' | 'replace'
+  readonly target: Dataset
+  readonly onValue: (mode: 'append' | 'replace') => void
+}) {
+  const option = (mode: 'append' | 'replace', label: string, note: string) => (
+    <label class="choice">
+      <input type="radio" name="mode" checked={props.value === mode} onChange={() => props.onValue(mode)} />
+      <span class="choice-label">{label}</span>
+      <span class="choice-note">{note}</span>
+    </label>
+  )
+  return (
+    <fieldset class="choices">
+      <legend>What becomes of the rows that are there</legend>
+      {option('append', 'They stay', 'the new ones come after them')}
+      {option('replace', 'They go', `${plural(props.target.rowCount, 'row')} make place for the file`)}
+    </fieldset>
+  )
+}
+
+interface Commitment {
+  readonly repository: Repository
+  readonly target: Dataset | undefined
+  readonly name: string
+  readonly types: ReadonlyMap<string, string>
+  readonly mode: 'append' | 'replace'
+}
+
+/** Sends the file. A dataset that was made for it goes again when the upload fails, so that nothing half is left. */
+async function commit(
+  chosen: Chosen,
+  to: Commitment,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<Dataset> {
+  // Types are declared only where somebody has chosen: else the service infers them from the whole file.
+  const declared = (chosen.preview?.columns ?? []).map(({ name, type }) => ({
+    name,
+    type: to.types.get(name) ?? type,
+  }))
+  const columns = to.types.size > 0 ? declared : undefined
+  const dataset =
+    to.target ?? (await datasets.create({ name: to.name, repositoryId: to.repository.id, columns }))
+  try {
+    return await upload({
+      datasetId: dataset.id,
+      body: chosen.file,
+      contentType: CONTENT_TYPES[chosen.kind.format],
+      gzip: chosen.kind.gzip,
+      mode: to.mode,
+      signal,
+      onProgress,
+    })
+  } catch (error) {
+    if (!to.target) await datasets.remove(dataset.id).catch(() => undefined)
+    throw error
+  }
+}

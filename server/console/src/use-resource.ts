@@ -1,0 +1,43 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { isAbort } from './api/client.ts'
+
+/** Something that is being fetched, has come, or has failed. `stale` is the last good value meanwhile. */
+export type Resource<T> =
+  | { readonly state: 'loading'; readonly stale: T | undefined }
+  | { readonly state: 'ready'; readonly value: T }
+  | { readonly state: 'failed'; readonly error: unknown; readonly stale: T | undefined }
+
+/**
+ * Fetches again whenever one of `keys` changes, and drops answers that come too late.
+ *
+ * @returns the resource, and a function that fetches again
+ */
+export function useResource<T>(
+  fetcher: (signal: AbortSignal) => Promise<T>,
+  keys: readonly unknown[],
+): readonly [Resource<T>, () => void] {
+  const [resource, setResource] = useState<Resource<T>>({ state: 'loading', stale: undefined })
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    const controller = new AbortController()
+    setResource((before) => ({ state: 'loading', stale: latest(before) }))
+    fetcher(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) setResource({ state: 'ready', value })
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted || isAbort(error)) return
+        setResource((before) => ({ state: 'failed', error, stale: latest(before) }))
+      },
+    )
+    return () => controller.abort()
+    // The caller names what the fetcher depends on.
+  }, [...keys, round])
+  const again = useCallback(() => setRound((before) => before + 1), [])
+  return [resource, again]
+}
+
+/** The value that can be shown now: the fresh one, else the last good one. */
+export function latest<T>(resource: Resource<T>): T | undefined {
+  return resource.state === 'ready' ? resource.value : resource.stale
+}
