@@ -1,8 +1,9 @@
 import type { Category } from '../connector.ts'
+import { flowPath } from './flow-path.ts'
 import { resolve } from './references.ts'
 import { attempt, type Session } from './session.ts'
 import type { CategoryScheme, Dataflow, Category as Node, Structures } from './structures.ts'
-import { type Branch, flowPath } from './tree.ts'
+import type { Branch } from './tree.ts'
 
 /** All dataflows at the root. */
 export const allFlows: Branch = async (path, session) => {

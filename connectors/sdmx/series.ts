@@ -5,10 +5,10 @@ import { frequencyOf, hasTitle, lastUpdatedOf, nameOf, namesFrom, unitOf } from 
 import { SdmxFailure } from './failures.ts'
 import { flowText, parseSeriesId, type SeriesId } from './flow-reference.ts'
 import { componentName, type FlowStructure, flowName, flowStructure, qualified } from './flow-structure.ts'
-import { isOpen } from './keys.ts'
+import { isExact, isOpen } from './keys.ts'
 import { frequencyOfPeriods, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
-import { optional, type Session } from './session.ts'
+import { optional, type Session, wide } from './session.ts'
 
 /** How many series the message about an ambiguous id names. */
 const EXAMPLES = 3
@@ -65,7 +65,8 @@ function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
   let pending: Promise<FlowStructure | undefined> | undefined
   const structure = () => (pending ??= optional(flowStructure(session, flow)))
   const ask = async (request: UpstreamRequest): Promise<DataMessage> => {
-    const answer = await session.send(request)
+    const sent = session.send(request)
+    const answer = await (isExact(key) ? sent : wide(session, sent))
     const message = readData(answer, { pattern: key, dimensions: undefined })
     if (message.certain || message.series.length === 0) return message
     const dimensions = (await structure())?.dimensions.map(({ id }) => id)

@@ -46,3 +46,17 @@ export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
     throw error
   }
 }
+
+/**
+ * The outcome of a request that may be too wide for the service. Some, the ECB's among them, then fail as if they were
+ * down: whoever asked should know both.
+ */
+export async function wide<T>({ provider: { info } }: Session, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!(cause instanceof ConnectorError) || cause.code !== 'provider_down') throw cause
+    const sentence = `${info.name} fails at the moment, or at so wide a request. Choose a narrower one, or try again later.`
+    throw new ConnectorError('provider_down', sentence, { provider: info.slug, cause })
+  }
+}

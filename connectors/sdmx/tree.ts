@@ -1,18 +1,9 @@
-import type { Category, SeriesInfo, SeriesPage, UpstreamAnswer } from '../connector.ts'
-import { parsePeriod } from '../periods.ts'
-import { type DataMessage, type DataSeries, NOTHING, readData } from './data.ts'
-import { frequencyOf, nameOf, namesFrom, unitOf } from './describe.ts'
+import type { Category } from '../connector.ts'
 import { SdmxFailure } from './failures.ts'
-import { type FlowReference, flowText, parseFlow } from './flow-reference.ts'
-import {
-  componentName,
-  type FlowStructure,
-  fetchCodes,
-  flowName,
-  flowStructure,
-  qualified,
-} from './flow-structure.ts'
-import type { KeyPattern } from './keys.ts'
+import { parsePath } from './flow-path.ts'
+import type { FlowReference } from './flow-reference.ts'
+import { componentName, type FlowStructure, fetchCodes, flowStructure, qualified } from './flow-structure.ts'
+import { keysOf, refuseUnknownCode } from './series-keys.ts'
 import { attempt, optional, type Session } from './session.ts'
 import type { Component, Item } from './structures.ts'
 
@@ -21,14 +12,6 @@ import type { Component, Item } from './structures.ts'
  * own, and undefined for a path that it does not know.
  */
 export type Branch = (path: string, session: Session) => Promise<readonly Category[] | undefined>
-
-/** The path of a dataflow, or of what is left of it after some codes: `flow/EXR/M.USD`. */
-interface FlowPath {
-  readonly flow: FlowReference
-  readonly text: string
-  /** The codes chosen so far, of the first dimensions in order; `''` leaves one open. */
-  readonly codes: readonly string[]
-}
 
 /** With fewer codes chosen, a list of series keys is too wide for what it tells; some services fail at it. */
 const CODES_BEFORE_KEYS = 2
@@ -65,7 +48,7 @@ async function codesBelow(
   const dimension = dimensions[codes.length]
   if (!dimension || codes.length === dimensions.length - 1) return []
   const name = componentName(dimension, structures)
-  const items = await availableCodes(session, structure, dimension, { flow, codes })
+  const items = await availableCodes(session, structure, dimension, flow, codes)
   return items.map((item) => ({ ...item, description: item.description || `${name}: ${item.id}` }))
 }
 
@@ -85,87 +68,6 @@ async function codesInKeys(
   })
 }
 
-/** The series under a dataflow or a part of it, in the order of their keys; none under what lies above. */
-export async function list(
-  session: Session,
-  path: string,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<SeriesPage> {
-  const flowPath = parsePath(path)
-  if (!flowPath) {
-    await browse(session, path)
-    return { total: 0, series: [] }
-  }
-  const flow = await qualified(session, flowPath.flow)
-  const structure = await attempt(flowStructure(session, flow))
-  const message = await keysOf(session, flow, structure, flowPath.codes)
-  const names = namesFrom(message.labels, structure)
-  const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
-  const { provider } = session
-  const info = (one: DataSeries): SeriesInfo => ({
-    series_id: `${flowPath.text}/${one.key.join('.')}`,
-    name: nameOf(one, message.dimensions, heading, names),
-    frequency: frequencyOf(one, names),
-    unit: unitOf(one, names, provider, provider.multiplier?.(flow) ?? 'named'),
-    ...extentOf(one),
-  })
-  const sorted = message.series.map((one) => ({ one, name: one.key.join('.') })).sort(byName)
-  return {
-    total: sorted.length,
-    series: sorted.slice(page.offset, page.offset + page.limit).map(({ one }) => info(one)),
-  }
-}
-
-/** The path of a dataflow in the tree. */
-export function flowPath(flow: FlowReference, defaultAgency: string | undefined): string {
-  return `flow/${flowText(flow, defaultAgency)}`
-}
-
-function parsePath(path: string): FlowPath | undefined {
-  const [kind, text = '', key, ...rest] = path.split('/')
-  const flow = kind === 'flow' && rest.length === 0 ? parseFlow(text) : undefined
-  if (!flow || (key !== undefined && !/^[\w@$-]*(\.[\w@$-]*)*$/.test(key))) return undefined
-  return { flow, text, codes: key === undefined || key === '' ? [] : key.split('.') }
-}
-
-/** An answer with the series keys under a path. Without a structure the whole dataflow is read and cut down here. */
-async function keysOf(
-  session: Session,
-  flow: FlowReference,
-  structure: FlowStructure | undefined,
-  codes: readonly string[],
-): Promise<DataMessage> {
-  const dimensions = structure?.dimensions.map(({ id }) => id)
-  if (dimensions && codes.length > dimensions.length)
-    throw new SdmxFailure('no-results', 'The key has fewer parts.')
-  const pattern: KeyPattern | undefined = dimensions?.map((_, i) => (codes[i] ? [codes[i]] : []))
-  try {
-    const request = session.provider.requests.keys(flow, pattern ?? [[]])
-    const read = (answer: UpstreamAnswer) => readData(answer, { pattern, dimensions })
-    // Pages of one list are cut from one answer. Without a structure it may be misread, so it is not kept.
-    const message = dimensions ? await session.cached(request, read) : read(await session.send(request))
-    const isBelow = ({ key }: DataSeries) => codes.every((code, i) => code === '' || key[i] === code)
-    return { ...message, series: message.series.filter(isBelow) }
-  } catch (error) {
-    const isEmpty = structure && error instanceof SdmxFailure && error.kind === 'no-results'
-    if (!isEmpty) throw error
-    await refuseUnknownCode(session, structure, codes)
-    return NOTHING
-  }
-}
-
-async function refuseUnknownCode(
-  session: Session,
-  { dimensions, structures }: FlowStructure,
-  codes: readonly string[],
-): Promise<void> {
-  for (const [i, code] of codes.entries()) {
-    const known = code === '' ? undefined : await fetchCodes(session, dimensions[i]!, structures)
-    if (known && !known.some(({ id }) => id === code))
-      throw new SdmxFailure('no-results', 'There is no such code.')
-  }
-}
-
 /**
  * The codes of a dimension that have data below the codes chosen so far, as far as the provider tells: by a request
  * for just that, by the constraint that came with the structure, by the keys of series; else its whole codelist.
@@ -174,7 +76,8 @@ async function availableCodes(
   session: Session,
   structure: FlowStructure,
   dimension: Component,
-  { flow, codes }: Pick<FlowPath, 'flow' | 'codes'>,
+  flow: FlowReference,
+  codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { requests } = session.provider
   const { constraints } = structure.structures
@@ -207,14 +110,4 @@ function named(
   const wanted = new Set(codes)
   const known = (items ?? []).filter(({ id }) => wanted.delete(id))
   return [...known, ...[...wanted].map((id) => ({ id, name: labels?.get(id) ?? id, description: '' }))]
-}
-
-/** First and last date, where the answer holds observations; of a single one, that it is the last. */
-function extentOf({ observations }: DataSeries): { start: string | null; end: string | null } {
-  const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? []).sort()
-  return { start: dates.length > 1 ? dates[0]! : null, end: dates.at(-1) ?? null }
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : Number(a.name > b.name)
 }

@@ -236,6 +236,22 @@ describe('ecb', () => {
     })
   })
 
+  it('says that a request may be too wide, where the service fails at one', async () => {
+    await using at = await open({
+      '/service/data/EXR/all': { status: 503 },
+      '/service/data/EXR/M..SP00': { status: 503 },
+    })
+    const wide = [
+      () => at.connectors.seriesList('ecb', 'flow/EXR', { limit: 10, offset: 0 }),
+      () => at.connectors.series('ecb', 'EXR/M..SP00'),
+    ]
+    for (const ask of wide) {
+      const failure = await failureOf(ask())
+      expect(failure).toMatchObject({ code: 'provider_down', status: 503 })
+      expect(failure.message).toContain('Choose a narrower one')
+    }
+  })
+
   it('says what a key consists of when the service refuses it', async () => {
     await using at = await open({ '/service/data/EXR/M.USD': { status: 400, body: 'Bad key' } })
     const failure = await failureOf(at.connectors.series('ecb', 'EXR/M.USD'))
@@ -245,7 +261,7 @@ describe('ecb', () => {
 
   it.each([
     ['404', { status: 404, body: 'No results found' }, 'series_not_found', 404],
-    ['503 for a wide wildcard', { status: 503, body: '' }, 'provider_down', 503],
+    ['503', { status: 503, body: '' }, 'provider_down', 503],
     [
       'HTML',
       { type: 'text/html', body: '<!DOCTYPE html><html><body>Sorry<br></body></html>' },
