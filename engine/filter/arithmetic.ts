@@ -1,0 +1,210 @@
+import type { CallSite, Overload } from './overloads.ts'
+import {
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  fallible,
+  infix,
+  LEVEL,
+  negative,
+  raise,
+  type Sql,
+} from './sql.ts'
+import { asDecimal, type Decimal, decimal, MOST_DIGITS, promote, TYPE, type ValueType } from './values.ts'
+
+/** Sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs; who looks one up has promoted the numbers. */
+
+const plus = (a: Sql, b: Sql): Sql => infix(a, '+', b, LEVEL.additive)
+const minus = (a: Sql, b: Sql): Sql => infix(a, '-', b, LEVEL.additive)
+const times = (a: Sql, b: Sql): Sql => infix(a, '*', b, LEVEL.multiplicative)
+const over = (a: Sql, b: Sql): Sql => infix(a, '/', b, LEVEL.multiplicative)
+const wholeOver = (a: Sql, b: Sql): Sql => infix(a, '//', b, LEVEL.multiplicative)
+const remainder = (a: Sql, b: Sql): Sql => infix(a, '%', b, LEVEL.multiplicative)
+
+type Operation = (a: Sql, b: Sql) => Sql
+
+/** Integers and decimals overflow; doubles become INF. */
+const overflowing =
+  (operation: Operation): Overload['sql'] =>
+  ([a, b]) =>
+    fallible(operation(a!, b!))
+
+const plain =
+  (operation: Operation): Overload['sql'] =>
+  ([a, b]) =>
+    operation(a!, b!)
+
+/** DuckDB answers null where the standard lets the request fail. */
+const guarded =
+  (operation: Operation): Overload['sql'] =>
+  ([a, b], site) => {
+    if (site.values[1]) return operation(a!, b!)
+    const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
+    return caseWhen([[comparison(b!, '=', atom('0')), raise(zero)]], operation(a!, b!))
+  }
+
+const DAY_MICROS = atom('86400000000')
+const micros = (duration: Sql): Sql => call('to_microseconds', duration)
+const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
+const asInteger = (x: Sql): Sql => fallible(cast(call('round', x), 'BIGINT'))
+
+/** A date becomes its midnight, and what remains of a day is dropped (XML Schema 2, E.3.3). */
+const shiftDate =
+  (operation: Operation): Overload['sql'] =>
+  ([date, duration]) =>
+    fallible(cast(operation(date!, micros(duration!)), 'DATE'))
+
+const shiftMoment =
+  (operation: Operation): Overload['sql'] =>
+  ([moment, duration]) =>
+    fallible(operation(moment!, micros(duration!)))
+
+function shifts(operation: Operation): Overload[] {
+  return [
+    { takes: ['date', 'duration'], gives: TYPE.date, sql: shiftDate(operation) },
+    { takes: ['timestamp', 'duration'], gives: TYPE.timestamp, sql: shiftMoment(operation) },
+    { takes: ['timestamptz', 'duration'], gives: TYPE.timestamptz, sql: shiftMoment(operation) },
+    { takes: ['duration', 'duration'], gives: TYPE.duration, sql: overflowing(operation) },
+  ]
+}
+
+function sumType([left, right]: readonly ValueType[]): Decimal {
+  const { precision, scale, floating } = asDecimal(promote(left!, right!))
+  return decimal(Math.min(MOST_DIGITS, precision + 1), scale, floating)
+}
+
+export function productType(left: ValueType, right: ValueType): ValueType {
+  const a = asDecimal(left)
+  const b = asDecimal(right)
+  const scale = a.scale + b.scale
+  if (scale > MOST_DIGITS) return TYPE.double
+  return decimal(Math.min(MOST_DIGITS, a.precision + b.precision), scale, a.floating && b.floating)
+}
+
+export const ADD: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(plus) },
+  { takes: ['decimal', 'decimal'], gives: sumType, sql: overflowing(plus) },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(plus) },
+  ...shifts(plus),
+]
+
+export const SUB: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(minus) },
+  { takes: ['decimal', 'decimal'], gives: sumType, sql: overflowing(minus) },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(minus) },
+  ...shifts(minus),
+  {
+    takes: ['date', 'date'],
+    gives: TYPE.duration,
+    sql: ([a, b]) => fallible(times(minus(a!, b!), DAY_MICROS)),
+  },
+  { takes: ['timestamp', 'timestamp'], gives: TYPE.duration, sql: momentsApart },
+  { takes: ['timestamptz', 'timestamptz'], gives: TYPE.duration, sql: momentsApart },
+]
+
+function momentsApart([a, b]: readonly Sql[]): Sql {
+  return fallible(minus(call('epoch_us', a!), call('epoch_us', b!)))
+}
+
+export const MUL: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(times) },
+  {
+    takes: ['decimal', 'decimal'],
+    gives: ([left, right]) => productType(left!, right!),
+    sql: overflowing(times),
+  },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(times) },
+  { takes: ['duration', 'integer'], gives: TYPE.duration, sql: overflowing(times) },
+  { takes: ['integer', 'duration'], gives: TYPE.duration, sql: overflowing(times) },
+  {
+    takes: ['duration', 'double'],
+    gives: TYPE.duration,
+    sql: ([a, b]) => asInteger(times(asDouble(a!), b!)),
+  },
+  {
+    takes: ['double', 'duration'],
+    gives: TYPE.duration,
+    sql: ([a, b]) => asInteger(times(a!, asDouble(b!))),
+  },
+]
+
+const divideDuration: readonly Overload[] = [
+  { takes: ['duration', 'integer'], gives: TYPE.duration, sql: durationOver(wholeOver), zeroFails: true },
+  {
+    takes: ['duration', 'double'],
+    gives: TYPE.duration,
+    sql: durationOver((a, b) => asInteger(over(asDouble(a), b))),
+    zeroFails: true,
+  },
+]
+
+function durationOver(operation: Operation): Overload['sql'] {
+  return (args, site) => fallible(guarded(operation)(args, site))
+}
+
+/**
+ * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
+ * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place.
+ */
+function decimalQuotient(a: Sql, b: Sql): Sql {
+  return asDouble(call('printf', atom("'%.15g'"), over(asDouble(a), asDouble(b))))
+}
+
+export const DIV: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: integerOver(wholeOver), zeroFails: true },
+  {
+    takes: ['decimal', 'decimal'],
+    gives: TYPE.double,
+    sql: (args, site) =>
+      fixedScale(site.types) ? guarded(decimalQuotient)(args, site) : decimalQuotient(args[0]!, args[1]!),
+    zeroFails: fixedScale,
+  },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
+  ...divideDuration,
+]
+
+/** Only a dividend whose scale floats goes to INF when it is divided by zero. */
+function fixedScale([dividend]: readonly ValueType[]): boolean {
+  return !asDecimal(dividend!).floating
+}
+
+/** The smallest integer divided by -1 overflows, and DuckDB says so of the remainder too. */
+function integerOver(operation: Operation): Overload['sql'] {
+  return (args, site) => {
+    const by = literalDigits(site, 1)
+    const sql = guarded(operation)(args, site)
+    return by !== undefined && by !== -1n ? sql : fallible(sql)
+  }
+}
+
+function literalDigits(site: CallSite, index: number): bigint | undefined {
+  const value = site.values[index]
+  return value?.kind === 'number' ? value.digits : undefined
+}
+
+export const DIVBY: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.double, sql: plain(decimalQuotient) },
+  { takes: ['decimal', 'decimal'], gives: TYPE.double, sql: plain(decimalQuotient) },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
+  ...divideDuration,
+]
+
+export const MOD: readonly Overload[] = [
+  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: integerOver(remainder), zeroFails: true },
+  {
+    takes: ['decimal', 'decimal'],
+    gives: ([left, right]) => promote(left!, right!),
+    sql: guarded(remainder),
+    zeroFails: true,
+  },
+  { takes: ['double', 'double'], gives: TYPE.double, sql: guarded(remainder), zeroFails: true },
+]
+
+export const NEGATE: readonly Overload[] = [
+  { takes: ['integer'], gives: TYPE.integer, sql: ([x]) => fallible(negative(x!)) },
+  { takes: ['decimal'], gives: ([type]) => type!, sql: ([x]) => negative(x!) },
+  { takes: ['double'], gives: TYPE.double, sql: ([x]) => negative(x!) },
+  { takes: ['duration'], gives: TYPE.duration, sql: ([x]) => fallible(negative(x!)) },
+]

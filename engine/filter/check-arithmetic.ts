@@ -1,0 +1,223 @@
+import { productType } from './arithmetic.ts'
+import { floorDivide } from './calendar.ts'
+import type { Scope } from './check.ts'
+import { asDuration, convert, isNull, literal, literalOf, requireZones, showTyped } from './checked.ts'
+import { invalid, mistyped } from './errors.ts'
+import {
+  FIRST_DAY,
+  FIRST_MOMENT,
+  LAST_DAY,
+  LAST_MOMENT,
+  type LiteralValue,
+  NULL,
+  PICOS_PER_DAY,
+  PICOS_PER_MICRO,
+} from './literals.ts'
+import { operatorRow } from './operators.ts'
+import { type Overload, resultType, zeroFails } from './overloads.ts'
+import type { ArithmeticOperator, Expression, Syntax } from './tree.ts'
+import { asDecimal, common, isMoment, isNumeric, promote, TYPE, type ValueType } from './values.ts'
+
+type Binary = Extract<Syntax, { kind: 'binary' }>
+
+/** Section 5.1.1.2. Null with anything is null; numbers are promoted; days, moments and durations have their own rules. */
+export function arithmetic(
+  operator: ArithmeticOperator,
+  node: Binary,
+  first: Expression,
+  second: Expression,
+  scope: Scope,
+): Expression {
+  const shift = operator === 'add' || operator === 'sub'
+  const left = shift && isTemporal(second) ? asDuration(first) : first
+  const right = shift && isTemporal(first) ? asDuration(second) : second
+  if (isNull(left) || isNull(right)) return nothing(operator, node, left, right, scope)
+  const folded = foldMoments(operator, node, left, right, scope)
+  if (folded) return folded
+  const args = align(operator, left, right)
+  const row = operatorRow(operator)
+  const overload = find(row.overloads!, args)
+  if (!overload) throw unsuitable(operator, node, left, right, scope)
+  requireZones(left, right, scope)
+  const types = args.map((arg) => arg.type)
+  const divisor = literalOf(right)
+  if (divisor?.kind === 'number' && divisor.digits === 0n && zeroFails(overload, types)) {
+    throw invalid(node.operatorAt, `'${operator}' divides by zero.`)
+  }
+  return {
+    kind: 'call',
+    name: operator,
+    overload,
+    args,
+    type: resultType(overload, types),
+    at: node.operatorAt,
+  }
+}
+
+function find(overloads: readonly Overload[], args: readonly Expression[]): Overload | undefined {
+  return overloads.find(({ takes }) => takes.every((kind, index) => kind === args[index]!.type.kind))
+}
+
+function isTemporal({ type }: Expression): boolean {
+  return isMoment(type) || type.kind === 'duration'
+}
+
+/** Operands in types that some overload takes, if any does. */
+function align(operator: ArithmeticOperator, left: Expression, right: Expression): [Expression, Expression] {
+  if (isNumeric(left.type) && isNumeric(right.type)) return alignNumbers(operator, left, right)
+  if (isMoment(left.type) && isMoment(right.type)) {
+    const type = common([left.type, right.type])!
+    return [convert(left, type), convert(right, type)]
+  }
+  // A duration times or over a decimal goes by way of doubles.
+  const inexact = (node: Expression) => (node.type.kind === 'decimal' ? convert(node, TYPE.double) : node)
+  return [inexact(left), inexact(right)]
+}
+
+function alignNumbers(
+  operator: ArithmeticOperator,
+  left: Expression,
+  right: Expression,
+): [Expression, Expression] {
+  const [a, b] = [left.type, right.type]
+  if (a.kind === b.kind && a.kind !== 'decimal') return [left, right]
+  const kind: ValueType =
+    operator === 'mul' && a.kind !== 'double' && b.kind !== 'double' ? productType(a, b) : promote(a, b)
+  if (kind.kind === 'double') return [convert(left, TYPE.double), convert(right, TYPE.double)]
+  if (operator === 'mod') return [convert(left, kind), convert(right, kind)]
+  return [asDecimals(left), asDecimals(right)]
+}
+
+/** Integers join in as decimals of their own width: a literal with its digits, a column with all nineteen. */
+function asDecimals(node: Expression): Expression {
+  if (node.type.kind !== 'integer') return node
+  const value = literalOf(node)
+  if (value?.kind !== 'number') return convert(node, asDecimal(node.type))
+  const digits = String(value.digits < 0n ? -value.digits : value.digits).length
+  return convert(node, { ...asDecimal(node.type), precision: digits })
+}
+
+function nothing(
+  operator: ArithmeticOperator,
+  node: Binary,
+  left: Expression,
+  right: Expression,
+  scope: Scope,
+): Expression {
+  for (const side of [left, right]) {
+    if (!isNull(side) && !isNumeric(side.type) && !isTemporal(side)) {
+      throw unsuitable(operator, node, left, right, scope)
+    }
+  }
+  return literal(NULL, node.at)
+}
+
+const TAKES: Readonly<Record<ArithmeticOperator, string>> = {
+  add: 'two numbers, or a date, moment or duration and a duration',
+  sub: 'two numbers, a date, moment or duration and a duration, or two moments',
+  mul: 'two numbers, or a duration and a number',
+  div: 'two numbers, or a duration and a number',
+  divby: 'two numbers, or a duration and a number',
+  mod: 'two numbers',
+}
+
+function unsuitable(
+  operator: ArithmeticOperator,
+  node: Binary,
+  left: Expression,
+  right: Expression,
+  scope: Scope,
+): Error {
+  const sides = `${showTyped(node.left, left, scope)} and ${showTyped(node.right, right, scope)}`
+  const joined = operator === 'add' && (left.type.kind === 'string' || right.type.kind === 'string')
+  const chosen = left.type.kind === 'boolean' || right.type.kind === 'boolean'
+  const hint = joined
+    ? ' To join texts, write concat(a, b).'
+    : chosen && (node.left.kind === 'in' || node.right.kind === 'in')
+      ? " 'in' binds more tightly: put the arithmetic in parentheses."
+      : ''
+  return mistyped(node.operatorAt, `'${operator}' takes ${TAKES[operator]}, not ${sides}.${hint}`)
+}
+
+export function negate(
+  node: Extract<Syntax, { kind: 'unary' }>,
+  operand: Expression,
+  scope: Scope,
+): Expression {
+  if (isNull(operand)) return literal(NULL, node.at)
+  const value = literalOf(operand)
+  const negated = value && negatedLiteral(value)
+  if (negated) return literal(negated, node.at)
+  const overload = find(operatorRow('-').overloads!, [operand])
+  if (!overload) {
+    throw mistyped(
+      node.at,
+      `'-' changes the sign of a number or a duration, not of ${showTyped(node.operand, operand, scope)}.`,
+    )
+  }
+  const type = resultType(overload, [operand.type])
+  return { kind: 'call', name: '-', overload, args: [operand], type, at: node.at }
+}
+
+function negatedLiteral(value: LiteralValue): LiteralValue | undefined {
+  switch (value.kind) {
+    case 'number':
+      return { ...value, digits: -value.digits }
+    case 'duration':
+      return { ...value, micros: -value.micros }
+    case 'special':
+      return {
+        kind: 'special',
+        value: value.value === 'NaN' ? 'NaN' : value.value === 'INF' ? '-INF' : 'INF',
+      }
+    default:
+      return undefined
+  }
+}
+
+/** `now() sub duration'P7D'` is known before anything runs, and only a known value lets row groups be skipped. */
+function foldMoments(
+  operator: ArithmeticOperator,
+  node: Binary,
+  left: Expression,
+  right: Expression,
+  scope: Scope,
+): Expression | undefined {
+  const a = literalOf(left)
+  const b = literalOf(right)
+  if ((operator !== 'add' && operator !== 'sub') || b?.kind !== 'duration') return undefined
+  const micros = operator === 'add' ? b.micros : -b.micros
+  const moved = a && movedBy(a, micros)
+  if (!moved) return undefined
+  if (!inRange(moved)) {
+    throw invalid(node.operatorAt, `${showTyped(node, left, scope)} is beyond what can be held.`)
+  }
+  return literal(moved, node.at)
+}
+
+function movedBy(value: LiteralValue, micros: bigint): LiteralValue | undefined {
+  const picos = micros * PICOS_PER_MICRO
+  switch (value.kind) {
+    case 'moment':
+      return { ...value, picos: value.picos + picos }
+    case 'date':
+      return { kind: 'date', days: value.days + Number(floorDivide(picos, PICOS_PER_DAY)) }
+    case 'duration':
+      return { kind: 'duration', micros: value.micros + micros }
+    default:
+      return undefined
+  }
+}
+
+function inRange(value: LiteralValue): boolean {
+  switch (value.kind) {
+    case 'moment':
+      return value.picos >= FIRST_MOMENT * PICOS_PER_MICRO && value.picos <= LAST_MOMENT * PICOS_PER_MICRO
+    case 'date':
+      return value.days >= FIRST_DAY && value.days <= LAST_DAY
+    case 'duration':
+      return value.micros >= -(2n ** 63n) && value.micros < 2n ** 63n
+    default:
+      return true
+  }
+}

@@ -1,0 +1,106 @@
+import type { Scope } from './check.ts'
+import {
+  asDuration,
+  convert,
+  isLocal,
+  isNull,
+  literal,
+  literalOf,
+  requireZone,
+  show,
+  showTyped,
+} from './checked.ts'
+import { invalid, mistyped } from './errors.ts'
+import { type FunctionRow, functionRow } from './functions.ts'
+import { NULL } from './literals.ts'
+import { type Overload, resultType } from './overloads.ts'
+import type { Expression, Syntax } from './tree.ts'
+import { type Kind, TYPE, type ValueType } from './values.ts'
+
+type Call = Extract<Syntax, { kind: 'call' }>
+
+/** Sections 5.1.1.5 to 5.1.1.9. A function of null is null. */
+export function call(node: Call, args: readonly Expression[], scope: Scope): Expression {
+  const row = functionRow(node.name)!
+  if (row.constant) {
+    requireCount(row, node, [0])
+    return literal(row.constant(scope.now), node.at)
+  }
+  requireCount(
+    row,
+    node,
+    row.overloads.map((overload) => overload.takes.length),
+  )
+  const overload = row.overloads.find((candidate) => accepts(candidate, args))
+  if (!overload) throw unsuitable(row, node, args, scope)
+  if (args.some(isNull)) return literal(NULL, node.at)
+  const settled = args.map((arg, index) => settle(arg, overload.takes[index]!))
+  for (const arg of settled) checkZone(row, arg, scope)
+  const prepared = overload.prepare?.(settled) ?? settled
+  const type = resultType(
+    overload,
+    prepared.map((arg) => arg.type),
+  )
+  return { kind: 'call', name: row.name, overload, args: prepared, type, at: node.at }
+}
+
+function requireCount(row: FunctionRow, node: Call, counts: readonly number[]): void {
+  if (counts.includes(node.args.length)) return
+  const wanted = [...new Set(counts)].sort()
+  const noun = wanted.at(-1) === 1 ? 'argument' : 'arguments'
+  const count = wanted.join(' or ').replace(/^0$/, 'no')
+  throw invalid(node.at, `${signature(row)} takes ${count} ${noun}, not ${node.args.length}.`)
+}
+
+function signature(row: FunctionRow): string {
+  return `${row.name}(${row.args.join(', ')})`
+}
+
+function accepts({ takes }: Overload, args: readonly Expression[]): boolean {
+  return takes.length === args.length && takes.every((kind, index) => fits(args[index]!, kind))
+}
+
+function fits(arg: Expression, kind: Kind): boolean {
+  return isNull(arg) || settle(arg, kind).type.kind === kind
+}
+
+/** A day stands for its midnight, and a text that reads as a duration for that, where one is wanted. */
+function settle(arg: Expression, kind: Kind): Expression {
+  if (kind === 'timestamp' && arg.type.kind === 'date') return convert(arg, TYPE.timestamp)
+  if (kind === 'duration') return asDuration(arg)
+  return arg
+}
+
+function checkZone(row: FunctionRow, arg: Expression, scope: Scope): void {
+  if (isLocal(arg)) throw requireZone(arg, scope)
+  const value = literalOf(arg)
+  if (!row.zoned || value?.kind !== 'moment' || value.offset === 0) return
+  throw invalid(
+    arg.at,
+    `${row.name}() looks at a moment in UTC, so its literal must be in UTC, too: write it with Z, not with another offset.`,
+  )
+}
+
+function unsuitable(row: FunctionRow, node: Call, args: readonly Expression[], scope: Scope): Error {
+  const same = row.overloads.filter((overload) => overload.takes.length === args.length)
+  const wrong = args.findIndex((arg, index) => !same.some((overload) => fits(arg, overload.takes[index]!)))
+  const index = Math.max(wrong, 0)
+  const wanted = [...new Set(same.map((overload) => overload.takes[index]!))]
+  const at = node.args[index]!.at
+  const given = showTyped(node.args[index]!, args[index]!, scope)
+  return mistyped(
+    at,
+    `${signature(row)} takes ${listed(wanted)} as ${row.args[index]}, not ${given}.${hint(wanted, args[index]!.type, show(node.args[index]!, scope))}`,
+  )
+}
+
+function listed(kinds: readonly Kind[]): string {
+  return kinds.length === 1 ? kinds[0]! : `${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`
+}
+
+function hint(wanted: readonly Kind[], given: ValueType, shown: string): string {
+  if (given.kind === 'string' && wanted.some((kind) => kind === 'date' || kind === 'timestamp')) {
+    return ' A date is written bare, as 2024-02-29.'
+  }
+  return wanted.includes('string') && /^[+-]?\d/.test(shown) ? ` Write it as text: '${shown}'.` : ''
+}

@@ -1,0 +1,145 @@
+import type { Scope } from './check.ts'
+import {
+  asDuration,
+  convert,
+  isLocal,
+  isNull,
+  literal,
+  literalOf,
+  requireZone,
+  requireZones,
+  show,
+  showTyped,
+} from './checked.ts'
+import { mistyped, type Span } from './errors.ts'
+import { compareNumbers } from './exact.ts'
+import type { LiteralValue } from './literals.ts'
+import type { ComparisonOperator, Expression, Syntax } from './tree.ts'
+import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './values.ts'
+
+const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
+
+/** Sections 5.1.1.1.1 to 5.1.1.1.6. A literal, if there is one, comes to stand on the right. */
+export function comparison(
+  operator: ComparisonOperator,
+  node: Extract<Syntax, { kind: 'binary' }>,
+  first: Expression,
+  second: Expression,
+  scope: Scope,
+): Expression {
+  const left = second.type.kind === 'duration' ? asDuration(first) : first
+  const right = first.type.kind === 'duration' ? asDuration(second) : second
+  if (!comparable(left, right)) throw incomparable(operator, node, left, right, scope)
+  requireZones(left, right, scope)
+  const a = literalOf(left)
+  const b = literalOf(right)
+  if (a && b && isNumeric(left.type) && isNumeric(right.type)) {
+    return literal({ kind: 'boolean', value: compareNumbers(operator, a, b) }, node.at)
+  }
+  const base = { kind: 'comparison', type: TYPE.boolean, at: node.at } as const
+  if (a && !b) return { ...base, operator: FLIPPED[operator], left: right, right: left }
+  if (b) return { ...base, operator, left, right }
+  const [alikeLeft, alikeRight] = alike(left, right)
+  return { ...base, operator, left: alikeLeft, right: alikeRight }
+}
+
+function comparable(left: Expression, right: Expression): boolean {
+  if (isNull(left) || isNull(right)) return true
+  if (left.type.kind === 'binary' || right.type.kind === 'binary') return false
+  return common([left.type, right.type]) !== undefined
+}
+
+/** Two operands, neither a literal, in one type. Integers stay beside doubles: they are compared exactly. */
+function alike(left: Expression, right: Expression): [Expression, Expression] {
+  const kinds = [left.type.kind, right.type.kind]
+  if (kinds.includes('integer') && kinds.includes('double')) return [left, right]
+  const type = isNumeric(left.type) ? promote(left.type, right.type) : common([left.type, right.type])!
+  return [convert(left, type), convert(right, type)]
+}
+
+function incomparable(
+  operator: ComparisonOperator,
+  node: Extract<Syntax, { kind: 'binary' }>,
+  left: Expression,
+  right: Expression,
+  scope: Scope,
+): Error {
+  if (left.type.kind === 'binary' && right.type.kind === 'binary') {
+    return mistyped(
+      node.operatorAt,
+      `'${operator}' can't compare binary values; they can only be compared with null.`,
+    )
+  }
+  const sides = `${showTyped(node.left, left, scope)} with ${showTyped(node.right, right, scope)}`
+  const hint =
+    typeHint(node.left, left, right.type, scope) ?? typeHint(node.right, right, left.type, scope) ?? ''
+  return mistyped(node.operatorAt, `'${operator}' can't compare ${sides}.${hint}`)
+}
+
+/** How a literal would be written in the type that is wanted beside it. */
+function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope): string | undefined {
+  const value = literalOf(node)
+  if (!value) return undefined
+  if (wanted.kind === 'boolean') return ' Write true or false.'
+  if (value.kind === 'string') return bareHint(value.value, wanted)
+  return wanted.kind === 'string' ? ` Write it as text: '${show(span, scope)}'.` : undefined
+}
+
+const BARE: Readonly<Partial<Record<ValueType['kind'], readonly [form: RegExp, example: string]>>> = {
+  integer: [/^[+-]?\d+$/, '5'],
+  decimal: [/^[+-]?\d+(?:\.\d+)?$/, '5.25'],
+  double: [/^[+-]?\d+(?:\.\d+)?$/, '5.25'],
+  date: [/^\d{4}-\d\d-\d\d$/, '2024-02-29'],
+  time: [/^\d\d:\d\d(?::\d\d)?$/, '13:45:00'],
+  timestamp: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/, '2024-02-29T13:45:00Z'],
+  timestamptz: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/, '2024-02-29T13:45:00Z'],
+  uuid: [/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, '01234567-89ab-cdef-0123-456789abcdef'],
+}
+
+function bareHint(text: string, wanted: ValueType): string | undefined {
+  const bare = BARE[wanted.kind]
+  if (!bare) return undefined
+  const [form, example] = bare
+  return form.test(text)
+    ? ` Write ${text} without quotes.`
+    : ` A ${typeName(wanted)} is written without quotes, as ${example}.`
+}
+
+/** Section 5.1.1.1.11: equality with each of the list. */
+export function membership(
+  node: Extract<Syntax, { kind: 'in' }>,
+  operand: Expression,
+  scope: Scope,
+): Expression {
+  const items = node.items.map((item) => listItem(node, item, operand, scope))
+  if (isNull(operand)) {
+    return literal({ kind: 'boolean', value: items.some((item) => item.kind === 'null') }, node.at)
+  }
+  return { kind: 'in', operand, items, type: TYPE.boolean, at: node.at }
+}
+
+function listItem(
+  node: Extract<Syntax, { kind: 'in' }>,
+  item: Syntax,
+  operand: Expression,
+  scope: Scope,
+): LiteralValue {
+  if (item.kind !== 'literal') {
+    throw mistyped(
+      item.at,
+      `'in' takes a list of literals, but ${show(item, scope)} is a column. To compare two columns, write eq.`,
+    )
+  }
+  const plain = literal(item.value, item.at)
+  const given = operand.type.kind === 'duration' ? asDuration(plain) : plain
+  if (!comparable(operand, given)) {
+    const hint = typeHint(item, given, operand.type, scope) ?? ''
+    throw mistyped(
+      item.at,
+      `'in' can't find ${showTyped(item, given, scope)} equal to ${showTyped(node.operand, operand, scope)}.${hint}`,
+    )
+  }
+  if (isLocal(given) && (operand.type.kind !== 'timestamp' || isLocal(operand)))
+    throw requireZone(given, scope)
+  return literalOf(given)!
+}

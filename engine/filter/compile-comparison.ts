@@ -1,0 +1,149 @@
+import { literalOf } from './checked.ts'
+import type { Compiler, Place } from './compile.ts'
+import { narrow } from './exact.ts'
+import type { LiteralValue } from './literals.ts'
+import {
+  all,
+  any,
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  FALSE,
+  not,
+  orFalse,
+  postfix,
+  type Sql,
+  TRUE,
+} from './sql.ts'
+import type { ComparisonOperator, Expression } from './tree.ts'
+
+type Comparison = Extract<Expression, { kind: 'comparison' }>
+type Order = 'gt' | 'ge' | 'lt' | 'le'
+
+const SIGNS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
+const SAME = 'IS NOT DISTINCT FROM'
+const OTHER = 'IS DISTINCT FROM'
+const NAN = atom("CAST('NaN' AS DOUBLE)")
+
+/** Sections 5.1.1.1.1 to 5.1.1.1.6, over DuckDB's null and NaN, which are not the standard's. */
+export function comparisonSql(compiler: Compiler, node: Comparison, place: Place): Sql {
+  const value = literalOf(node.right)
+  if (value) return withLiteral(compiler, node, value, place)
+  const left = compiler.sql(node.left, 'value')
+  const right = compiler.sql(node.right, 'value')
+  const kinds = [node.left.type.kind, node.right.type.kind]
+  if (kinds[0] === 'integer' && kinds[1] === 'double') return mixed(node.operator, left, right, place)
+  if (kinds[0] === 'double' && kinds[1] === 'integer')
+    return mixed(FLIPPED[node.operator], right, left, place)
+  const doubles = kinds[0] === 'double'
+  switch (node.operator) {
+    case 'eq':
+      return doubles
+        ? all([comparison(left, SAME, right), notNaN(left, right)])
+        : comparison(left, SAME, right)
+    case 'ne':
+      return doubles
+        ? any([comparison(left, OTHER, right), comparison(simpler(left, right), SAME, NAN)])
+        : comparison(left, OTHER, right)
+    default:
+      return ordered(node.operator, left, right, doubles ? greaterSide(node) : undefined, place)
+  }
+}
+
+const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
+
+function notNaN(left: Sql, right: Sql): Sql {
+  return comparison(simpler(left, right), OTHER, NAN)
+}
+
+function simpler(left: Sql, right: Sql): Sql {
+  return left.text.length <= right.text.length ? left : right
+}
+
+/** DuckDB takes NaN for the greatest of all numbers, so it is on this side that one must be kept out. */
+function greaterSide(node: Comparison): Expression {
+  return node.operator === 'gt' || node.operator === 'ge' ? node.left : node.right
+}
+
+function ordered(operator: Order, left: Sql, right: Sql, guarded: Expression | undefined, place: Place): Sql {
+  const sql = withoutNaN(operator, left, right, guarded)
+  return place === 'filter' ? sql : orFalse(sql)
+}
+
+function withoutNaN(operator: Order, left: Sql, right: Sql, guarded: Expression | undefined): Sql {
+  const sign = SIGNS[operator]
+  if (!guarded) return comparison(left, sign, right)
+  const onLeft = operator === 'gt' || operator === 'ge'
+  const greater = onLeft ? left : right
+  // A column stays bare, so that row groups can be skipped by it.
+  if (guarded.kind === 'column') {
+    return all([comparison(left, sign, right), not(call('isnan', greater))])
+  }
+  const known = call('nullif', greater, NAN)
+  return onLeft ? comparison(known, sign, right) : comparison(left, sign, known)
+}
+
+function withLiteral(compiler: Compiler, node: Comparison, value: LiteralValue, place: Place): Sql {
+  const { operator, left: operand } = node
+  if (value.kind === 'null') return withNull(compiler, operator, operand)
+  if (place === 'filter' && operator === 'eq' && value.kind === 'boolean' && value.value) {
+    return compiler.sql(operand, 'filter')
+  }
+  const narrowed = narrow(operator === 'ne' ? 'eq' : operator, value, operand.type)
+  if (narrowed.kind === 'none') return operator === 'ne' ? TRUE : FALSE
+  const left = compiler.sql(operand, 'value')
+  if (narrowed.kind === 'every') return postfix(left, 'IS NOT NULL')
+  const right =
+    value.kind === 'boolean' ? (value.value ? TRUE : FALSE) : compiler.typed(narrowed.text, operand.type)
+  if (operator === 'ne') return comparison(left, OTHER, right)
+  switch (narrowed.operator) {
+    case 'eq':
+      return comparison(left, place === 'filter' ? '=' : SAME, right)
+    case 'gt':
+    case 'ge':
+      return ordered(
+        narrowed.operator,
+        left,
+        right,
+        operand.type.kind === 'double' ? operand : undefined,
+        place,
+      )
+    case 'lt':
+    case 'le':
+      return ordered(narrowed.operator, left, right, undefined, place)
+    default:
+      return narrowed.operator satisfies never
+  }
+}
+
+function withNull(compiler: Compiler, operator: ComparisonOperator, operand: Expression): Sql {
+  if (operator !== 'eq' && operator !== 'ne') return FALSE
+  if (literalOf(operand)) {
+    const same = literalOf(operand)!.kind === 'null'
+    return same === (operator === 'eq') ? TRUE : FALSE
+  }
+  return postfix(compiler.sql(operand, 'value'), operator === 'eq' ? 'IS NULL' : 'IS NOT NULL')
+}
+
+/**
+ * An integer and a double, compared as the numbers that they are. As doubles they compare rightly unless they come out
+ * equal; then the double is a whole number and fits a HUGEINT.
+ */
+function mixed(operator: ComparisonOperator, integer: Sql, double: Sql, place: Place): Sql {
+  const rounded = cast(integer, 'DOUBLE')
+  const known = call('nullif', double, NAN)
+  const whole = (part: Sql): Sql => cast(part, 'HUGEINT')
+  const by = (sign: string): Sql =>
+    caseWhen(
+      [[comparison(rounded, '=', double), comparison(whole(integer), sign, whole(double))]],
+      comparison(rounded, sign, known),
+    )
+  if (operator !== 'eq' && operator !== 'ne') {
+    const sql = by(SIGNS[operator])
+    return place === 'filter' ? sql : orFalse(sql)
+  }
+  const same = call('coalesce', by('='), all([postfix(integer, 'IS NULL'), postfix(double, 'IS NULL')]))
+  return operator === 'eq' ? same : not(same)
+}

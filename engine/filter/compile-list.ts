@@ -1,0 +1,98 @@
+import type { Compiler, Place } from './compile.ts'
+import { byKey, type Keyed, narrow } from './exact.ts'
+import { all, any, atom, call, caseWhen, cast, comparison, FALSE, orFalse, postfix, type Sql } from './sql.ts'
+import type { Expression } from './tree.ts'
+import { duckType, type ValueType } from './values.ts'
+
+/**
+ * DuckDB joins with an `IN` list of more than this, and rows come out of a join in any order; up to here it compares
+ * one by one. So longer lists are written in other ways: the order of rows is part of the product.
+ */
+const LONGEST_IN = 5
+/** Comparisons one by one, as many as pay; each of them can rule out row groups. */
+const LONGEST_CHAIN = 64
+/** Few and long leaves cost comparisons, many and short ones cost DuckDB's overhead per leaf. */
+const SHORTEST_LEAF = 16
+const MOST_LEAVES = 300
+
+/** Section 5.1.1.1.11: equal to one of the list. A null in it equals a null. */
+export function memberSql(compiler: Compiler, node: Extract<Expression, { kind: 'in' }>, place: Place): Sql {
+  const { operand, items } = node
+  const { type } = operand
+  const values = new Map<string, Keyed>()
+  for (const item of items) {
+    const narrowed = item.kind === 'null' ? undefined : narrow('eq', item, type)
+    if (narrowed?.kind === 'compare') values.set(narrowed.text, narrowed)
+  }
+  const orNull = items.some((item) => item.kind === 'null')
+  if (values.size === 0 && !orNull) return FALSE
+  const x = compiler.sql(operand, 'value')
+  const isNull = postfix(x, 'IS NULL')
+  if (values.size === 0) return isNull
+  const member = memberOf(
+    compiler,
+    x,
+    [...values.values()],
+    type,
+    operand.kind === 'column' && place === 'filter',
+  )
+  if (orNull) return any([isNull, member])
+  return place === 'filter' ? member : orFalse(member)
+}
+
+function memberOf(
+  compiler: Compiler,
+  x: Sql,
+  values: readonly Keyed[],
+  type: ValueType,
+  skipping: boolean,
+): Sql {
+  if (values.length <= LONGEST_IN || (values.length <= LONGEST_CHAIN && skipping)) {
+    const items = values.map(({ text }) => compiler.typed(text, type))
+    return items.length === 1 || items.length > LONGEST_IN
+      ? any(items.map((item) => comparison(x, '=', item)))
+      : comparison(x, 'IN', atom(`(${items.map((item) => item.text).join(', ')})`))
+  }
+  const sorted = values.toSorted(byKey).map(({ text }) => text)
+  const leaf = Math.max(SHORTEST_LEAF, Math.ceil(sorted.length / MOST_LEAVES))
+  const separator = type.kind === 'string' ? absentFrom(sorted) : ','
+  const tree = searchTree(compiler, x, sorted, type, leaf, separator)
+  if (!skipping) return tree
+  return all([
+    comparison(x, '>=', compiler.typed(sorted[0]!, type)),
+    comparison(x, '<=', compiler.typed(sorted.at(-1)!, type)),
+    tree,
+  ])
+}
+
+/** A binary search, written out: each step halves the list, and a short rest is looked through. */
+function searchTree(
+  compiler: Compiler,
+  x: Sql,
+  sorted: readonly string[],
+  type: ValueType,
+  leaf: number,
+  separator: string,
+): Sql {
+  if (sorted.length <= leaf) {
+    const split = call(
+      'string_split',
+      compiler.parameter(sorted.join(separator)),
+      compiler.parameter(separator),
+    )
+    const list = type.kind === 'string' ? split : cast(split, `${duckType(type)}[]`)
+    return call('list_contains', list, x)
+  }
+  const middle = sorted.length >> 1
+  const below = comparison(x, '<', compiler.typed(sorted[middle]!, type))
+  const half = (some: readonly string[]) => searchTree(compiler, x, some, type, leaf, separator)
+  return caseWhen([[below, half(sorted.slice(0, middle))]], half(sorted.slice(middle)))
+}
+
+/** A character that no text of a list holds, to join them by. */
+function absentFrom(texts: readonly string[]): string {
+  const used = new Set(texts.join(''))
+  let point = 0x1f
+  while (used.has(String.fromCodePoint(point))) point++
+  return String.fromCodePoint(point)
+}

@@ -1,0 +1,176 @@
+import { literalOf } from './checked.ts'
+import { comparisonSql } from './compile-comparison.ts'
+import { memberSql } from './compile-list.ts'
+import { tooComplex } from './errors.ts'
+import { literalText } from './exact.ts'
+import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
+import type { LiteralValue } from './literals.ts'
+import { all, any, atom, caseWhen, cast, comparison, FALSE, LEVEL, not, type Sql, TRUE } from './sql.ts'
+import type { Expression } from './tree.ts'
+import { type Decimal, duckType, type ValueType } from './values.ts'
+
+export interface CompileOptions {
+  /** The number of the first parameter, for SQL that has others before it. */
+  readonly firstParameter?: number
+  readonly limits?: FilterLimits
+}
+
+/**
+ * A checked tree to SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
+ * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
+ */
+export function compile(
+  tree: Expression,
+  options: CompileOptions = {},
+): { sql: string; parameters: readonly string[] } {
+  const compiler = new Compiler(options)
+  const sql = compiler.sql(tree, 'filter')
+  return {
+    sql: sql.level > LEVEL.or ? sql.text : `(${sql.text})`,
+    parameters: compiler.parameters,
+  }
+}
+
+/**
+ * Where a condition stands decides how much care nulls need. In a `filter`, that is at the top and under and, or, a null
+ * drops the row as false does, so plain operators serve, and DuckDB can skip row groups by them. As a `value`, under
+ * not or beside eq, a comparison must be two-valued, as the standard has it.
+ */
+export type Place = 'filter' | 'value'
+
+export class Compiler {
+  readonly parameters: string[] = []
+  readonly #first: number
+  readonly #limits: FilterLimits
+
+  constructor({ firstParameter = 1, limits = DEFAULT_LIMITS }: CompileOptions) {
+    this.#first = firstParameter
+    this.#limits = limits
+  }
+
+  parameter(text: string): Sql {
+    this.parameters.push(text)
+    return atom(`$${this.#first + this.parameters.length - 1}`)
+  }
+
+  /** A literal that has been put into a type already. */
+  typed(text: string, type: ValueType): Sql {
+    const parameter = this.parameter(text)
+    return type.kind === 'string' ? parameter : cast(parameter, duckType(type))
+  }
+
+  sql(node: Expression, place: Place): Sql {
+    const sql = this.#sql(node, place)
+    if (sql.text.length > this.#limits.sql) {
+      throw tooComplex(
+        'The filter grows too long as SQL. Nest fewer divisions, conditions and comparisons of doubles.',
+      )
+    }
+    return sql
+  }
+
+  #sql(node: Expression, place: Place): Sql {
+    switch (node.kind) {
+      case 'literal':
+        return this.#literal(node.value, node.type)
+      case 'column':
+        return atom(node.sql)
+      case 'convert':
+        return conversion(this.sql(node.operand, 'value'), node.operand.type, node.type)
+      case 'logical':
+        return this.#logical(node, place)
+      case 'not':
+        return not(this.sql(node.operand, 'value'))
+      case 'comparison':
+        return comparisonSql(this, node, place)
+      case 'in':
+        return memberSql(this, node, place)
+      case 'call':
+        return this.#call(node, place)
+      case 'case':
+        return caseWhen(
+          node.branches.map(({ when, result }) => [this.sql(when, 'filter'), this.sql(result, 'value')]),
+        )
+      default:
+        return node satisfies never
+    }
+  }
+
+  #literal(value: LiteralValue, type: ValueType): Sql {
+    if (value.kind === 'null') return atom('NULL')
+    if (value.kind === 'boolean') return value.value ? TRUE : FALSE
+    return this.typed(literalText(value, type), type)
+  }
+
+  /**
+   * DuckDB evaluates conditions in an order of its own, so `x ne 0 and 10 div x gt 1` could divide by zero. What can
+   * fail is evaluated only where the rest has not decided.
+   */
+  #logical(node: Extract<Expression, { kind: 'logical' }>, place: Place): Sql {
+    const join = node.operator === 'and' ? all : any
+    const parts = node.operands.map((operand) => this.sql(operand, place))
+    const risky = parts.filter((part) => part.fallible)
+    const safe = parts.filter((part) => !part.fallible)
+    if (risky.length === 0 || safe.length === 0) return join(parts)
+    const guard = join(safe)
+    const rest = join(risky)
+    if (node.operator === 'or') {
+      return caseWhen([[guard, TRUE]], place === 'filter' ? rest : any([guard, rest]))
+    }
+    if (place === 'filter') return all([guard, caseWhen([[guard, rest]], FALSE)])
+    return caseWhen([[not(guard), FALSE]], all([guard, rest]))
+  }
+
+  #call(node: Extract<Expression, { kind: 'call' }>, place: Place): Sql {
+    if (place === 'filter' && node.name === 'startswith') {
+      const range = this.#prefixRange(node.args)
+      if (range) return range
+    }
+    return node.overload.sql(
+      node.args.map((arg) => this.sql(arg, 'value')),
+      {
+        position: node.at + 1,
+        types: node.args.map((arg) => arg.type),
+        values: node.args.map(literalOf),
+        parameter: (text) => this.parameter(text),
+      },
+    )
+  }
+
+  /** Texts that begin with a prefix lie side by side in order, and a range lets row groups be skipped. */
+  #prefixRange([text, prefix]: readonly Expression[]): Sql | undefined {
+    const value = literalOf(prefix!)
+    if (text!.kind !== 'column' || value?.kind !== 'string') return undefined
+    const after = nextAfterPrefix(value.value)
+    if (after === undefined) return undefined
+    const column = this.sql(text!, 'value')
+    return all([
+      comparison(column, '>=', this.parameter(value.value)),
+      comparison(column, '<', this.parameter(after)),
+    ])
+  }
+}
+
+/** The least text after all that begin with a prefix, in the order of code points; undefined where there is none. */
+export function nextAfterPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0)!)
+  while (points.length > 0) {
+    const last = points.pop()!
+    if (last < 0x10ffff) return fromPoints(points) + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
+  }
+  return undefined
+}
+
+function fromPoints(points: readonly number[]): string {
+  return points.map((point) => String.fromCodePoint(point)).join('')
+}
+
+function conversion(part: Sql, from: ValueType, to: ValueType): Sql {
+  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
+  const inexact = from.kind === 'decimal' && to.kind === 'double' && digitsBeyondDouble(from)
+  return cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
+}
+
+function digitsBeyondDouble({ precision, scale }: Decimal): boolean {
+  return precision > 15 || scale > 22
+}

@@ -1,0 +1,272 @@
+import type { IRecognitionException, IToken } from 'chevrotain'
+import { excerpt, invalid, nearest } from './errors.ts'
+import { functionRow, functionTable } from './functions.ts'
+import { INFIX_NAMES } from './operators.ts'
+import {
+  Colon,
+  Comma,
+  Foreign,
+  In,
+  type Infix,
+  Literal,
+  LParen,
+  Not,
+  RParen,
+  type Token,
+  Word,
+} from './tokens.ts'
+
+/** What to say where the text is no filter: where, what was found, what was expected, and what was probably meant. */
+export function complain(text: string, tokens: readonly Token[], error: IRecognitionException): Error {
+  const index = tokens.indexOf(error.token)
+  const found = index < 0 ? undefined : tokens[index]
+  const before = index < 0 ? tokens.at(-1) : tokens[index - 1]
+  const at = found?.startOffset ?? text.length
+  if (found && isA(found, Foreign)) return foreign(found, before)
+  const rule = error.context.ruleStack.at(-1)
+  if (rule === 'list' || rule === 'item') return inList(at, found, before)
+  return error.name === 'NoViableAltException'
+    ? noOperand(at, found, before)
+    : noOperator(at, found, before, tokens)
+}
+
+function isA(token: Token | undefined, type: typeof Infix): boolean {
+  return token !== undefined && (token.tokenType === type || !!token.tokenType.CATEGORIES?.includes(type))
+}
+
+function quote(token: IToken | undefined): string {
+  return token ? `found '${excerpt(token.image)}'` : 'the filter ends'
+}
+
+const VALUE = "a column, a literal, a function or '('"
+
+/** A value is wanted. */
+function noOperand(at: number, found: Token | undefined, before: Token | undefined): Error {
+  if (before && before.tokenType === In) return inList(at, found, before)
+  const where = before ? ` after '${excerpt(before.image)}'` : ''
+  return invalid(at, `${quote(found)}, expected ${VALUE}${where}.`)
+}
+
+/** A value is complete; an operator, a parenthesis or the end is wanted. */
+function noOperator(
+  at: number,
+  found: Token | undefined,
+  before: Token | undefined,
+  tokens: readonly Token[],
+): Error {
+  if (before?.tokenType === In) return inList(at, found, before)
+  const open = openParenthesis(tokens, found)
+  if (!found) return invalid(at, `the filter ends, but the '(' at position ${open! + 1} is not closed.`)
+  if (found.tokenType === RParen) return invalid(at, "found ')' without a '(' before it.")
+  if (found.tokenType === Comma) {
+    return invalid(at, "found ',' outside of a function and of a list. A list can stand only after 'in'.")
+  }
+  if (found.tokenType === Colon) return invalid(at, "found ':', which can stand only in case().")
+  const hint = operatorHint(found, before)
+  const closing = open === undefined ? 'the end' : "')'"
+  return invalid(at, `${quote(found)}, expected an operator (${OPERATORS}) or ${closing}.${hint}`)
+}
+
+const OPERATORS = 'eq, ne, gt, ge, lt, le, in, and, or, add, …'
+
+function operatorHint(found: Token, before: Token | undefined): string {
+  const word = found.image.toLowerCase()
+  if (isA(found, Word)) return wordHint(word)
+  if (found.tokenType === LParen && before && functionRow(before.image)) {
+    return ` No blank may stand between ${before.image} and its '('.`
+  }
+  if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
+    return " If this is an offset, its '+' was lost: in a URL it is written %2B."
+  }
+  if (found.tokenType.name === 'number' && /^[+-]/.test(found.image)) {
+    return ` Write ${found.image.startsWith('-') ? 'sub' : 'add'} ${found.image.slice(1)}.`
+  }
+  if (found.tokenType === LParen && before?.tokenType === Not) return ''
+  return isA(found, Literal) && isA(before, Literal) ? ' Two literals need an operator between them.' : ''
+}
+
+const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
+  has: " 'has' is not supported here: no column has an enumeration type.",
+  is: ' Write eq null or ne null.',
+  isnull: ' Write eq null.',
+  like: " Write contains(Name, 'text'), startswith or endswith; or matchesPattern.",
+  ilike: " Write contains(tolower(Name), 'text').",
+  between: ' Write x ge 1 and x le 9.',
+  equals: ' Write eq.',
+  not: ' Write not (x in (1, 2)), or ne.',
+  asc: ' Order by $orderby.',
+  desc: ' Order by $orderby.',
+  xor: ' Write ne between two conditions.',
+}
+
+function wordHint(word: string): string {
+  const known = Object.hasOwn(OTHER_LANGUAGES, word) ? OTHER_LANGUAGES[word] : undefined
+  if (known) return known
+  const meant = nearest(word, [...INFIX_NAMES, 'in'])
+  return meant ? ` Did you mean ${meant}?` : ''
+}
+
+function inList(at: number, found: Token | undefined, before: Token | undefined): Error {
+  const example = "as in x in (1, 2) or x in ('a', 'b')"
+  if (before?.tokenType === In) {
+    return invalid(at, `${quote(found)}, expected '(' and a list of literals, ${example}.`)
+  }
+  if (!found) return invalid(at, `the filter ends within a list, expected ')'.`)
+  return invalid(at, `${quote(found)} in a list, which holds literals parted by commas, ${example}.`)
+}
+
+const SYMBOLS: Readonly<Record<string, string>> = {
+  '=': 'eq',
+  '==': 'eq',
+  '===': 'eq',
+  '!=': 'ne',
+  '<>': 'ne',
+  '!==': 'ne',
+  '>': 'gt',
+  '>=': 'ge',
+  '<': 'lt',
+  '<=': 'le',
+  '&&': 'and',
+  '&': 'and',
+  '||': 'or',
+  '|': 'or',
+  '!': 'not',
+  '+': 'add',
+  '*': 'mul',
+  '%': 'mod',
+}
+
+/** Tokens that no rule takes, there for their messages. */
+function foreign(token: Token, before: Token | undefined): Error {
+  const { image, startOffset: at, tokenType } = token
+  switch (tokenType.name) {
+    case 'malformed':
+      return malformed(image, at)
+    case 'qualified':
+      return image.toLowerCase().startsWith('geo.')
+        ? invalid(at, `'${image}' is not supported here: no column has a geographic type.`)
+        : invalid(
+            at,
+            `'${excerpt(image)}' has a point, which no plain name has. If it is a column, write "${excerpt(image)}".`,
+          )
+    case 'alias':
+      return invalid(
+        at,
+        `'${excerpt(image)}' is not supported here: parameter aliases, annotations and $it, $root, $this mean nothing on a table.`,
+      )
+    case 'path':
+      return isA(before, Word)
+        ? invalid(
+            at,
+            "'/' is not supported here: a table has no paths, no any and no all. To divide, write div or divby.",
+          )
+        : invalid(at, "'/' is not supported here.")
+    case 'bracket':
+      return invalid(
+        at,
+        `'${image}' is not supported here: a list is written in parentheses, as in x in ('a', 'b').`,
+      )
+    default: {
+      const meant = Object.hasOwn(SYMBOLS, image) ? SYMBOLS[image] : undefined
+      return invalid(at, `'${excerpt(image)}' is no operator here.${meant ? ` Write ${meant}.` : ''}`)
+    }
+  }
+}
+
+function malformed(image: string, at: number): Error {
+  const shown = excerpt(image)
+  if (/^[+-]?\d+\.$/.test(image))
+    return invalid(at, `'${shown}' ends in a point. Write ${image}0 or ${image.slice(0, -1)}.`)
+  if (/^[+-]?\.\d+$/.test(image)) {
+    return invalid(at, `'${shown}' begins with a point. Write ${image.replace('.', '0.')}.`)
+  }
+  if (/^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?[ldfm]$/i.test(image)) {
+    return invalid(at, `'${shown}' has a suffix, which numbers no longer have. Write ${image.slice(0, -1)}.`)
+  }
+  const subtraction = /^(\d+(?:\.\d+)?)([+-])(\d+(?:\.\d+)?)$/.exec(image)
+  if (subtraction) {
+    const [, left, sign, right] = subtraction
+    return invalid(at, `'${shown}' is no literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`)
+  }
+  if (/^\d+-\d+-\d+/.test(image)) {
+    return invalid(
+      at,
+      `'${shown}' is no date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.`,
+    )
+  }
+  if (/^\d+[A-Za-z_]/.test(image)) {
+    return invalid(at, `'${shown}' is no number, and a name that begins with a digit is written "${shown}".`)
+  }
+  return invalid(at, `'${shown}' is no number, date, time or guid.`)
+}
+
+const OLD_PREFIXES: Readonly<Record<string, string>> = {
+  datetime: 'Write the moment bare, as 2024-02-29T13:45:00Z.',
+  datetimeoffset: 'Write the moment bare, as 2024-02-29T13:45:00Z.',
+  date: 'Write the date bare, as 2024-02-29.',
+  time: 'Write the time bare, as 13:45:00.',
+  guid: 'Write the guid bare, as 01234567-89ab-cdef-0123-456789abcdef.',
+  x: "Write binary'…' with base64url.",
+}
+
+/** A text with a prefix that is neither `duration` nor `binary`. */
+export function invalidLiteral(prefix: string, at: number): Error {
+  const old = Object.hasOwn(OLD_PREFIXES, prefix) ? OLD_PREFIXES[prefix] : undefined
+  if (old) return invalid(at, `the prefix ${prefix}'…' is no longer in the language. ${old}`)
+  const geo = prefix === 'geography' || prefix === 'geometry'
+  const why = geo ? 'no column has a geographic type' : 'no column has an enumeration type'
+  return invalid(
+    at,
+    `${excerpt(prefix)}'…' is not supported here: ${why}. Only duration and binary may prefix a text.`,
+  )
+}
+
+const NOT_HERE: Readonly<Record<string, string>> = {
+  cast: 'numbers, and dates with moments, compare without it',
+  isof: 'every column has one known type',
+  hassubset: 'no column holds a collection',
+  hassubsequence: 'no column holds a collection',
+  any: 'no column holds a collection',
+  all: 'no column holds a collection',
+}
+
+const OLD_FUNCTIONS: Readonly<Record<string, string>> = {
+  substringof: 'contains, with the arguments the other way round',
+  replace: 'no function: OData has none to replace text',
+  ceil: 'ceiling',
+  len: 'length',
+  lower: 'tolower',
+  upper: 'toupper',
+  strlen: 'length',
+  regexmatch: 'matchesPattern',
+}
+
+export function unknownFunction({ image, startOffset: at }: IToken): Error {
+  const name = image.toLowerCase()
+  if (name === 'not' || name === 'and' || name === 'or') {
+    return invalid(at, `'${image}' needs a blank after it, as in ${name} (…).`)
+  }
+  if (name === 'in') return invalid(at, "'in' stands between a value and a list, as in x in (1, 2).")
+  if (Object.hasOwn(NOT_HERE, name)) {
+    return invalid(at, `${image}() is not supported here: ${NOT_HERE[name]}.`)
+  }
+  const old = Object.hasOwn(OLD_FUNCTIONS, name) ? OLD_FUNCTIONS[name] : undefined
+  const meant =
+    old ??
+    nearest(
+      name,
+      functionTable.map((row) => row.name),
+    )
+  return invalid(at, `${excerpt(image)}() is no function.${meant ? ` Did you mean ${meant}?` : ''}`)
+}
+
+/** Where the innermost parenthesis that is open before a token stands. */
+function openParenthesis(tokens: readonly Token[], until: Token | undefined): number | undefined {
+  const open: number[] = []
+  for (const token of tokens) {
+    if (token === until) break
+    if (token.tokenType === LParen) open.push(token.startOffset)
+    else if (token.tokenType === RParen) open.pop()
+  }
+  return open.at(-1)
+}

@@ -1,0 +1,63 @@
+import { EngineError } from '../errors.ts'
+
+/** Where something stands in the filter: offsets in UTF-16 units, the end exclusive. */
+export interface Span {
+  readonly at: number
+  readonly end: number
+}
+
+/** `$filter` is not an expression that we take. The message counts positions from 1. */
+export function invalid(at: number, sentence: string): EngineError {
+  return new EngineError('invalid_filter', `At position ${at + 1}: ${sentence}`, {
+    details: { position: at + 1 },
+  })
+}
+
+/** An operator or a function got a type that it does not take. */
+export function mistyped(at: number, sentence: string): EngineError {
+  return new EngineError('filter_type_error', `At position ${at + 1}: ${sentence}`, {
+    details: { position: at + 1 },
+  })
+}
+
+export function tooComplex(sentence: string): EngineError {
+  return new EngineError('filter_too_complex', sentence)
+}
+
+/** A piece of the filter as messages quote it, shortened in the middle. */
+export function excerpt(text: string): string {
+  const characters = [...text]
+  return characters.length <= 40
+    ? text
+    : `${characters.slice(0, 24).join('')} … ${characters.slice(-12).join('')}`
+}
+
+/** The candidate that was probably meant: at most two letters off, or the same but for case. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase()
+  let best: string | undefined
+  let least = Math.min(3, Math.ceil(wanted.length / 2))
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase(), least)
+    if (distance < least) {
+      best = candidate
+      least = distance
+    }
+  }
+  return best
+}
+
+/** Levenshtein's distance, or `limit` when it is not less. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return Math.min(row[b.length]!, limit)
+}

@@ -1,0 +1,311 @@
+import { invalid, mistyped } from './errors.ts'
+import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from './literals.ts'
+import type { CallSite, Overload } from './overloads.ts'
+import { translatePattern } from './pattern.ts'
+import { atom, call, caseWhen, cast, comparison, infix, LEVEL, postfix, raise, type Sql } from './sql.ts'
+import type { Expression } from './tree.ts'
+import { decimal, type Kind, TYPE, type ValueType } from './values.ts'
+
+export interface FunctionRow {
+  readonly name: string
+  /** Names of the arguments, for messages and the reference. */
+  readonly args: readonly string[]
+  readonly overloads: readonly Overload[]
+  /** Takes nothing and is the same for the whole query. */
+  readonly constant?: (now: Date) => LiteralValue
+  /**
+   * Looks at the clock or calendar of a moment's own offset. Moments here are in UTC, and such a service must refuse
+   * literals of another offset (section 5.1.1.8).
+   */
+  readonly zoned?: boolean
+  readonly about: string
+  readonly example: string
+}
+
+/** Every function. Adding one is adding a row. */
+export const functionTable: readonly FunctionRow[] = [
+  {
+    name: 'concat',
+    args: ['first', 'second'],
+    overloads: [of(['string', 'string'], TYPE.string, (a, b) => infix(a!, '||', b!, LEVEL.concat))],
+    about: 'The second text appended to the first.',
+    example: "concat(concat(City, ', '), Country) eq 'Berlin, Germany'",
+  },
+  {
+    name: 'contains',
+    args: ['text', 'part'],
+    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('contains', text!, part!))],
+    about: 'Whether the text holds the part, letter by letter: no character is a wildcard.',
+    example: "contains(Name, '100%')",
+  },
+  {
+    name: 'endswith',
+    args: ['text', 'part'],
+    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('ends_with', text!, part!))],
+    about: 'Whether the text ends with the part.',
+    example: "endswith(Mail, '@example.org')",
+  },
+  {
+    name: 'startswith',
+    args: ['text', 'part'],
+    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('starts_with', text!, part!))],
+    about: 'Whether the text begins with the part.',
+    example: "startswith(Code, 'A-')",
+  },
+  {
+    name: 'indexof',
+    args: ['text', 'part'],
+    overloads: [
+      of(['string', 'string'], TYPE.integer, (text, part) =>
+        infix(call('strpos', text!, part!), '-', atom('1'), LEVEL.additive),
+      ),
+    ],
+    about: 'Where the part first begins in the text, counted from 0 in characters; -1 if it is not there.',
+    example: "indexof(Name, ' ') eq 4",
+  },
+  {
+    name: 'length',
+    args: ['text'],
+    overloads: [of(['string'], TYPE.integer, (text) => call('length', text!))],
+    about: 'How many characters (Unicode code points) the text has.',
+    example: 'length(Code) eq 8',
+  },
+  {
+    name: 'substring',
+    args: ['text', 'start', 'length'],
+    overloads: [
+      { takes: ['string', 'integer'], gives: TYPE.string, sql: substring, prepare: clip },
+      { takes: ['string', 'integer', 'integer'], gives: TYPE.string, sql: substring, prepare: clip },
+    ],
+    about:
+      'The text from a start, counted from 0, to its end or for a length at most. A negative start or length fails.',
+    example: "substring(Code, 2, 3) eq 'ABC'",
+  },
+  {
+    name: 'tolower',
+    args: ['text'],
+    overloads: [of(['string'], TYPE.string, (text) => call('lower', text!))],
+    about: 'The text in lower case, character by character as Unicode has it.',
+    example: "tolower(Name) eq 'milk'",
+  },
+  {
+    name: 'toupper',
+    args: ['text'],
+    overloads: [of(['string'], TYPE.string, (text) => call('upper', text!))],
+    about: 'The text in upper case, character by character as Unicode has it.',
+    example: "toupper(Country) eq 'AT'",
+  },
+  {
+    name: 'trim',
+    args: ['text'],
+    overloads: [
+      {
+        takes: ['string'],
+        gives: TYPE.string,
+        sql: ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
+      },
+    ],
+    about: 'The text without white space at its ends: everything that Unicode calls White_Space.',
+    example: 'trim(Name) ne Name',
+  },
+  {
+    name: 'matchesPattern',
+    args: ['text', 'pattern'],
+    overloads: [
+      {
+        takes: ['string', 'string'],
+        gives: TYPE.boolean,
+        sql: ([text, pattern]) => call('regexp_matches', text!, pattern!),
+        prepare: translate,
+      },
+    ],
+    about:
+      'Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Lookaround and backreferences are not supported.',
+    example: "matchesPattern(Name, '^A.*e$')",
+  },
+  datePart('year', 'The year. Year 0 is 1 BC.', 'year(Day) eq 2024'),
+  datePart('month', 'The month, 1 to 12.', 'month(Day) eq 12'),
+  datePart('day', 'The day of the month.', 'day(Day) eq 1'),
+  timePart('hour', 'The hour, 0 to 23.', 'hour(Seen) lt 6', true),
+  timePart('minute', 'The minute, 0 to 59.', 'minute(Seen) eq 30', true),
+  timePart('second', 'The whole second, 0 to 59.', 'second(Seen) eq 0', false),
+  {
+    name: 'fractionalseconds',
+    args: ['time'],
+    overloads: forKinds(['timestamp', 'timestamptz', 'time'], decimal(7, 6), (x) =>
+      cast(over(remainder(call('microsecond', x), '1000000'), '1000000'), 'DECIMAL(7,6)'),
+    ),
+    about: 'The fraction of the second, from 0 to below 1.',
+    example: 'fractionalseconds(Seen) lt 0.1',
+  },
+  {
+    name: 'date',
+    args: ['moment'],
+    overloads: forKinds(['date', 'timestamp', 'timestamptz'], TYPE.date, (x) => cast(x, 'DATE')),
+    zoned: true,
+    about: 'The day of a moment, in UTC.',
+    example: 'date(Seen) eq 2024-02-29',
+  },
+  {
+    name: 'time',
+    args: ['moment'],
+    overloads: [
+      of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME')),
+      of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME')),
+    ],
+    zoned: true,
+    about: 'The time of day of a moment, in UTC.',
+    example: 'time(Seen) lt 12:00',
+  },
+  {
+    name: 'totaloffsetminutes',
+    args: ['moment'],
+    overloads: forKinds(['timestamp', 'timestamptz'], TYPE.integer, (x) =>
+      caseWhen([[postfix(x, 'IS NOT NULL'), cast(atom('0'), 'BIGINT')]]),
+    ),
+    zoned: true,
+    about: 'The offset of a moment from UTC in minutes: 0, because moments are held in UTC.',
+    example: 'totaloffsetminutes(Seen) eq 0',
+  },
+  {
+    name: 'totalseconds',
+    args: ['duration'],
+    overloads: [
+      of(['duration'], decimal(25, 6), (x) =>
+        infix(cast(x!, 'DECIMAL(19,0)'), '*', cast(atom('0.000001'), 'DECIMAL(6,6)'), LEVEL.multiplicative),
+      ),
+    ],
+    about: 'The length of a duration in seconds, with their fraction.',
+    example: 'totalseconds(Ended sub Started) gt 90.5',
+  },
+  {
+    name: 'now',
+    args: [],
+    overloads: [],
+    constant: (now) => ({ kind: 'moment', picos: BigInt(now.getTime()) * 1_000_000_000n, offset: 0 }),
+    about: 'The moment at which the query was made; one for all rows.',
+    example: "Seen gt now() sub duration'PT1H'",
+  },
+  {
+    name: 'mindatetime',
+    args: [],
+    overloads: [],
+    constant: () => ({ kind: 'moment', picos: FIRST_MOMENT * PICOS_PER_MICRO, offset: 0 }),
+    about: 'The earliest moment that can be held, -290308-12-22T00:00:00Z.',
+    example: 'Seen gt mindatetime()',
+  },
+  {
+    name: 'maxdatetime',
+    args: [],
+    overloads: [],
+    constant: () => ({ kind: 'moment', picos: LAST_MOMENT * PICOS_PER_MICRO, offset: 0 }),
+    about: 'The latest moment that can be held, 294247-01-10T04:00:54.775806Z.',
+    example: 'Seen lt maxdatetime()',
+  },
+  rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10'),
+  rounding('floor', 'The next whole number below.', 'floor(Price) eq 9'),
+  rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', 'ceil'),
+]
+
+/** `case` is no row: its arguments are pairs, and its type is theirs. */
+export const CASE = {
+  name: 'case',
+  about:
+    'The result beside the first condition that is true, null where none is. Results must be of one type, or all numbers.',
+  example: "case(Price gt 100: 'high', true: 'low') eq 'high'",
+}
+
+const byName = new Map(functionTable.map((row) => [row.name.toLowerCase(), row]))
+
+/** Functions are found without regard to case. */
+export function functionRow(name: string): FunctionRow | undefined {
+  return byName.get(name.toLowerCase())
+}
+
+function of(
+  takes: readonly Kind[],
+  gives: ValueType,
+  sql: (...args: readonly (Sql | undefined)[]) => Sql,
+): Overload {
+  return { takes, gives, sql: (args) => sql(...args) }
+}
+
+function forKinds(kinds: readonly Kind[], gives: ValueType, sql: (x: Sql) => Sql): Overload[] {
+  return kinds.map((kind) => of([kind], gives, (x) => sql(x!)))
+}
+
+function datePart(name: string, about: string, example: string): FunctionRow {
+  const overloads = forKinds(['date', 'timestamp', 'timestamptz'], TYPE.integer, (x) => call(name, x))
+  return { name, args: ['moment'], overloads, zoned: true, about, example }
+}
+
+function timePart(name: string, about: string, example: string, zoned: boolean): FunctionRow {
+  const overloads = forKinds(['timestamp', 'timestamptz', 'time'], TYPE.integer, (x) => call(name, x))
+  return { name, args: ['time'], overloads, zoned, about, example }
+}
+
+function rounding(name: string, about: string, example: string, duck = name): FunctionRow {
+  const overloads: Overload[] = [
+    of(['integer'], TYPE.integer, (x) => x!),
+    {
+      takes: ['decimal'],
+      gives: ([type]) => (type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double),
+      sql: ([x]) => call(duck, x!),
+    },
+    of(['double'], TYPE.double, (x) => call(duck, x!)),
+  ]
+  return { name, args: ['number'], overloads, about, example }
+}
+
+const over = (x: Sql, by: string): Sql => infix(x, '/', atom(by), LEVEL.multiplicative)
+const remainder = (x: Sql, by: string): Sql => infix(x, '%', atom(by), LEVEL.multiplicative)
+
+/** DuckDB's trim() knows the blank alone. */
+const WHITE_SPACE =
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000'
+
+/** DuckDB counts from 1 and takes no position beyond 32 bits, which no text reaches. */
+const FURTHEST = 4_294_967_294n
+const FURTHEST_SQL = atom(String(FURTHEST))
+
+function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
+  const refused: [Sql, Sql][] = []
+  const [start, length] = numbers.map((number, index) => {
+    if (site.values[index + 1]) return number
+    const sentence = `The filter fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
+    refused.push([comparison(number, '<', atom('0')), raise(sentence)])
+    // Not least(): that passes over nulls.
+    return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)
+  })
+  const first = infix(start!, '+', atom('1'), LEVEL.additive)
+  const part = call('substr', text!, first, ...(length ? [length] : []))
+  return refused.length === 0 ? part : caseWhen(refused, part)
+}
+
+/** Literal starts and lengths: none negative, none beyond what DuckDB takes. */
+function clip([text, ...numbers]: readonly Expression[]): readonly Expression[] {
+  const clipped = numbers.map((number): Expression => {
+    if (number.kind !== 'literal' || number.value.kind !== 'number') return number
+    const { digits } = number.value
+    if (digits < 0n) {
+      throw invalid(number.at, 'substring() counts from 0; its start and length are never negative.')
+    }
+    return digits > FURTHEST ? { ...number, value: { ...number.value, digits: FURTHEST } } : number
+  })
+  return [text!, ...clipped]
+}
+
+/** The pattern in the notation of DuckDB's matcher. */
+function translate([text, pattern]: readonly Expression[]): readonly Expression[] {
+  if (pattern?.kind !== 'literal' || pattern.value.kind !== 'string') {
+    throw mistyped(
+      pattern!.at,
+      "matchesPattern() takes its pattern as a literal, as in matchesPattern(Name, '^A').",
+    )
+  }
+  try {
+    return [text!, { ...pattern, value: { kind: 'string', value: translatePattern(pattern.value.value) } }]
+  } catch (error) {
+    throw invalid(pattern.at, `the pattern of matchesPattern() ${(error as Error).message}`)
+  }
+}

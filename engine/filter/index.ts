@@ -1,0 +1,66 @@
+import { check, type FilterColumn } from './check.ts'
+import { compile } from './compile.ts'
+import { tooComplex } from './errors.ts'
+import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
+import { parse } from './parse.ts'
+import type { Expression } from './tree.ts'
+
+export type { Scope } from './check.ts'
+export { check } from './check.ts'
+export { compile } from './compile.ts'
+export { type FunctionRow, functionTable } from './functions.ts'
+export { DEFAULT_LIMITS } from './limits.ts'
+export { type OperatorRow, operatorTable } from './operators.ts'
+export { parse } from './parse.ts'
+export { renderReference } from './reference.ts'
+export { runtimeFilterError } from './runtime.ts'
+export { tokenize } from './tokens.ts'
+export type { Expression, Syntax } from './tree.ts'
+export type { FilterColumn, FilterLimits }
+
+export interface CompiledFilter {
+  /** The filter, every part with its type. */
+  readonly tree: Expression
+  /** A condition that may stand as an operand of AND. Holds nothing of the user's but what `columns` quoted. */
+  readonly sql: string
+  /** Bound as VARCHAR, from `firstParameter` on. */
+  readonly parameters: readonly string[]
+  /** Names of the columns used, each once, in the order found. */
+  readonly columns: readonly string[]
+}
+
+export interface FilterOptions {
+  /** The number of the first parameter; 1 if not given. */
+  readonly firstParameter?: number
+  /** What now() returns. */
+  readonly now?: Date
+  readonly limits?: Partial<FilterLimits>
+}
+
+/**
+ * A `$filter` over a table, from text to SQL:
+ *
+ *   text ── tokenize, parse ──> tree ── check ──> typed tree ── compile ──> SQL and parameters
+ *
+ * The SQL expects the session's TimeZone to be UTC.
+ * @throws EngineError `invalid_filter`, `filter_too_complex`, `filter_type_error`, `invalid_columns`
+ */
+export function compileFilter(
+  text: string,
+  columns: readonly FilterColumn[],
+  options: FilterOptions = {},
+): CompiledFilter {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  try {
+    const syntax = parse(text, limits)
+    const { tree, columns: used } = check(syntax, columns, { text, now: options.now })
+    const { sql, parameters } = compile(tree, { firstParameter: options.firstParameter, limits })
+    return { tree, sql, parameters, columns: used }
+  } catch (error) {
+    // The limits are far below any stack, but a caller may stand deep in one, or have raised them.
+    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+      throw tooComplex('The filter nests too deeply.')
+    }
+    throw error
+  }
+}

@@ -1,0 +1,200 @@
+import { daysInMonth, daysOf } from './calendar.ts'
+import { invalid } from './errors.ts'
+import { decimal, MOST_DIGITS, TYPE, type ValueType } from './values.ts'
+
+/** What a literal says, exactly: nothing is rounded before it is known what it meets. */
+export type LiteralValue =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  /** digits / 10^scale. `whole`: written without point and exponent. */
+  | { readonly kind: 'number'; readonly digits: bigint; readonly scale: number; readonly whole: boolean }
+  | { readonly kind: 'special'; readonly value: 'NaN' | 'INF' | '-INF' }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'date'; readonly days: number }
+  /** Picoseconds since midnight: 4.01 allows twelve digits of a second. */
+  | { readonly kind: 'time'; readonly picos: bigint }
+  /** Picoseconds since 1970 in UTC; `offset` in minutes, undefined where none was written. */
+  | { readonly kind: 'moment'; readonly picos: bigint; readonly offset: number | undefined }
+  | { readonly kind: 'duration'; readonly micros: bigint }
+  | { readonly kind: 'uuid'; readonly value: string }
+  | { readonly kind: 'binary' }
+
+export const NULL: LiteralValue = { kind: 'null' }
+
+export const PICOS_PER_MICRO = 1_000_000n
+export const PICOS_PER_DAY = 86_400_000_000_000_000n
+
+/** The moments that DuckDB holds, in microseconds since 1970; what mindatetime() and maxdatetime() return. */
+export const FIRST_MOMENT = -9_223_372_022_400_000_000n
+export const LAST_MOMENT = 9_223_372_036_854_775_806n
+/** The days that DuckDB holds, since 1970. */
+export const FIRST_DAY = -2_147_483_646
+export const LAST_DAY = 2_147_483_646
+
+export const FIRST_INTEGER = -(2n ** 63n)
+export const LAST_INTEGER = 2n ** 63n - 1n
+
+/** Longer ones have no use and would make exact arithmetic slow. */
+const LONGEST_NUMBER = 1000
+/** Beyond this every exponent says the same: larger, or nearer to zero, than any value that a column can hold. */
+const MOST_EXPONENT = 2000
+
+/** The type of a literal before it meets anything. */
+export function literalType(value: LiteralValue): ValueType {
+  switch (value.kind) {
+    case 'number':
+      return numberType(value)
+    case 'special':
+      return TYPE.double
+    case 'moment':
+      return value.offset === undefined ? TYPE.timestamp : TYPE.timestamptz
+    case 'null':
+    case 'boolean':
+    case 'string':
+    case 'date':
+    case 'time':
+    case 'duration':
+    case 'uuid':
+    case 'binary':
+      return TYPE[value.kind]
+    default:
+      return value satisfies never
+  }
+}
+
+/** Whole numbers beyond 64 bits are decimals (section 5.1.1.14.1), and what 38 digits can't hold is a double. */
+function numberType(value: Extract<LiteralValue, { kind: 'number' }>): ValueType {
+  const { digits, scale, whole } = value
+  if (whole && digits >= FIRST_INTEGER && digits <= LAST_INTEGER) return TYPE.integer
+  const places = Math.max(scale, 0)
+  const length = String(digits < 0n ? -digits : digits).length + places - scale
+  const precision = Math.max(length, places, 1)
+  return precision <= MOST_DIGITS ? decimal(precision, places, true) : TYPE.double
+}
+
+export function parseNumber(text: string, at: number): LiteralValue {
+  if (text.length > LONGEST_NUMBER) {
+    throw invalid(at, `a number of ${text.length} characters; at most ${LONGEST_NUMBER} are taken.`)
+  }
+  const [, sign, whole, fraction = '', power = '0'] = /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(
+    text,
+  )!
+  const digits = BigInt(`${whole}${fraction}`)
+  const exponent = Math.max(-MOST_EXPONENT, Math.min(MOST_EXPONENT, Number(power)))
+  const scale = fraction.length - exponent
+  return {
+    kind: 'number',
+    digits: sign === '-' ? -digits : digits,
+    // Zero is zero at any scale, and a negative scale is written out.
+    ...(digits === 0n ? { scale: Math.max(fraction.length, 0) } : { scale }),
+    whole: /^[+-]?\d+$/.test(text),
+  }
+}
+
+const DATE = /^(-?)(\d{4,})-(\d\d)-(\d\d)/
+const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?/
+
+export function parseDate(text: string, at: number): LiteralValue {
+  const days = daysFrom(text, at)
+  if (days < FIRST_DAY || days > LAST_DAY) {
+    throw invalid(at, `'${text}' is beyond the days that can be held, -5877641-06-25 to 5881580-07-10.`)
+  }
+  return { kind: 'date', days }
+}
+
+export function parseTime(text: string, at: number): LiteralValue {
+  return { kind: 'time', picos: picosFrom(text, text, at) }
+}
+
+export function parseMoment(text: string, at: number): LiteralValue {
+  const split = text.search(/t/i)
+  const days = daysFrom(text, at)
+  const clock = text.slice(split + 1)
+  const [, zone] = /(z|[+-]\d\d:\d\d)$/i.exec(clock) ?? []
+  const offset = zone === undefined ? undefined : offsetFrom(zone, text, at)
+  const picos =
+    BigInt(days) * PICOS_PER_DAY + picosFrom(clock, text, at) - BigInt(offset ?? 0) * 60n * 1_000_000_000_000n
+  if (picos < FIRST_MOMENT * PICOS_PER_MICRO || picos > LAST_MOMENT * PICOS_PER_MICRO) {
+    throw invalid(
+      at,
+      `'${text}' is beyond the moments that can be held, -290308-12-22T00:00:00Z to 294247-01-10T04:00:54.775806Z.`,
+    )
+  }
+  return { kind: 'moment', picos, offset }
+}
+
+function daysFrom(text: string, at: number): number {
+  const [, sign, digits, monthText, dayText] = DATE.exec(text)!
+  if (digits!.length > 4 && digits!.startsWith('0')) {
+    throw invalid(at, `'${text}' has a year with a needless zero in front; a year has four digits or more.`)
+  }
+  const year = Number(digits) * (sign === '-' ? -1 : 1)
+  const month = Number(monthText)
+  const day = Number(dayText)
+  if (month < 1 || month > 12) throw invalid(at, `'${text}' has month ${monthText}; months are 01 to 12.`)
+  const last = daysInMonth(year, month)
+  if (day < 1 || day > last) {
+    throw invalid(at, `'${text}' has day ${dayText}; that month has the days 01 to ${last}.`)
+  }
+  return daysOf(year, month, day)
+}
+
+/** A second of 60 is legal (a leap second) and, as in every clock without them, the first of the next minute. */
+function picosFrom(clock: string, literal: string, at: number): bigint {
+  const [, hour, minute, second = '00', fraction = ''] = TIME.exec(clock)!
+  if (Number(hour) > 23) throw invalid(at, `'${literal}' has hour ${hour}; hours are 00 to 23.`)
+  if (Number(minute) > 59) throw invalid(at, `'${literal}' has minute ${minute}; minutes are 00 to 59.`)
+  if (Number(second) > 60) throw invalid(at, `'${literal}' has second ${second}; seconds are 00 to 60.`)
+  if (fraction.length > 12) throw invalid(at, `'${literal}' has a second with more than twelve digits.`)
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second)
+  return BigInt(seconds) * 1_000_000_000_000n + BigInt(fraction.padEnd(12, '0'))
+}
+
+function offsetFrom(zone: string, literal: string, at: number): number {
+  if (zone.length === 1) return 0
+  const hours = Number(zone.slice(1, 3))
+  const minutes = Number(zone.slice(4, 6))
+  if (hours > 23 || minutes > 59) {
+    throw invalid(at, `'${literal}' has the offset ${zone}; offsets go to 23:59.`)
+  }
+  return (hours * 60 + minutes) * (zone.startsWith('-') ? -1 : 1)
+}
+
+const DURATION = /^(-?)P(?:(\d+)D)?(?:(T)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/i
+const MOST_MICROS = 2n ** 63n - 1n
+
+/** The micros of an ISO 8601 duration of days to seconds, or undefined where the text is none. */
+export function durationMicros(text: string): bigint | undefined {
+  const match = DURATION.exec(text)
+  if (!match) return undefined
+  const [, sign, days, clock, hours, minutes, seconds, fraction = ''] = match
+  // At least one part, and at least one after the T.
+  if (clock ? hours === undefined && minutes === undefined && seconds === undefined : days === undefined) {
+    return undefined
+  }
+  const whole =
+    ((BigInt(days ?? 0) * 24n + BigInt(hours ?? 0)) * 60n + BigInt(minutes ?? 0)) * 60n + BigInt(seconds ?? 0)
+  // Digits beyond the microsecond round, half up.
+  const micros = BigInt(fraction.slice(0, 6).padEnd(6, '0')) + (fraction.charAt(6) >= '5' ? 1n : 0n)
+  const total = whole * 1_000_000n + micros
+  return total > MOST_MICROS ? undefined : sign === '-' ? -total : total
+}
+
+export function parseDuration(text: string, at: number): LiteralValue {
+  const micros = text.length > 100 ? undefined : durationMicros(text)
+  if (micros === undefined) {
+    throw invalid(
+      at,
+      `'${text.slice(0, 40)}' is no duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes and seconds.`,
+    )
+  }
+  return { kind: 'duration', micros }
+}
+
+/** base64url, padded or not; the bits that a last character has too many must be zero. */
+const BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/
+
+export function parseBinary(text: string, at: number): LiteralValue {
+  if (!BINARY.test(text)) throw invalid(at, "a binary literal holds base64url, as binary'T0RhdGE'.")
+  return { kind: 'binary' }
+}

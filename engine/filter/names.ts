@@ -1,0 +1,31 @@
+import type { Syntax } from './tree.ts'
+
+/** The names of the columns in a tree, each once, in the order in which they stand in the text. */
+export function columnsOf(tree: Syntax, names = new Set<string>()): Set<string> {
+  if (tree.kind === 'column') names.add(tree.name)
+  for (const part of partsOf(tree)) columnsOf(part, names)
+  return names
+}
+
+/** What an expression is made of, from left to right. */
+function partsOf(node: Syntax): readonly Syntax[] {
+  switch (node.kind) {
+    case 'literal':
+    case 'column':
+      return []
+    case 'unary':
+      return [node.operand]
+    case 'binary':
+      return [node.left, node.right]
+    case 'logical':
+      return node.operands
+    case 'in':
+      return [node.operand, ...node.items]
+    case 'call':
+      return node.args
+    case 'case':
+      return node.branches.flatMap(({ when, result }) => [when, result])
+    default:
+      return node satisfies never
+  }
+}

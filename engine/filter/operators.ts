@@ -1,0 +1,199 @@
+import { ADD, DIV, DIVBY, MOD, MUL, NEGATE, SUB } from './arithmetic.ts'
+import type { Overload } from './overloads.ts'
+import type { ArithmeticOperator, ComparisonOperator } from './tree.ts'
+
+/** The groups of section 5.1.1.16; a larger number binds more tightly. */
+export const PRECEDENCE = {
+  or: 1,
+  and: 2,
+  equality: 3,
+  relational: 4,
+  additive: 5,
+  multiplicative: 6,
+  unary: 7,
+  primary: 8,
+} as const
+
+export interface OperatorRow {
+  readonly name: string
+  readonly group: keyof typeof PRECEDENCE
+  readonly about: string
+  readonly example: string
+  /** Arithmetic: what it takes and gives, type by type. */
+  readonly overloads?: readonly Overload[]
+  /** The others: in words, and the SQL with `x` and `y` for the operands. */
+  readonly takes?: string
+  readonly gives?: 'boolean'
+  readonly sql?: string
+}
+
+const TWO_ALIKE = 'two values of one type, two numbers, or two of date, timestamp and timestamptz'
+
+function comparisonRow(
+  name: ComparisonOperator,
+  group: 'equality' | 'relational',
+  sql: string,
+  about: string,
+  example: string,
+): OperatorRow & { name: ComparisonOperator } {
+  return { name, group, takes: TWO_ALIKE, gives: 'boolean', sql, about, example }
+}
+
+function arithmeticRow(
+  name: ArithmeticOperator,
+  group: 'additive' | 'multiplicative',
+  overloads: readonly Overload[],
+  about: string,
+  example: string,
+): OperatorRow & { name: ArithmeticOperator } {
+  return { name, group, overloads, about, example }
+}
+
+/**
+ * Every operator, tightest first: the parser takes precedence from here, the checker types, the compiler the SQL of
+ * arithmetic, and the reference page all of it.
+ */
+export const operatorTable: readonly OperatorRow[] = [
+  {
+    name: 'in',
+    group: 'primary',
+    takes: 'a value, and literals of its type in parentheses',
+    gives: 'boolean',
+    sql: 'x IN (…)',
+    about: 'Equal to one of the list. A null in the list equals a null value; the empty list holds nothing.',
+    example: "Country in ('AT', 'CH', null)",
+  },
+  {
+    name: '-',
+    group: 'unary',
+    overloads: NEGATE,
+    about: 'The number or duration with the other sign.',
+    example: '-Balance gt 100',
+  },
+  {
+    name: 'not',
+    group: 'unary',
+    takes: 'boolean',
+    gives: 'boolean',
+    sql: 'NOT x',
+    about: 'True where the operand is false, null where it is null. Binds tightly: write not (a eq b).',
+    example: "not contains(Name, 'test')",
+  },
+  arithmeticRow(
+    'mul',
+    'multiplicative',
+    MUL,
+    'The product. Integers and decimals stay exact.',
+    'Price mul 1.2 gt 100',
+  ),
+  arithmeticRow(
+    'div',
+    'multiplicative',
+    DIV,
+    'The quotient; of two integers the whole part. Zero as divisor fails, but divides a double, or a literal with a point, to INF or NaN.',
+    'Minutes div 60 eq 2',
+  ),
+  arithmeticRow(
+    'divby',
+    'multiplicative',
+    DIVBY,
+    'The quotient with its fraction, also of integers. Zero as divisor gives INF, -INF or NaN.',
+    'Rating divby 2 eq 2.5',
+  ),
+  arithmeticRow(
+    'mod',
+    'multiplicative',
+    MOD,
+    'The remainder, with the sign of the left operand. Zero as divisor fails.',
+    'Id mod 10 eq 0',
+  ),
+  arithmeticRow(
+    'add',
+    'additive',
+    ADD,
+    'The sum; or a day or moment so much later.',
+    "Ordered add duration'P7D' lt now()",
+  ),
+  arithmeticRow(
+    'sub',
+    'additive',
+    SUB,
+    'The difference; or a day or moment so much earlier; or the duration between two.',
+    "Shipped sub Ordered gt duration'P3D'",
+  ),
+  comparisonRow(
+    'gt',
+    'relational',
+    'x > y',
+    'Greater than. False where a side is null or NaN.',
+    'Price gt 9.99',
+  ),
+  comparisonRow(
+    'ge',
+    'relational',
+    'x >= y',
+    'Greater than or equal to. False where a side is null or NaN.',
+    'Day ge 2024-01-01',
+  ),
+  comparisonRow(
+    'lt',
+    'relational',
+    'x < y',
+    'Less than. False where a side is null or NaN.',
+    'Opens lt 08:30',
+  ),
+  comparisonRow(
+    'le',
+    'relational',
+    'x <= y',
+    'Less than or equal to. False where a side is null or NaN.',
+    "Name le 'M'",
+  ),
+  comparisonRow(
+    'eq',
+    'equality',
+    'x IS NOT DISTINCT FROM y',
+    'Equal. Null equals null and nothing else; NaN equals nothing.',
+    "Name eq 'Milk'",
+  ),
+  comparisonRow(
+    'ne',
+    'equality',
+    'x IS DISTINCT FROM y',
+    'Not equal: always the opposite of eq, so a null is not equal to 5.',
+    'Discount ne null',
+  ),
+  {
+    name: 'and',
+    group: 'and',
+    takes: 'booleans',
+    gives: 'boolean',
+    sql: 'x AND y',
+    about: 'Both. False if one is false, else null if one is null.',
+    example: 'Price gt 5 and Stock gt 0',
+  },
+  {
+    name: 'or',
+    group: 'or',
+    takes: 'booleans',
+    gives: 'boolean',
+    sql: 'x OR y',
+    about: 'At least one. True if one is true, else null if one is null.',
+    example: "City eq 'Wien' or City eq 'Graz'",
+  },
+]
+
+const byName = new Map(operatorTable.map((row) => [row.name, row]))
+
+export function operatorRow(name: string): OperatorRow {
+  return byName.get(name)!
+}
+
+export function precedence(name: string): number {
+  return PRECEDENCE[operatorRow(name).group]
+}
+
+/** Those that stand between two operands. */
+export const INFIX_NAMES: readonly string[] = operatorTable
+  .map((row) => row.name)
+  .filter((name) => name !== '-' && name !== 'not' && name !== 'in')

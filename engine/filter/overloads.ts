@@ -1,0 +1,41 @@
+import type { LiteralValue } from './literals.ts'
+import type { Sql } from './sql.ts'
+import type { Expression } from './tree.ts'
+import type { Kind, ValueType } from './values.ts'
+
+/** One way to call an operator or a function: what it takes, what it gives, and its SQL. */
+export interface Overload {
+  readonly takes: readonly Kind[]
+  readonly gives: ValueType | ((types: readonly ValueType[]) => ValueType)
+  readonly sql: (args: readonly Sql[], site: CallSite) => Sql
+  /** Whether a last argument of zero makes the request fail. A literal one is refused before anything runs. */
+  readonly zeroFails?: boolean | ((types: readonly ValueType[]) => boolean)
+  /**
+   * Looks at arguments whose types are right already: refuses values that are not, by `invalid_filter`, and may put
+   * others in their place.
+   */
+  readonly prepare?: (args: readonly Expression[]) => readonly Expression[]
+}
+
+/** What an overload may want to know of the place where it is called, besides the SQL of its arguments. */
+export interface CallSite {
+  /** Counted from 1, for messages of run-time errors. */
+  readonly position: number
+  readonly types: readonly ValueType[]
+  /** The arguments that are literals. */
+  readonly values: readonly (LiteralValue | undefined)[]
+  /** A new parameter, bound as VARCHAR. */
+  readonly parameter: (text: string) => Sql
+}
+
+export function resultType(overload: Overload, types: readonly ValueType[]): ValueType {
+  return typeof overload.gives === 'function' ? overload.gives(types) : overload.gives
+}
+
+export function zeroFails(overload: Overload, types: readonly ValueType[]): boolean {
+  return typeof overload.zeroFails === 'function' ? overload.zeroFails(types) : (overload.zeroFails ?? false)
+}
+
+export function isZero(value: LiteralValue | undefined): boolean {
+  return value?.kind === 'number' && value.digits === 0n
+}

@@ -1,0 +1,78 @@
+import { CASE, type FunctionRow, functionTable } from './functions.ts'
+import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
+import { type Overload, resultType } from './overloads.ts'
+import { atom } from './sql.ts'
+import { decimal, type Kind, TYPE, typeName, type ValueType } from './values.ts'
+
+/** The page on operators and functions, as Markdown, from the tables that the filter itself runs on. */
+export function renderReference(): string {
+  return [
+    '# Operators and functions of `$filter`',
+    'Made from the tables in `operators.ts` and `functions.ts`; a test holds them equal. Names of operators and functions may be written in any case. `decimal` stands for every precision and scale.',
+    '## Operators',
+    `From the tightest to the loosest; those of one group go from left to right: ${groups()}.`,
+    ...operatorTable.map(operatorSection),
+    '## Functions',
+    'A function of null is null.',
+    ...functionTable.map(functionSection),
+    `### \`${CASE.name}\`\n\n${CASE.about}\n\n    ${CASE.example}\n\n| takes | gives | SQL |\n|---|---|---|\n| pairs of a condition and a result | the type of the results | \`CASE WHEN x THEN y … END\` |`,
+    '',
+  ].join('\n\n')
+}
+
+function groups(): string {
+  const order = Object.keys(PRECEDENCE).toReversed() as (keyof typeof PRECEDENCE)[]
+  return order
+    .map((group) =>
+      operatorTable
+        .filter((row) => row.group === group)
+        .map((row) => `\`${row.name}\``)
+        .join(' '),
+    )
+    .join(', then ')
+}
+
+function operatorSection(row: OperatorRow): string {
+  const rows = row.overloads
+    ? row.overloads.map((overload) => overloadRow(overload, ['x', 'y']))
+    : [`| ${row.takes} | ${row.gives} | \`${row.sql}\` |`]
+  return section(row.name, row.about, row.example, rows)
+}
+
+function functionSection(row: FunctionRow): string {
+  const rows = row.constant
+    ? ['| nothing | timestamptz | a parameter |']
+    : row.overloads.map((overload) => overloadRow(overload, row.args))
+  return section(`${row.name}(${row.args.join(', ')})`, row.about, row.example, rows)
+}
+
+function section(title: string, about: string, example: string, rows: readonly string[]): string {
+  return `### \`${title}\`\n\n${about}\n\n    ${example}\n\n| takes | gives | SQL |\n|---|---|---|\n${rows.join('\n')}`
+}
+
+const SAMPLE_DECIMAL = decimal(10, 2)
+
+function overloadRow(overload: Overload, names: readonly string[]): string {
+  const types = overload.takes.map(sampleType)
+  const sql = overload.sql(
+    overload.takes.map((_, index) => atom(names[index]!)),
+    {
+      position: 1,
+      types,
+      values: overload.takes.map(() => undefined),
+      parameter: () => atom('$1'),
+    },
+  )
+  const gives = resultType(overload, types)
+  const shown = gives.kind === 'decimal' && typeof overload.gives === 'function' ? 'decimal' : typeName(gives)
+  return `| ${overload.takes.join(', ')} | ${shown} | \`${sql.text.replaceAll('|', '\\|')}\` |`
+}
+
+function sampleType(kind: Kind): ValueType {
+  return kind === 'decimal' ? SAMPLE_DECIMAL : TYPE[kind]
+}
+
+/** Without the sentences of errors, and fit for a table. */
+function shortened(sql: string): string {
+  return sql.replaceAll(/error\('[^']*'\)/g, 'error(…)').replaceAll('|', '\\|')
+}

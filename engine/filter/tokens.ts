@@ -1,0 +1,181 @@
+import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain'
+import { excerpt, invalid, tooComplex } from './errors.ts'
+import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from './limits.ts'
+import { INFIX_NAMES } from './operators.ts'
+
+/**
+ * The tokens of a filter. Whether a word is a column, a function or an operator depends on where it stands, so every
+ * operator's token is also a Word, and the grammar asks for the one or the other.
+ */
+
+const WORD = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*/uy
+
+/** The lexer chooses patterns by the first character; this names every one beyond ASCII. */
+const WORD_STARTS = [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
+  ...Array.from({ length: 0xffff - 0x7f }, (_, index) => index + 0x80),
+]
+
+export const Word = createToken({
+  name: 'Word',
+  pattern: (text: string, offset: number) => {
+    WORD.lastIndex = offset
+    return WORD.exec(text) as [string] | null
+  },
+  start_chars_hint: WORD_STARTS,
+  line_breaks: false,
+})
+
+/** A literal of any kind; the kind is the token's name. */
+export const Literal = createToken({ name: 'Literal', pattern: Lexer.NA })
+export const Infix = createToken({ name: 'Infix', pattern: Lexer.NA })
+
+/** The longest first: `divby` begins with `div`. */
+const infixTokens = INFIX_NAMES.toSorted((a, b) => b.length - a.length).map((name) =>
+  createToken({ name, pattern: new RegExp(name, 'i'), longer_alt: Word, categories: [Infix, Word] }),
+)
+export const In = createToken({ name: 'in', pattern: /in/i, longer_alt: Word, categories: [Word] })
+export const Not = createToken({ name: 'not', pattern: /not/i, longer_alt: Word, categories: [Word] })
+
+/** Case counts in `null`, `NaN` and `INF`, and only there. Columns of these names must be quoted. */
+function wordLiteral(name: string, pattern: RegExp): TokenType {
+  return createToken({ name, pattern, longer_alt: Word, categories: [Literal] })
+}
+
+/**
+ * A literal ends where no letter, digit, point or sign follows: `5-3` is neither a number nor a subtraction. A colon
+ * may follow, since it parts conditions from results in case().
+ */
+function numberLike(name: string, pattern: RegExp): TokenType {
+  return createToken({
+    name,
+    pattern: new RegExp(`(?:${pattern.source})(?![\\w.+-])`, 'i'),
+    categories: [Literal],
+    line_breaks: false,
+  })
+}
+
+const TIME = /\d\d:\d\d(?::\d\d(?:\.\d+)?)?/.source
+const DATE = /-?\d{4,}-\d\d-\d\d/.source
+
+export const LParen = createToken({ name: 'LParen', pattern: '(' })
+export const RParen = createToken({ name: 'RParen', pattern: ')' })
+export const Comma = createToken({ name: 'Comma', pattern: ',' })
+export const Colon = createToken({ name: 'Colon', pattern: ':' })
+export const Minus = createToken({ name: 'Minus', pattern: '-' })
+export const QuotedName = createToken({
+  name: 'QuotedName',
+  pattern: /"[^"]*(?:""[^"]*)*"/,
+  line_breaks: true,
+})
+
+/** Things that the standard has and a flat table has not, and mistakes; recognised for the sake of the message. */
+export const Foreign = createToken({ name: 'Foreign', pattern: Lexer.NA })
+function foreign(name: string, pattern: RegExp): TokenType {
+  return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
+}
+
+const TOKENS: TokenType[] = [
+  createToken({ name: 'Blank', pattern: /[ \t]+/, group: Lexer.SKIPPED }),
+  createToken({ name: 'string', pattern: /'[^']*(?:''[^']*)*'/, categories: [Literal], line_breaks: true }),
+  createToken({
+    name: 'prefixed',
+    pattern: /[A-Za-z_]\w*(?:\.\w+)*'[^']*(?:''[^']*)*'/,
+    categories: [Literal],
+    line_breaks: true,
+  }),
+  QuotedName,
+  numberLike('guid', /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/),
+  numberLike('moment', new RegExp(`${DATE}T${TIME}(?:Z|[+-]\\d\\d:\\d\\d)?`)),
+  numberLike('date', new RegExp(DATE)),
+  numberLike('time', new RegExp(TIME)),
+  numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?/),
+  createToken({ name: 'negativeInfinity', pattern: /-INF(?!\w)/, categories: [Literal] }),
+  foreign('malformed', /[+-]?\.?\d(?:[\w.+-]|:(?=\d))*/),
+  foreign('qualified', /[A-Za-z_]\w*(?:\.\w+)+/),
+  foreign('alias', /[@$]\w*/),
+  foreign('path', /\//),
+  foreign('bracket', /[[\]{}]/),
+  foreign('symbol', /[=<>!&|+*%^~?;#\\`]+/),
+  wordLiteral('null', /null/),
+  wordLiteral('boolean', /true|false/i),
+  wordLiteral('NaN', /NaN/),
+  wordLiteral('INF', /INF/),
+  ...infixTokens,
+  In,
+  Not,
+  Word,
+  LParen,
+  RParen,
+  Comma,
+  Colon,
+  Minus,
+]
+
+/** All of them, for the grammar. */
+export const VOCABULARY: TokenType[] = [...TOKENS, Literal, Infix, Foreign]
+
+const lexer = new Lexer(TOKENS, {
+  positionTracking: 'onlyOffset',
+  recoveryEnabled: false,
+  ensureOptimizations: true,
+})
+
+export type Token = IToken
+
+/**
+ * Text to tokens, within the limits of length, number and nesting.
+ * @throws EngineError `invalid_filter`, `filter_too_complex`
+ */
+export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): readonly Token[] {
+  if (text.length > limits.length) {
+    throw tooComplex(`The filter has ${text.length} characters; at most ${limits.length} are taken.`)
+  }
+  checkCharacters(text)
+  const { tokens, errors } = lexer.tokenize(text)
+  const error = errors[0]
+  if (error) throw unreadable(text, error.offset)
+  if (tokens.length > limits.tokens) {
+    throw tooComplex(`The filter has ${tokens.length} words and signs; at most ${limits.tokens} are taken.`)
+  }
+  checkNesting(tokens, limits)
+  return tokens
+}
+
+function checkCharacters(text: string): void {
+  if (text === '') throw invalid(0, 'the filter is empty. Write a condition, as in Price gt 5.')
+  const outer = /^[ \t]+|[ \t]+$/.exec(text)
+  if (outer) {
+    const where = outer.index === 0 ? 'begins' : 'ends'
+    throw invalid(outer.index, `the filter ${where} with a blank. Remove it.`)
+  }
+  if (!text.isWellFormed()) {
+    throw invalid(/\p{Surrogate}/u.exec(text)!.index, 'half of a surrogate pair, which is no character.')
+  }
+  const nul = text.indexOf('\0')
+  if (nul >= 0) throw invalid(nul, 'the character U+0000, which no filter may hold.')
+}
+
+/** Counted in the tokens, because the parser calls itself for each level. */
+function checkNesting(tokens: readonly Token[], limits: FilterLimits): void {
+  let depth = 0
+  let prefixes = 0
+  for (const token of tokens) {
+    if (token.tokenType === LParen) depth++
+    else if (token.tokenType === RParen) depth--
+    prefixes = token.tokenType === Minus || token.tokenType === Not ? prefixes + 1 : 0
+    if (depth + prefixes > limits.nesting) throw tooDeep(limits)
+  }
+}
+
+function unreadable(text: string, at: number): Error {
+  const character = String.fromCodePoint(text.codePointAt(at)!)
+  if (character === "'") return invalid(at, "this text has no closing '. A ' inside a text is written twice.")
+  if (character === '"')
+    return invalid(at, 'this quoted name has no closing ". A " inside a name is written twice.')
+  if (/[\s\p{Z}]/u.test(character)) {
+    const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+    return invalid(at, `the white space U+${code}. Only blanks and tabs may part words.`)
+  }
+  return invalid(at, `the character '${excerpt(character)}' can't stand here.`)
+}

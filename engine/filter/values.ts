@@ -1,0 +1,141 @@
+import type { ColumnType } from '../types.ts'
+import { decimalParts } from '../types.ts'
+
+/**
+ * The type of an expression. Column types, except that JSON is its text, and `duration`, which no column has: the
+ * difference of two moments, held as a BIGINT of microseconds.
+ */
+export type ValueType =
+  | { readonly kind: PlainKind }
+  | {
+      readonly kind: 'decimal'
+      readonly precision: number
+      readonly scale: number
+      /** Made of literals alone, whose scale floats (section 5.1.1.2.5: such a number divides by zero to INF). */
+      readonly floating: boolean
+    }
+
+type PlainKind =
+  | 'null'
+  | 'boolean'
+  | 'integer'
+  | 'double'
+  | 'string'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'duration'
+  | 'uuid'
+  | 'binary'
+
+export type Kind = PlainKind | 'decimal'
+
+export const TYPE = {
+  null: { kind: 'null' },
+  boolean: { kind: 'boolean' },
+  integer: { kind: 'integer' },
+  double: { kind: 'double' },
+  string: { kind: 'string' },
+  date: { kind: 'date' },
+  time: { kind: 'time' },
+  timestamp: { kind: 'timestamp' },
+  timestamptz: { kind: 'timestamptz' },
+  duration: { kind: 'duration' },
+  uuid: { kind: 'uuid' },
+  binary: { kind: 'binary' },
+} as const satisfies Record<PlainKind, ValueType>
+
+/** The widest that DuckDB has. */
+export const MOST_DIGITS = 38
+
+export type Decimal = Extract<ValueType, { kind: 'decimal' }>
+
+export function decimal(precision: number, scale: number, floating = false): Decimal {
+  return { kind: 'decimal', precision, scale, floating }
+}
+
+export function valueType(type: ColumnType): ValueType {
+  if (type === 'json') return TYPE.string
+  const parts = decimalParts(type)
+  if (parts) return decimal(parts.precision, parts.scale)
+  return TYPE[type as Exclude<ColumnType, 'json' | `decimal(${number},${number})`>]
+}
+
+/** As error messages name it. */
+export function typeName(type: ValueType): string {
+  return type.kind === 'decimal' ? `decimal(${type.precision},${type.scale})` : type.kind
+}
+
+export function duckType(type: ValueType): string {
+  switch (type.kind) {
+    case 'null':
+    case 'boolean':
+      return 'BOOLEAN'
+    case 'integer':
+    case 'duration':
+      return 'BIGINT'
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`
+    case 'double':
+      return 'DOUBLE'
+    case 'string':
+      return 'VARCHAR'
+    case 'date':
+      return 'DATE'
+    case 'time':
+      return 'TIME'
+    case 'timestamp':
+      return 'TIMESTAMP'
+    case 'timestamptz':
+      return 'TIMESTAMPTZ'
+    case 'uuid':
+      return 'UUID'
+    case 'binary':
+      return 'BLOB'
+    default:
+      return type satisfies never
+  }
+}
+
+export function isNumeric(type: ValueType): boolean {
+  return type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'double'
+}
+
+/** On the calendar: a day or a moment. All of these compare with each other, a day as its midnight UTC. */
+export function isMoment(type: ValueType): boolean {
+  return type.kind === 'date' || type.kind === 'timestamp' || type.kind === 'timestamptz'
+}
+
+/** 19 digits hold every 64-bit integer. Beside a literal its scale may float; beside a decimal column it can't. */
+const INTEGER_AS_DECIMAL = decimal(19, 0, true)
+
+/**
+ * The type to which two numbers are promoted (section 5.1.1.17). Decimals that together need more digits than DuckDB
+ * has become doubles.
+ */
+export function promote(left: ValueType, right: ValueType): ValueType {
+  if (left.kind === 'double' || right.kind === 'double') return TYPE.double
+  if (left.kind === 'integer' && right.kind === 'integer') return TYPE.integer
+  const a = asDecimal(left)
+  const b = asDecimal(right)
+  const scale = Math.max(a.scale, b.scale)
+  const precision = Math.max(a.precision - a.scale, b.precision - b.scale) + scale
+  return precision <= MOST_DIGITS ? decimal(precision, scale, a.floating && b.floating) : TYPE.double
+}
+
+export function asDecimal(type: ValueType): Decimal {
+  return type.kind === 'decimal' ? type : INTEGER_AS_DECIMAL
+}
+
+/** The one type that values of all these types can take, or undefined. */
+export function common(types: readonly ValueType[]): ValueType | undefined {
+  const real = types.filter((type) => type.kind !== 'null')
+  if (real.length === 0) return TYPE.null
+  if (real.every(isNumeric)) return real.reduce(promote)
+  if (real.every(isMoment)) {
+    const widest = ['timestamptz', 'timestamp', 'date'] as const
+    return TYPE[widest.find((kind) => real.some((type) => type.kind === kind))!]
+  }
+  return real.every((type) => type.kind === real[0]!.kind) ? real[0] : undefined
+}
