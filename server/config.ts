@@ -10,6 +10,7 @@ import {
   object,
   oneOf,
   orNull,
+  type Reader,
   text,
 } from './config-reader.ts'
 
@@ -27,6 +28,12 @@ export interface PlanLimits {
 export interface ProviderOverride {
   readonly url?: string
   readonly key?: string
+  /** In place of the provider's published limits. */
+  readonly limits?: {
+    readonly windows?: readonly { readonly requests: number; readonly perSeconds: number }[]
+    readonly withKey?: readonly { readonly requests: number; readonly perSeconds: number }[]
+    readonly concurrency?: number
+  }
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -131,6 +138,14 @@ const DEFAULTS = {
 const milliseconds = integer(1, 7 * 86_400_000)
 const count = integer(1, 1_000_000)
 
+const partOfWindow = object({ requests: count, perSeconds: integer(1) })
+
+const WINDOW: Reader<{ requests: number; perSeconds: number }> = (value, where) => {
+  const { requests, perSeconds } = partOfWindow(value, where)
+  if (requests !== undefined && perSeconds !== undefined) return { requests, perSeconds }
+  throw new ConfigError(`${where} must say requests and perSeconds.`)
+}
+
 const FILE = object({
   host: text,
   port: integer(0, 65_535),
@@ -168,7 +183,13 @@ const FILE = object({
   shedding: object({ eventLoopDelay: integer(0), memoryBytes: integer(0) }),
   engine: object({ threads: count, workers: count, memoryLimit: text }),
   cors: object({ origins: list(text) }),
-  providers: mapOf(object({ url: address, key: text })),
+  providers: mapOf(
+    object({
+      url: address,
+      key: text,
+      limits: object({ windows: list(WINDOW), withKey: list(WINDOW), concurrency: count }),
+    }),
+  ),
 })
 
 /** Arguments of the command line, as text; they win over the environment, and that wins over the file. */

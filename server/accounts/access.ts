@@ -23,13 +23,13 @@ export interface Member {
   readonly permission: Permission
 }
 
-// What came in without the server, by the library or a command, belongs to the first account and is private.
+// What came in without the server, by the library or a command, belongs to the first admin and is private.
 const SELECT = `
   SELECT r.id AS repositoryId, a.id AS ownerId, a.name AS owner, coalesce(o.private, 1) AS private,
     m.permission AS permission
   FROM repositories r
   LEFT JOIN repository_owners o ON o.repository_id = r.id
-  JOIN accounts a ON a.id = coalesce(o.account_id, (SELECT min(id) FROM accounts))
+  JOIN accounts a ON a.id = coalesce(o.account_id, (SELECT id FROM accounts ORDER BY admin DESC, id LIMIT 1))
   LEFT JOIN repository_members m ON m.repository_id = r.id AND m.account_id = ?`
 
 const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>

@@ -47,7 +47,9 @@ export const SERVER_STEPS = [
 
   CREATE TABLE provider_limits (
     name TEXT PRIMARY KEY,
-    state TEXT NOT NULL
+    consumed INTEGER NOT NULL,
+    -- Milliseconds since 1970.
+    expires_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
 ] as const

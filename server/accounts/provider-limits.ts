@@ -1,0 +1,22 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { LimitStore } from '../../connectors/index.ts'
+
+/** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
+export function providerLimits(database: DatabaseSync, now: () => number = Date.now): LimitStore {
+  database.prepare('DELETE FROM provider_limits WHERE expires_at < ?').run(now())
+  const load = database.prepare(
+    'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',
+  )
+  const save = database.prepare(
+    'INSERT INTO provider_limits VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET consumed = excluded.consumed, expires_at = excluded.expires_at',
+  )
+  return {
+    load: (key) => {
+      const row = load.get(key)
+      return row && { consumed: row['consumed'] as number, expiresAt: row['expiresAt'] as number }
+    },
+    save: (key, consumed, expiresAt) => {
+      save.run(key, consumed, expiresAt)
+    },
+  }
+}

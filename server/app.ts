@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import staticFiles from '@fastify/static'
+import underPressure from '@fastify/under-pressure'
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import type { Config } from './config.ts'
+import { ServerError } from './errors.ts'
+import { authenticate } from './http/authenticate.ts'
+import { readJsonBodies } from './http/body.ts'
+import { answerClientError, answerErrors, answerFrameworkError } from './http/errors.ts'
+import { addSecurityHeaders, allowOrigins } from './http/headers.ts'
+import { loggerOptions } from './http/logger.ts'
+import { Paths } from './http/paths.ts'
+import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
+import { traceRequests } from './http/trace.ts'
+import { validateStrictly } from './http/validate.ts'
+import { Document } from './openapi/document.ts'
+import { accountRoutes } from './routes/account.ts'
+import { dataRoutes } from './routes/data.ts'
+import { datasetRoutes } from './routes/datasets.ts'
+import { memberRoutes } from './routes/members.ts'
+import { providerRoutes } from './routes/providers.ts'
+import { repositoryRoutes } from './routes/repositories.ts'
+import { serviceRoutes } from './routes/service.ts'
+import { userKeyRoutes } from './routes/user-keys.ts'
+import type { Services } from './services.ts'
+
+/** The service as a Fastify application of its own. `log` takes the lines of the log in place of the standard output. */
+export function buildApp(services: Services, log?: { write(line: string): void }): FastifyInstance {
+  const { limits, timeouts } = services.config
+  const app = Fastify({
+    logger: loggerOptions(services.config, log),
+    disableRequestLogging: true,
+    requestIdLogLabel: 'id',
+    genReqId: () => randomUUID(),
+    http: { maxHeaderSize: limits.headerBytes },
+    bodyLimit: limits.bodyBytes,
+    connectionTimeout: timeouts.idle,
+    requestTimeout: timeouts.transfer,
+    forceCloseConnections: true,
+    // Ids of series may be long; query strings are read by us, against the schema of the route.
+    routerOptions: { maxParamLength: 8_192, querystringParser: () => ({}) },
+    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
+  })
+  app.register(parquetry(services))
+  return app
+}
+
+/**
+ * The service as a plugin, to be a part of another Fastify application, also under a prefix. There the limits of
+ * headers, connections and path parameters are those of that application.
+ *
+ * A request goes through the hooks in this order, and can be refused by each: being stopped (503), overload (503),
+ * authentication (401), query string (400), body (400, 413, 415); then its route's handler.
+ */
+export function parquetry(services: Services): FastifyPluginAsync {
+  const { accounts, config, lifecycle, metrics } = services
+  return async (app) => {
+    const paths = new Paths()
+    const document = new Document(services.version)
+    paths.collect(app)
+    document.collect(app)
+    validateStrictly(app)
+    readJsonBodies(app)
+    // The schemas of answers document; what is sent is made from records field by field.
+    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    traceRequests(app, metrics)
+    addSecurityHeaders(app)
+    answerErrors(app, paths, metrics)
+    drainUnreadBodies(app)
+    lifecycle.guard(app)
+    await allowOrigins(app, config.cors.origins)
+    await shedLoad(app, config)
+    await authenticate(app, accounts)
+    app.addHook('preValidation', async (request) => {
+      const { config: route, schema } = request.routeOptions
+      if (!route.public) {
+        request.query = readQuery(rawQuery(request.url), schema?.querystring as QuerySchema | undefined)
+      }
+    })
+
+    repositoryRoutes(app, services)
+    memberRoutes(app, services)
+    datasetRoutes(app, services)
+    dataRoutes(app, services)
+    providerRoutes(app, services)
+    userKeyRoutes(app, services)
+    accountRoutes(app, services)
+    serviceRoutes(app, services, document)
+    if (services.console) serveConsole(app, services.console)
+  }
+}
+
+/** Refuses work while the event loop lags behind or memory is short, before anything is done for it. */
+async function shedLoad(app: FastifyInstance, { shedding }: Config): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: shedding.eventLoopDelay,
+    maxRssBytes: shedding.memoryBytes,
+    sampleInterval: 500,
+    pressureHandler: async (request) => {
+      if (request.routeOptions.config.always) return
+      throw new ServerError('busy', 'The server is overloaded. Try again in a few seconds.')
+    },
+  })
+}
+
+/** How long a client may go on sending a body that was refused; it can't read the answer before it has sent all. */
+const LINGER_MS = 5_000
+
+function drainUnreadBodies(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, _reply, done) => {
+    const { raw } = request
+    if (!raw.complete) {
+      raw.unpipe().resume()
+      const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
+      raw.once('close', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The built console: files for everybody; what it shows, it asks the API for, with the user's key. */
+function serveConsole(app: FastifyInstance, folder: string): void {
+  app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, public: true }
+      route.schema = { hide: true }
+    })
+    await scope.register(staticFiles, {
+      root: folder,
+      prefix: '/console/',
+      redirect: true,
+      setHeaders: (reply) => reply.header('content-security-policy', CONSOLE_POLICY),
+    })
+  })
+}

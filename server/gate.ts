@@ -1,0 +1,130 @@
+import { EngineError } from '../engine/index.ts'
+import { ServerError } from './errors.ts'
+
+export interface GateLimits {
+  /** Inside at once, in all and of one account. */
+  readonly places: number
+  readonly placesPerAccount: number
+  /** Waiting at once. */
+  readonly queue: number
+  /** The longest wait, in milliseconds. */
+  readonly wait: number
+}
+
+interface Waiting {
+  readonly account: number
+  readonly enter: () => void
+  readonly refuse: (error: Error) => void
+}
+
+/**
+ * Lets a limited number of transfers run at once. Who finds no place waits for a short time, in the order of arrival,
+ * except that an account at its own limit does not hold up the others.
+ */
+export class Gate {
+  readonly #limits: GateLimits
+  readonly #work: string
+  readonly #inside = new Map<number, number>()
+  #taken = 0
+  readonly #waiting: Waiting[] = []
+  #closed = false
+
+  /** `work` names what runs here, as "downloads". */
+  constructor(work: string, limits: GateLimits) {
+    this.#work = work
+    this.#limits = limits
+  }
+
+  get running(): number {
+    return this.#taken
+  }
+
+  get queued(): number {
+    return this.#waiting.length
+  }
+
+  /** Dispose what it gives, to leave. @throws ServerError `busy`, `shutting_down`; EngineError `cancelled` */
+  async enter(account: number, signal: AbortSignal): Promise<Disposable> {
+    if (this.#closed) throw stopping()
+    if (!this.#hasRoom(account)) await this.#wait(account, signal)
+    else this.#take(account)
+    let inside = true
+    return {
+      [Symbol.dispose]: () => {
+        if (!inside) return
+        inside = false
+        this.#leave(account)
+      },
+    }
+  }
+
+  /** Refuses those who wait and those who come; those inside stay. */
+  close(): void {
+    this.#closed = true
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse(stopping())
+  }
+
+  #hasRoom(account: number): boolean {
+    return (
+      this.#taken < this.#limits.places && (this.#inside.get(account) ?? 0) < this.#limits.placesPerAccount
+    )
+  }
+
+  #take(account: number): void {
+    this.#taken += 1
+    this.#inside.set(account, (this.#inside.get(account) ?? 0) + 1)
+  }
+
+  #leave(account: number): void {
+    this.#taken -= 1
+    const left = this.#inside.get(account)! - 1
+    if (left === 0) this.#inside.delete(account)
+    else this.#inside.set(account, left)
+    const next = this.#waiting.findIndex((waiting) => this.#hasRoom(waiting.account))
+    if (next >= 0) this.#waiting.splice(next, 1)[0]!.enter()
+  }
+
+  async #wait(account: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw cancelled()
+    if (this.#waiting.length >= this.#limits.queue) throw this.#busy()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting: Waiting = {
+      account,
+      // The place is taken at once, so that nobody slips in before the promise's callbacks run.
+      enter: () => {
+        this.#take(account)
+        resolve()
+      },
+      refuse: reject,
+    }
+    const giveUp = (error: Error) => {
+      const index = this.#waiting.indexOf(waiting)
+      if (index < 0) return
+      this.#waiting.splice(index, 1)
+      reject(error)
+    }
+    this.#waiting.push(waiting)
+    const timer = setTimeout(() => giveUp(this.#busy()), this.#limits.wait)
+    const onAbort = () => giveUp(cancelled())
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #busy(): ServerError {
+    return new ServerError('busy', `Too many ${this.#work} are running. Try again in a few seconds.`)
+  }
+}
+
+/** What everybody gets who comes while the server is being stopped. */
+export function stopping(): ServerError {
+  return new ServerError('shutting_down', 'The server is being stopped. Try again in a few seconds.')
+}
+
+function cancelled(): EngineError {
+  return new EngineError('cancelled', 'The request was abandoned.')
+}

@@ -1,0 +1,35 @@
+import type { Services } from './services.ts'
+
+/** Adds the figures that are looked up when somebody asks. */
+export function addGauges({ metrics, exports, uploads, connectors, engine }: Services): void {
+  metrics.gauge('transfers_running', 'Downloads and uploads under way.', () => [
+    { of: 'downloads', value: exports.gate.running },
+    { of: 'uploads', value: uploads.gate.running },
+  ])
+  metrics.gauge('transfers_queued', 'Downloads and uploads that wait for a place.', () => [
+    { of: 'downloads', value: exports.gate.queued },
+    { of: 'uploads', value: uploads.gate.queued },
+  ])
+  metrics.gauge('provider_cache', "The cache of providers' answers.", () =>
+    Object.entries(connectors.stats().cache).map(([of, value]) => ({ of, value })),
+  )
+  metrics.gauge('provider_limit_remaining', 'Requests left of the limit that is closest.', () =>
+    connectors
+      .stats()
+      .providers.flatMap(({ provider, limit }) =>
+        limit.remaining === null ? [] : [{ of: provider, value: limit.remaining }],
+      ),
+  )
+  metrics.gauge('provider_down', 'Providers that are not asked because they fail.', () =>
+    connectors
+      .stats()
+      .providers.map(({ provider, breaker }) => ({ of: provider, value: breaker === 'closed' ? 0 : 1 })),
+  )
+  metrics.gauge('engine', 'Figures of the engine.', async () => {
+    const { readers, executor } = await engine.stats()
+    const figures = Object.entries(executor ?? {}).flatMap(([of, value]) =>
+      typeof value === 'number' ? [{ of, value }] : [],
+    )
+    return [{ of: 'readers', value: readers }, ...figures]
+  })
+}

@@ -1,0 +1,33 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance } from 'fastify'
+
+/** What a page may do: nothing at all, unless a route says otherwise. */
+export const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** On every answer, also on errors. */
+export const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'content-security-policy': NO_CONTENT_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+} as const
+
+export function addSecurityHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(SECURITY_HEADERS)
+    done()
+  })
+}
+
+/** Lets pages of these origins call the service. Keys are sent by the page itself, never by the browser. */
+export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
+  if (origins.length === 0) return
+  await app.register(cors, {
+    origin: origins.includes('*') ? '*' : [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'If-None-Match'],
+    exposedHeaders: ['Row-Count', 'ETag', 'Content-Disposition', 'Location', 'Retry-After', 'Server-Timing'],
+    maxAge: 600,
+  })
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { ServerError } from '../errors.ts'
+
+/** Remembers which methods each path knows, to tell a wrong method (405) from a wrong path (404). */
+export class Paths {
+  readonly #paths = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+
+  /** Call it before the routes are added. */
+  collect(app: FastifyInstance): void {
+    app.addHook('onRoute', ({ url, method }) => {
+      // The answer to every preflight, not a path of ours.
+      if (method === 'OPTIONS') return
+      const path = this.#paths.get(url) ?? { pattern: patternOf(url), methods: new Set() }
+      for (const name of [method].flat()) path.methods.add(name)
+      this.#paths.set(url, path)
+    })
+  }
+
+  /** The error for a request that no route takes. */
+  refusal(method: string, url: string): ServerError {
+    const path = url.split('?', 1)[0]!
+    const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods
+    if (!methods) return new ServerError('unknown_path', 'There is nothing under this path.')
+    const allow = [...methods].sort().join(', ')
+    return new ServerError('method_not_allowed', `${method} is not known here; known are ${allow}.`, {
+      headers: { allow },
+    })
+  }
+}
+
+function patternOf(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((part) => {
+      if (part === '*') return '.*'
+      return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    })
+    .join('/')
+  return new RegExp(`^${source}/?$`)
+}

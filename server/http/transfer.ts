@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+
+export interface TransferTimes {
+  readonly stall: number
+  readonly transfer: number
+}
+
+/**
+ * The life of one download or upload: its signal aborts when the client leaves, a deadline passes, nothing moves any
+ * more, or the server is stopped; its clean-up runs once, when the connection is done with it.
+ */
+export class Transfer {
+  readonly #controller = new AbortController()
+  readonly #lifecycle: Lifecycle
+  readonly #reply: FastifyReply
+  readonly #times: TransferTimes
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #cleanUps: (() => void)[] = []
+  /** Whether the connection was cut because nothing moved. */
+  stalled = false
+
+  constructor(request: FastifyRequest, reply: FastifyReply, lifecycle: Lifecycle, times: TransferTimes) {
+    this.#lifecycle = lifecycle
+    this.#reply = reply
+    this.#times = times
+    lifecycle.track(this.#controller)
+    reply.raw.once('close', () => this.#close(request))
+    this.deadline(times.transfer, () => this.#late(times.transfer, 'The transfer'))
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** What has ended the transfer before its time; what the work threw is then but a consequence. */
+  get reason(): unknown {
+    return this.#controller.signal.aborted ? this.#controller.signal.reason : undefined
+  }
+
+  /** Ends the transfer, the connection with it when bytes have been sent. */
+  abort(reason: Error): void {
+    if (this.#controller.signal.aborted) return
+    this.#controller.abort(reason)
+    if (this.#reply.raw.headersSent) this.#reply.raw.destroy()
+  }
+
+  /** Aborts with an error after some milliseconds, unless the function that it gives is called before. */
+  deadline(milliseconds: number, error: () => Error): () => void {
+    const timer = setTimeout(() => this.abort(error()), milliseconds).unref()
+    this.#timers.add(timer)
+    return () => {
+      clearTimeout(timer)
+      this.#timers.delete(timer)
+    }
+  }
+
+  /** 504 when the first byte isn't there in time; call what it gives when it is. */
+  firstByteBy(milliseconds: number): () => void {
+    return this.deadline(milliseconds, () => this.#late(milliseconds, 'The first byte'))
+  }
+
+  /**
+   * Watches the socket: when for the stall limit no byte has moved while `clientOwes` says that it's the client's
+   * turn, `onStall` is called. Node counts bytes that the kernel has taken of a pending write as movement.
+   */
+  watch(clientOwes: () => boolean, onStall: () => void): void {
+    this.#reply.raw.setTimeout(this.#times.stall, () => {
+      if (this.signal.aborted) return
+      if (clientOwes()) {
+        this.stalled = true
+        onStall()
+      } else this.#reply.raw.setTimeout(this.#times.stall)
+    })
+  }
+
+  /** Runs when the connection is done with this transfer, however it ended. */
+  onClose(cleanUp: () => void): void {
+    this.#cleanUps.push(cleanUp)
+  }
+
+  #late(milliseconds: number, what: string): EngineError {
+    return new EngineError(
+      'timeout',
+      `${what} took longer than ${milliseconds / 1000} seconds. Narrow the request with $top, $last, $filter or a date range.`,
+    )
+  }
+
+  #close(request: FastifyRequest): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    if (!this.#reply.raw.writableFinished) {
+      this.#controller.abort(new EngineError('cancelled', 'The client left.'))
+    }
+    this.#lifecycle.done(this.#controller)
+    for (const cleanUp of this.#cleanUps.splice(0)) {
+      try {
+        cleanUp()
+      } catch (error) {
+        request.log.error({ err: error }, 'clean-up after a transfer failed')
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { FastifyRequest } from 'fastify'
+import type { UploadFormat } from '../../engine/index.ts'
+import { ServerError } from '../errors.ts'
+
+/** What an upload may be sent as, and whether it may be compressed on the way. */
+export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
+  'application/json': { format: 'json', gzip: true },
+  'text/csv': { format: 'csv', gzip: true },
+  'text/tab-separated-values': { format: 'tsv', gzip: true },
+  'application/x-ndjson': { format: 'ndjson', gzip: true },
+  'application/vnd.apache.parquet': { format: 'parquet', gzip: false },
+  'application/vnd.apache.arrow.stream': { format: 'arrow', gzip: false },
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
+}
+
+/** How the headers say that a body is to be read. @throws ServerError `unsupported_media_type` */
+export function uploadType(request: FastifyRequest): { format: UploadFormat; gzip: boolean } {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase())
+  const known = Object.hasOwn(UPLOAD_TYPES, type) ? UPLOAD_TYPES[type]! : undefined
+  if (!known) {
+    const given = type === '' ? 'There is no Content-Type' : `The Content-Type ${type} is not known`
+    throw unsupported(`${given}; uploads are sent as ${Object.keys(UPLOAD_TYPES).join(', ')}.`)
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  if (charset !== undefined && !/^"?(utf-?8|us-ascii)"?$/.test(charset)) {
+    throw unsupported(`The charset ${charset} is not known; text is uploaded as UTF-8.`)
+  }
+  return { format: known.format, gzip: isGzip(request.headers['content-encoding'], type, known.gzip) }
+}
+
+function isGzip(header: string | undefined, type: string, allowed: boolean): boolean {
+  const coding = (header ?? 'identity').trim().toLowerCase()
+  if (coding === 'identity') return false
+  if (coding !== 'gzip' && coding !== 'x-gzip') {
+    throw unsupported(
+      `The Content-Encoding ${coding} is not known; uploads may be sent with gzip or as they are.`,
+    )
+  }
+  if (!allowed)
+    throw unsupported(`${type} is compressed in itself and is not taken with Content-Encoding: gzip.`)
+  return true
+}
+
+/** @throws ServerError `body_too_large` */
+export function checkDeclaredLength(request: FastifyRequest, most: number): void {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared <= most) return
+  throw new ServerError('body_too_large', `The body has ${declared} bytes; at most ${most} are taken.`)
+}
+
+/** The beginning of a body, and the whole with it. */
+export interface Peeked {
+  readonly head: Buffer
+  /** Whether `head` is all of it. */
+  readonly whole: boolean
+  /** The body from its first byte on; to be read once. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** Reads the first bytes of a body, to decide by them, without losing them. */
+export async function peek(source: AsyncIterable<Uint8Array>, bytes: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let whole = false
+  while (length < bytes && !whole) {
+    const next = await iterator.next()
+    if (next.done) whole = true
+    else {
+      chunks.push(next.value)
+      length += next.value.byteLength
+    }
+  }
+  const rest: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => iterator }
+  return {
+    head: Buffer.concat(chunks),
+    whole,
+    body: (async function* () {
+      yield* chunks
+      if (!whole) yield* rest
+    })(),
+  }
+}
+
+function unsupported(message: string): ServerError {
+  return new ServerError('unsupported_media_type', message)
+}

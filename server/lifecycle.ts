@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { ServerError } from './errors.ts'
+import { stopping } from './gate.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered also while the server is overloaded or being stopped. */
+    always?: boolean
+  }
+}
+
+/** Knows what is under way, and ends it in good order. */
+export class Lifecycle {
+  #stopping = false
+  #requests = 0
+  readonly #transfers = new Set<AbortController>()
+  readonly #idle: (() => void)[] = []
+
+  get stopping(): boolean {
+    return this.#stopping
+  }
+
+  /** Counts requests under way, and refuses new ones once the server is being stopped. */
+  guard(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => {
+      this.#requests += 1
+      reply.raw.once('close', () => {
+        this.#requests -= 1
+        if (this.#requests === 0) for (const wake of this.#idle.splice(0)) wake()
+      })
+      if (!this.#stopping || request.routeOptions.config.always) return done()
+      reply.header('connection', 'close')
+      done(stopping())
+    })
+  }
+
+  /** A transfer, which will be aborted when it is not done in time. */
+  track(transfer: AbortController): void {
+    this.#transfers.add(transfer)
+    transfer.signal.addEventListener('abort', () => this.#transfers.delete(transfer), { once: true })
+  }
+
+  done(transfer: AbortController): void {
+    this.#transfers.delete(transfer)
+  }
+
+  /** From here on new work is refused. Waits until what is under way has ended; after `limit` milliseconds cuts it. */
+  async drain(limit: number): Promise<void> {
+    this.#stopping = true
+    if (this.#requests === 0) return
+    const { promise: timeUp, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, limit)
+    const idle = new Promise<void>((wake) => this.#idle.push(wake))
+    await Promise.race([idle, timeUp])
+    clearTimeout(timer)
+    for (const transfer of this.#transfers) {
+      transfer.abort(new ServerError('shutting_down', 'The server was stopped.'))
+    }
+  }
+}

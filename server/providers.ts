@@ -1,0 +1,55 @@
+import type { Caller, Connectors, ProviderInfo, UserKey } from '../connectors/index.ts'
+import type { Account } from './accounts/accounts.ts'
+import type { Plans } from './accounts/plans.ts'
+import type { UserKeys } from './accounts/user-keys.ts'
+import type { Config } from './config.ts'
+
+interface Services {
+  readonly config: Config
+  readonly connectors: Connectors
+  readonly plans: Plans
+  readonly userKeys: UserKeys
+}
+
+/** A provider as one account sees it: `tier` and `limit` depend on whose key is used. */
+export function providerRecord(services: Services, account: Account, info: ProviderInfo) {
+  const { slug, name, description, homepage } = info
+  const userKey = services.userKeys.has(account, slug)
+  return {
+    slug,
+    name,
+    description,
+    homepage,
+    tier: isPaid(services, account, info) ? 'paid' : 'free',
+    keyRequired: info.key === 'required',
+    userKey,
+    limit: services.connectors.limit(slug, userKey ? ownKey(services, account, slug) : undefined),
+  }
+}
+
+/**
+ * The provider with a slug and who asks it, with the account's own key where there is one.
+ * @throws ConnectorError `unknown_provider`, ServerError `plan_limit`, `user_key_unreadable`
+ */
+export function callerOf(
+  services: Services,
+  account: Account,
+  givenSlug: string,
+  signal: AbortSignal,
+): { info: ProviderInfo; caller: Caller } {
+  const info = services.connectors.get(givenSlug)
+  if (isPaid(services, account, info)) services.plans.allowPaidProvider(account, info.name)
+  const userKey = ownKey(services, account, info.slug)
+  return { info, caller: { signal, ...(userKey && { userKey }) } }
+}
+
+/** Where only the service's own key costs, an account with a key of its own does not need a paid plan. */
+function isPaid({ config, userKeys }: Services, account: Account, info: ProviderInfo): boolean {
+  if (info.tier !== 'shared-key') return info.tier === 'paid'
+  return config.providers[info.slug]?.key !== undefined && !userKeys.has(account, info.slug)
+}
+
+function ownKey({ userKeys }: Services, account: Account, slug: string): UserKey | undefined {
+  const key = userKeys.reveal(account, slug)
+  return key === undefined ? undefined : { owner: String(account.id), key }
+}

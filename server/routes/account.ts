@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import { json, LOCATION } from '../openapi/describe.ts'
+import type { Services } from '../services.ts'
+import { ACCOUNT, API_KEY, accountRecord, EXAMPLES } from './records.ts'
+
+const tags = ['Account']
+
+export function accountRoutes(app: FastifyInstance, services: Services): void {
+  const { accounts, access, plans, usage } = services
+
+  app.get('/account', {
+    schema: {
+      operationId: 'getAccount',
+      summary: 'Get your account, with what you have used of its limits',
+      tags,
+      response: { 200: json(ACCOUNT, 'Your account.', { example: EXAMPLES.account }) },
+    },
+    handler: async ({ account }) =>
+      accountRecord(account, plans.limits(account.plan), {
+        usage,
+        privateRepositories: access.privateRepositories(account.id),
+      }),
+  })
+
+  app.post('/account/api-key', {
+    schema: {
+      operationId: 'rotateApiKey',
+      summary: 'Make a new API key; the old one ends at once',
+      tags,
+      response: {
+        201: json(API_KEY, 'The new key, shown this once.', {
+          example: { apiKey: 'pq_…' },
+          headers: { Location: LOCATION },
+        }),
+      },
+    },
+    handler: async ({ account }, reply) =>
+      reply
+        .code(201)
+        .headers({ location: `${app.prefix}/account`, 'cache-control': 'no-store' })
+        .send({ apiKey: accounts.rotateKey(account.id).key }),
+  })
+}

@@ -1,0 +1,175 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { FORMATS } from '../../engine/index.ts'
+import { FORMAT_FACTS } from '../http/formats.ts'
+import { parameters } from '../http/query.ts'
+import { UPLOAD_TYPES } from '../http/upload-body.ts'
+import { errors, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
+import type { Services } from '../services.ts'
+import type { WriteMode } from '../uploads.ts'
+import { datasetFor } from './dataset-for.ts'
+import { queryOptions, type RowQuery, rowParameters } from './query-options.ts'
+import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import { seriesUpload } from './series-upload.ts'
+
+const tags = ['Data']
+
+const header = (type: string, description: string): HeaderText => ({ description, schema: { type } })
+
+/** The headers of every answer with rows. */
+export const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
+  'Row-Count': header(
+    'integer',
+    'Rows that match `$filter`, before truncation. Always there with `$top` or `$last`, else where it costs nothing.',
+  ),
+  ETag: header('string', 'Changes with the rows and the question. Send it as `If-None-Match` to get 304.'),
+  'Content-Disposition': header('string', 'A name for the file.'),
+  'Content-Encoding': header('string', '`zstd`, `br` or `gzip`, by `Accept-Encoding`.'),
+  'Server-Timing': header('string', 'How long the stages took, in milliseconds.'),
+  Vary: header('string', '`Accept-Encoding`'),
+}
+
+const BINARY: JsonSchema = { type: 'string', format: 'binary' }
+
+/** Rows in each of the formats. */
+export function rowContent(jsonSchema: JsonSchema) {
+  return Object.fromEntries(
+    FORMATS.map((format) => {
+      const schema = format === 'json' ? jsonSchema : format === 'xlsx' ? BINARY : { type: 'string' }
+      return [FORMAT_FACTS[format].contentType.split(';')[0]!, { schema }]
+    }),
+  )
+}
+
+const NOT_MODIFIED = {
+  description: 'You have it already.',
+  headers: { ETag: ROW_HEADERS['ETag']! },
+}
+
+const JSON_UPLOAD: JsonSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      required: ['rows'],
+      additionalProperties: false,
+      properties: {
+        columns: DECLARED_COLUMNS,
+        rows: {
+          type: 'array',
+          items: { type: ['array', 'object'] },
+          description: 'Objects by column name, or lists in the order of the columns.',
+        },
+      },
+    },
+    {
+      type: 'object',
+      required: ['provider', 'series'],
+      additionalProperties: false,
+      properties: {
+        provider: { type: 'string', description: 'Slug of a provider.' },
+        series: {
+          type: 'array',
+          items: { type: 'string' },
+          minItems: 1,
+          description: 'Ids of series, fetched and saved as rows (provider, series_id, date, value).',
+        },
+      },
+    },
+  ],
+}
+
+const UPLOAD_BODY: JsonSchema = {
+  required: true,
+  description:
+    'Rows in any of the types; the text forms also with `Content-Encoding: gzip`. Types are inferred from the whole ' +
+    'file unless the dataset has columns or the request declares them.',
+  content: Object.fromEntries(
+    Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
+      type,
+      format === 'json'
+        ? { schema: JSON_UPLOAD, example: { rows: [{ date: '2026-11-21', value: 1.5 }] } }
+        : { schema: BINARY },
+    ]),
+  ),
+}
+
+const UPLOADED = {
+  200: json(DATASET, 'The dataset with its new version.', { example: EXAMPLES.dataset }),
+  ...errors(402, 403, 404, 408, 409, 413, 415, 429, 504),
+}
+
+export function dataRoutes(app: FastifyInstance, services: Services): void {
+  const { exports, uploads } = services
+
+  const download = async (request: FastifyRequest<{ Querystring: RowQuery }>, reply: FastifyReply) => {
+    const { dataset, record } = datasetFor(request, services, 'Read')
+    const options = queryOptions(request.query)
+    const query = dataset.query(options)
+    request.trace.stage('plan')
+    return exports.send(request, reply, {
+      query,
+      window: options,
+      format: request.query.$format ?? 'csv',
+      name: record.name,
+      meteredRows: record.rowCount,
+    })
+  }
+  // HEAD beside GET, because Fastify's own would run the whole download and throw it away.
+  app.route<{ Querystring: RowQuery }>({
+    method: ['GET', 'HEAD'],
+    url: '/datasets/:id/data',
+    schema: {
+      operationId: 'downloadData',
+      summary: 'Download the rows of a dataset',
+      description:
+        'Streams. A failure after the first byte ends the connection without the final chunk. Rows count against the ' +
+        "plan's limit of exported rows. HEAD gives the headers alone.",
+      tags,
+      querystring: parameters(rowParameters('csv')),
+      response: {
+        200: {
+          description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
+          headers: ROW_HEADERS,
+          content: rowContent({ type: 'array', items: { type: 'object' } }),
+        },
+        304: NOT_MODIFIED,
+        ...errors(402, 403, 404, 504),
+      },
+    },
+    handler: download,
+  })
+
+  const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const { dataset } = datasetFor(request, services, 'Write')
+    const { account } = request
+    return uploads.receive(request, reply, dataset, mode, (wanted, signal) =>
+      seriesUpload(services, account, wanted, signal),
+    )
+  }
+  app.register(async (raw) => {
+    // The handler reads the body itself, as it comes.
+    raw.removeAllContentTypeParsers()
+    raw.addContentTypeParser('*', (_request, _body, done) => done(null))
+    raw.put('/datasets/:id/data', {
+      schema: {
+        operationId: 'replaceData',
+        summary: 'Replace the rows of a dataset',
+        description: 'All or nothing. Downloads under way go on with the old rows.',
+        tags,
+        requestBody: UPLOAD_BODY,
+        response: UPLOADED,
+      },
+      handler: upload('replace'),
+    })
+    raw.post('/datasets/:id/data', {
+      schema: {
+        operationId: 'appendData',
+        summary: 'Append rows to a dataset, or save series of a provider in it',
+        description: 'All or nothing. Downloads under way go on with the old rows.',
+        tags,
+        requestBody: UPLOAD_BODY,
+        response: UPLOADED,
+      },
+      handler: upload('append'),
+    })
+  })
+}

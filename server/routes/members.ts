@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
+import type { Permission } from '../accounts/access.ts'
+import { ServerError } from '../errors.ts'
+import { empty, errors, json, listOf } from '../openapi/describe.ts'
+import type { Services } from '../services.ts'
+import { pathId, pathParameter } from './ids.ts'
+import { EXAMPLES, MEMBER } from './records.ts'
+
+const tags = ['Members']
+
+/** Members are seen by those who are, and changed by the owner; a member may leave. */
+export function memberRoutes(app: FastifyInstance, services: Services): void {
+  const { access, accounts } = services
+
+  const membersFor = (request: FastifyRequest) => {
+    const id = pathId(request, 'repository')
+    const seen = access.require(id, request.account, 'Read')
+    const members = access.members(id)
+    // A public repository is read by everybody, but who works on it is not everybody's to know.
+    if (seen.right !== 'Own' && !members.some((member) => member.account === request.account.name)) {
+      throw new ServerError('forbidden', `Only members of repository ${id} may see its members.`)
+    }
+    return { id, seen, members, name: pathParameter(request, 'account') }
+  }
+  const noMember = (id: number, name: string) =>
+    new EngineError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
+
+  app.get('/repositories/:id/members', {
+    schema: {
+      operationId: 'listMembers',
+      summary: 'List the members of a repository',
+      tags,
+      response: {
+        200: json(listOf(MEMBER), 'The members; the owner is not among them.', {
+          example: [EXAMPLES.member],
+        }),
+        ...errors(403, 404),
+      },
+    },
+    handler: async (request) => membersFor(request).members,
+  })
+
+  app.get('/repositories/:id/members/:account', {
+    schema: {
+      operationId: 'getMember',
+      summary: 'Get what an account may do with a repository',
+      tags,
+      response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
+    },
+    handler: async (request) => {
+      const { id, members, name } = membersFor(request)
+      const member = members.find((one) => one.account === name)
+      if (!member) throw noMember(id, name)
+      return member
+    },
+  })
+
+  app.put<{ Body: { permission: Permission } }>('/repositories/:id/members/:account', {
+    schema: {
+      operationId: 'setMember',
+      summary: 'Make an account a member of a repository, or change what it may do',
+      tags,
+      body: {
+        type: 'object',
+        required: ['permission'],
+        additionalProperties: false,
+        properties: { permission: { type: 'string', enum: ['Read', 'Write'] } },
+      },
+      response: {
+        200: json(MEMBER, 'The member.', { example: EXAMPLES.member }),
+        ...errors(403, 404, 413, 415),
+      },
+    },
+    handler: async (request) => {
+      const id = pathId(request, 'repository')
+      const { ownerId } = access.require(id, request.account, 'Own')
+      const account = accounts.byName(pathParameter(request, 'account'))
+      if (account.id === ownerId) {
+        throw new ServerError(
+          'invalid_body',
+          `${account.name} owns repository ${id} and may do everything with it.`,
+        )
+      }
+      access.setMember(id, account.id, request.body.permission)
+      return { account: account.name, permission: request.body.permission }
+    },
+  })
+
+  app.delete('/repositories/:id/members/:account', {
+    schema: {
+      operationId: 'removeMember',
+      summary: 'Remove a member from a repository; members may leave by themselves',
+      tags,
+      response: { 204: empty('It is a member no more.'), ...errors(403, 404) },
+    },
+    handler: async (request, reply) => {
+      const id = pathId(request, 'repository')
+      const name = pathParameter(request, 'account')
+      access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
+      if (!access.removeMember(id, accounts.byName(name).id)) throw noMember(id, name)
+      return reply.code(204).send()
+    },
+  })
+}

@@ -1,0 +1,181 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Provenance, Series } from '../../connectors/index.ts'
+import type { Column } from '../../engine/index.ts'
+import { parameters } from '../http/query.ts'
+import { Transfer } from '../http/transfer.ts'
+import { errors, json, listOf } from '../openapi/describe.ts'
+import { callerOf, providerRecord } from '../providers.ts'
+import type { Services } from '../services.ts'
+import { ROW_HEADERS, rowContent } from './data.ts'
+import { pathParameter } from './ids.ts'
+import { queryOptions, type RowQuery, rowParameters } from './query-options.ts'
+import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from './records.ts'
+
+const tags = ['Providers']
+const UPSTREAM = errors(402, 404, 429, 504)
+
+interface Browse {
+  readonly path?: string
+  readonly series?: boolean
+  readonly limit?: number
+  readonly offset?: number
+}
+
+export function providerRoutes(app: FastifyInstance, services: Services): void {
+  const { connectors, config, engine, exports, lifecycle } = services
+
+  /** Ends when the client leaves. */
+  const transferOf = (request: FastifyRequest, reply: FastifyReply) =>
+    new Transfer(request, reply, lifecycle, config.timeouts)
+
+  app.get('/providers', {
+    schema: {
+      operationId: 'listProviders',
+      summary: 'List the providers',
+      tags,
+      response: { 200: json(listOf(PROVIDER), 'All of them.', { example: [EXAMPLES.provider] }) },
+    },
+    handler: async ({ account }) => connectors.list().map((info) => providerRecord(services, account, info)),
+  })
+
+  app.get('/providers/:slug', {
+    schema: {
+      operationId: 'getProvider',
+      summary: 'Get a provider',
+      tags,
+      response: { 200: json(PROVIDER, 'The provider.', { example: EXAMPLES.provider }), ...errors(404) },
+    },
+    handler: async (request) =>
+      providerRecord(services, request.account, connectors.get(pathParameter(request, 'slug'))),
+  })
+
+  app.get<{ Querystring: Browse }>('/providers/:slug/browse', {
+    schema: {
+      operationId: 'browseProvider',
+      summary: 'List the categories of a provider under a path, or the series there',
+      tags,
+      querystring: parameters({
+        path: { type: 'string', description: 'Where; without it, the top.', default: '', examples: ['13'] },
+        series: { type: 'boolean', description: 'true lists the series instead of the categories.' },
+        limit: { type: 'integer', minimum: 1, maximum: 1000, default: 200, description: 'Series at most.' },
+        offset: { type: 'integer', minimum: 0, default: 0, description: 'Series to pass over.' },
+      }),
+      response: {
+        200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.', {
+          example: {
+            provider: 'fred',
+            path: '',
+            categories: [{ path: '13', name: 'U.S. Trade', description: '', series: true }],
+          },
+        }),
+        ...UPSTREAM,
+      },
+    },
+    handler: async (request, reply) => {
+      const { path = '', series = false, limit = 200, offset = 0 } = request.query
+      const transfer = transferOf(request, reply)
+      const { info, caller } = callerOf(
+        services,
+        request.account,
+        pathParameter(request, 'slug'),
+        transfer.signal,
+      )
+      const answer = series
+        ? await connectors.seriesList(info.slug, path, { limit, offset }, caller)
+        : await connectors.browse(info.slug, path, caller)
+      return withoutProvenance(reply, answer)
+    },
+  })
+
+  app.route<{ Querystring: RowQuery & { start?: string; end?: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/providers/:slug/series/*',
+    schema: {
+      operationId: 'getSeries',
+      summary: 'Get a series of a provider',
+      description:
+        'The id may hold slashes, as they are or percent-encoded. json is an object with the observations; the other ' +
+        'formats are a table of them.',
+      tags,
+      querystring: parameters({
+        ...rowParameters('json'),
+        start: { type: 'string', description: 'First date, ISO.', examples: ['2020-01-01'] },
+        end: { type: 'string', description: 'Last date, ISO.', examples: ['2024-12-31'] },
+      }),
+      response: {
+        200: {
+          description: 'The series.',
+          headers: ROW_HEADERS,
+          content: {
+            ...rowContent(SERIES),
+            'application/json': { schema: SERIES, example: EXAMPLES.series },
+          },
+        },
+        304: { description: 'You have it already.' },
+        ...UPSTREAM,
+      },
+    },
+    handler: async (request, reply) => {
+      const { start, end, ...rows } = request.query
+      const options = queryOptions(rows)
+      const format = rows.$format ?? 'json'
+      const transfer = transferOf(request, reply)
+      const slug = pathParameter(request, 'slug')
+      const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
+      const series = withoutProvenance(
+        reply,
+        await connectors.series(info.slug, pathParameter(request, '*'), { start, end }, caller),
+      )
+      request.trace.stage('provider')
+      if (format === 'json' && Object.keys(options).length === 0) {
+        return reply.header('row-count', series.observations.length).send(series)
+      }
+      const table = observationTable(series)
+      return exports.send(request, reply, {
+        query: engine.relation(table.columns, table.rows).query(options),
+        window: options,
+        format,
+        name: `${info.slug}-${series.series_id}`,
+        meteredRows: undefined,
+        ...(format === 'json' && { around: aroundObservations(series) }),
+      })
+    },
+  })
+}
+
+/** Moves what is told about the cache from the body to the headers (RFC 9111, 5.1). */
+function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T) {
+  const { stale, cachedAt, ...rest } = answer
+  if (cachedAt !== undefined) {
+    reply.header('age', Math.max(0, Math.round((Date.now() - Date.parse(cachedAt)) / 1000)))
+  }
+  if (stale) reply.header('warning', '110 - "Response is Stale"')
+  return rest
+}
+
+/** Observations as columns and rows. The period is a column only where the provider's dates stand for periods. */
+function observationTable({ observations }: Series) {
+  const periods = observations.some((one) => one.period !== undefined)
+  const column = (name: string, type: Column['type'], nullable: boolean): Column => ({
+    name,
+    type,
+    nullable,
+    description: '',
+  })
+  return {
+    columns: [
+      column('date', 'date', false),
+      ...(periods ? [column('period', 'string', true)] : []),
+      column('value', 'double', true),
+    ],
+    rows: observations.map(({ date, period = null, value }) =>
+      periods ? [date, period, value] : [date, value],
+    ),
+  }
+}
+
+/** What stands before and after the observations in the JSON of a series. */
+function aroundObservations(series: Series): readonly [before: string, after: string] {
+  const { observations, ...head } = series
+  return [`${JSON.stringify(head).slice(0, -1)},"observations":`, '}']
+}

@@ -1,0 +1,62 @@
+import { FORMATS, type Format, type QueryOptions } from '../../engine/index.ts'
+import type { ParameterSchema } from '../http/query.ts'
+
+/** The parameters that every table of rows takes. OData's rules for names: `$` may be left out, case does not matter. */
+export function rowParameters(defaultFormat: Format): Readonly<Record<string, ParameterSchema>> {
+  return {
+    $format: {
+      type: 'string',
+      enum: FORMATS,
+      default: defaultFormat,
+      description: 'The format of the rows.',
+      examples: ['csv'],
+    },
+    $filter: {
+      type: 'string',
+      description:
+        'An OData 4.01 expression over the columns. Names of columns are case-sensitive; those that are no identifier ' +
+        'are written in double quotes.',
+      examples: ["delay gt 100 and origin eq 'LAX'", '"Unit price" gt 5'],
+    },
+    $select: {
+      type: 'string',
+      description: 'Columns, separated by commas; their order is kept.',
+      examples: ['origin,delay'],
+    },
+    $orderby: {
+      type: 'string',
+      description: 'Columns to sort by, each with `asc` or `desc`. Equals keep the order of upload.',
+      examples: ['delay desc,origin'],
+    },
+    $top: {
+      type: 'integer',
+      minimum: 0,
+      description: 'At most so many rows, from the start; not together with `$last`.',
+      examples: [5],
+    },
+    $last: {
+      type: 'integer',
+      minimum: 0,
+      description: 'At most so many rows, from the end; not together with `$top` or `$skip`.',
+      examples: [5],
+    },
+    $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.', examples: [10] },
+  }
+}
+
+/** What `rowParameters` describes, read. */
+export interface RowQuery {
+  readonly $format?: Format
+  readonly $filter?: string
+  readonly $select?: string
+  readonly $orderby?: string
+  readonly $top?: number
+  readonly $last?: number
+  readonly $skip?: number
+}
+
+/** The part of a query that the engine answers. */
+export function queryOptions({ $filter, $select, $orderby, $top, $last, $skip }: RowQuery): QueryOptions {
+  const given = { filter: $filter, select: $select, orderBy: $orderby, top: $top, last: $last, skip: $skip }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}

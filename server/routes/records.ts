@@ -1,0 +1,273 @@
+import type { Repository } from '../../engine/index.ts'
+import type { RepositoryAccess } from '../accounts/access.ts'
+import type { Account } from '../accounts/accounts.ts'
+import type { Usage } from '../accounts/usage.ts'
+import type { PlanLimits } from '../config.ts'
+import type { JsonSchema } from '../openapi/describe.ts'
+
+/** A schema whose every field is always there. */
+function record(description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    type: 'object',
+    description,
+    required: Object.keys(properties),
+    additionalProperties: false,
+    properties,
+  }
+}
+
+const id: JsonSchema = { type: 'integer', minimum: 1, description: 'Never used again.' }
+const time: JsonSchema = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' }
+const natural: JsonSchema = { type: 'integer', minimum: 0 }
+
+export const COLUMN_TYPE: JsonSchema = {
+  type: 'string',
+  pattern:
+    '^(boolean|integer|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|date|time|timestamp|timestamptz|uuid|binary|json)$',
+  description:
+    'boolean, integer, double, decimal(p,s), string, date, time, timestamp, timestamptz, uuid, binary or json.',
+}
+
+export const COLUMN = record('A column of a dataset.', {
+  name: { type: 'string', description: 'Case-sensitive; may hold any character.' },
+  type: COLUMN_TYPE,
+  nullable: { type: 'boolean' },
+  description: { type: 'string' },
+})
+
+/** Checked in the engine, which knows the types and says what is wrong with which column. */
+export const DECLARED_COLUMNS: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['name', 'type'],
+    additionalProperties: false,
+    properties: {
+      name: { type: 'string' },
+      type: { type: 'string', description: COLUMN_TYPE['description'] },
+      nullable: { type: 'boolean', description: 'true where it is not said.' },
+      description: { type: 'string' },
+    },
+  },
+}
+
+export const REPOSITORY = record('A repository of datasets.', {
+  id,
+  name: { type: 'string' },
+  description: { type: 'string' },
+  private: { type: 'boolean', description: 'Whether only its owner and its members may read it.' },
+  owner: { type: 'string', description: 'Name of an account.' },
+  permission: { type: 'string', enum: ['Read', 'Write'], description: 'What you may do with it.' },
+  createdAt: time,
+  updatedAt: time,
+})
+
+export const DATASET = record('A table.', {
+  id,
+  name: { type: 'string', description: 'Unique in its repository.' },
+  description: { type: 'string' },
+  repositoryId: id,
+  version: { ...natural, description: 'Grows with each change of rows or columns.' },
+  rowCount: natural,
+  bytes: { ...natural, description: 'On disk.' },
+  columns: { type: 'array', items: COLUMN },
+  createdAt: time,
+  updatedAt: time,
+})
+
+export const MEMBER = record('What an account may do with a repository.', {
+  account: { type: 'string', description: 'Name of the account.' },
+  permission: { type: 'string', enum: ['Read', 'Write'] },
+})
+
+const limit: JsonSchema = { type: ['integer', 'null'], minimum: 0, description: 'null: no limit.' }
+
+export const ACCOUNT = record('Your account.', {
+  id,
+  name: { type: 'string' },
+  plan: { type: 'string' },
+  apiKeyHint: { type: 'string', description: 'The end of the API key.' },
+  usage: record('What of the limits is used.', {
+    privateRepositories: natural,
+    exportedRows: { ...natural, description: 'Rows of datasets downloaded this month.' },
+    month: { type: 'string', pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.' },
+  }),
+  limits: record('What the plan allows.', {
+    privateRepositories: limit,
+    paidProviders: { type: 'boolean' },
+    exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
+  }),
+})
+
+export const API_KEY = record('A new API key. It is shown this once.', { apiKey: { type: 'string' } })
+
+export const USER_KEY = record('A key of yours for a provider, without the key.', {
+  provider: { type: 'string', description: 'Slug.' },
+  keyHint: { type: 'string', description: 'The end of the key.' },
+  updatedAt: time,
+})
+
+export const PROVIDER = record('A source of economic series.', {
+  slug: { type: 'string', description: 'In lower case; paths take it in any.' },
+  name: { type: 'string' },
+  description: { type: 'string' },
+  homepage: { type: 'string' },
+  tier: { type: 'string', enum: ['free', 'paid'], description: 'As it is for you.' },
+  keyRequired: { type: 'boolean', description: 'Whether nothing can be had without a key.' },
+  userKey: { type: 'boolean', description: 'Whether you have saved a key of your own.' },
+  limit: record('The limit that is closest to being reached.', {
+    requests: natural,
+    perSeconds: { type: 'number' },
+    remaining: natural,
+    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'null: nothing is used.' },
+  }),
+})
+
+const textOrNull: JsonSchema = { type: ['string', 'null'] }
+
+export const CATEGORIES = record('Categories under a path.', {
+  provider: { type: 'string' },
+  path: { type: 'string' },
+  categories: {
+    type: 'array',
+    items: record('A category.', {
+      path: { type: 'string', description: 'Give it as `path` to go on.' },
+      name: { type: 'string' },
+      description: { type: 'string' },
+      series: { type: 'boolean', description: 'Whether series are directly under it.' },
+    }),
+  },
+})
+
+export const SERIES_LIST = record('Series under a path.', {
+  provider: { type: 'string' },
+  path: { type: 'string' },
+  total: { type: ['integer', 'null'], description: 'null where the provider does not say.' },
+  limit: natural,
+  offset: natural,
+  series: {
+    type: 'array',
+    items: record('A series, described.', {
+      series_id: { type: 'string' },
+      name: { type: 'string' },
+      frequency: textOrNull,
+      unit: textOrNull,
+      start: textOrNull,
+      end: textOrNull,
+    }),
+  },
+})
+
+export const SERIES = record('A series with its values.', {
+  provider: { type: 'string' },
+  series_id: { type: 'string' },
+  name: { type: 'string' },
+  frequency: textOrNull,
+  unit: textOrNull,
+  lastUpdated: textOrNull,
+  observations: {
+    type: 'array',
+    description: 'Oldest first.',
+    items: {
+      type: 'object',
+      properties: {
+        date: { type: 'string', description: 'The first day of the period.' },
+        period: { type: ['string', 'null'], description: 'As 2024-Q1, where the frequency is not daily.' },
+        value: { type: ['number', 'null'] },
+      },
+    },
+  },
+})
+
+const NOW = '2026-11-21T09:00:00.000Z'
+
+/** One example of each record, for the documentation. */
+export const EXAMPLES = {
+  repository: {
+    id: 1,
+    name: 'weather',
+    description: 'Observations of airports',
+    private: false,
+    owner: 'ada',
+    permission: 'Write',
+    createdAt: NOW,
+    updatedAt: NOW,
+  },
+  dataset: {
+    id: 1,
+    name: 'seattle',
+    description: '',
+    repositoryId: 1,
+    version: 1,
+    rowCount: 1461,
+    bytes: 20480,
+    columns: [{ name: 'date', type: 'date', nullable: false, description: '' }],
+    createdAt: NOW,
+    updatedAt: NOW,
+  },
+  member: { account: 'grace', permission: 'Read' },
+  account: {
+    id: 2,
+    name: 'ada',
+    plan: 'free',
+    apiKeyHint: 'pq_…k3Xa',
+    usage: { privateRepositories: 1, exportedRows: 1200, month: '2026-11' },
+    limits: { privateRepositories: 1, paidProviders: false, exportedRows: 1_000_000 },
+  },
+  userKey: { provider: 'fred', keyHint: '…9f3c', updatedAt: NOW },
+  provider: {
+    slug: 'fred',
+    name: 'FRED',
+    description: 'Economic data of the Federal Reserve Bank of St. Louis',
+    homepage: 'https://fred.stlouisfed.org',
+    tier: 'free',
+    keyRequired: true,
+    userKey: false,
+    limit: { requests: 120, perSeconds: 60, remaining: 119, resetsAt: NOW },
+  },
+  series: {
+    provider: 'fred',
+    series_id: 'GNPCA',
+    name: 'Real Gross National Product',
+    frequency: 'annual',
+    unit: 'Billions of Chained 2017 Dollars',
+    lastUpdated: '2026-03-26',
+    observations: [{ date: '2024-01-01', period: '2024', value: 23_360.1 }],
+  },
+} as const
+
+/** A repository as one account sees it. */
+export function repositoryRecord(repository: Repository, access: RepositoryAccess) {
+  const { id, name, description, createdAt, updatedAt } = repository
+  const permission = access.right === 'Read' ? 'Read' : 'Write'
+  return {
+    id,
+    name,
+    description,
+    private: access.private,
+    owner: access.owner,
+    permission,
+    createdAt,
+    updatedAt,
+  }
+}
+
+export function accountRecord(
+  account: Account,
+  limits: PlanLimits,
+  used: { usage: Usage; privateRepositories: number },
+) {
+  const { id, name, plan, apiKeyHint } = account
+  return {
+    id,
+    name,
+    plan,
+    apiKeyHint,
+    usage: {
+      privateRepositories: used.privateRepositories,
+      exportedRows: used.usage.exportedRows(id),
+      month: used.usage.month,
+    },
+    limits,
+  }
+}

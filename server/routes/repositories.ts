@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { RepositoryAccess } from '../accounts/access.ts'
+import { empty, errors, json, LOCATION, listOf } from '../openapi/describe.ts'
+import type { Services } from '../services.ts'
+import { pathId } from './ids.ts'
+import { EXAMPLES, REPOSITORY, repositoryRecord } from './records.ts'
+
+const tags = ['Repositories']
+
+interface Fields {
+  readonly name?: string
+  readonly description?: string
+  readonly private?: boolean
+}
+
+const FIELDS = {
+  name: { type: 'string', minLength: 1, maxLength: 255, examples: ['weather'] },
+  description: { type: 'string', maxLength: 10_000 },
+  private: { type: 'boolean', description: 'Whether only its owner and its members may read it.' },
+}
+
+export function repositoryRoutes(app: FastifyInstance, services: Services): void {
+  const { engine, access, accounts, plans } = services
+  const record = (id: number, seen: RepositoryAccess) => repositoryRecord(engine.repository(id), seen)
+
+  app.get('/repositories', {
+    schema: {
+      operationId: 'listRepositories',
+      summary: 'List the repositories that you may read',
+      tags,
+      response: { 200: json(listOf(REPOSITORY), 'All of them.', { example: [EXAMPLES.repository] }) },
+    },
+    handler: async (request) => {
+      const readable = access.readable(request.account)
+      return engine.repositories().flatMap((repository) => {
+        const seen = readable.get(repository.id)
+        return seen ? [repositoryRecord(repository, seen)] : []
+      })
+    },
+  })
+
+  app.post<{ Body: Fields & { name: string } }>('/repositories', {
+    schema: {
+      operationId: 'createRepository',
+      summary: 'Create a repository, a new one with each call',
+      tags,
+      body: { type: 'object', required: ['name'], additionalProperties: false, properties: FIELDS },
+      response: {
+        201: json(REPOSITORY, 'The new repository; it is yours.', {
+          example: EXAMPLES.repository,
+          headers: { Location: LOCATION },
+        }),
+        ...errors(402, 413, 415),
+      },
+    },
+    handler: async ({ account, body }, reply) => {
+      const { private: isPrivate = false, ...fields } = body
+      const { id } = engine.transaction(() => {
+        if (isPrivate) plans.allowPrivateRepository(account, access)
+        const repository = engine.createRepository(fields)
+        access.setOwner(repository.id, account.id, isPrivate)
+        return repository
+      })
+      return reply
+        .code(201)
+        .header('location', `${app.prefix}/repositories/${id}`)
+        .send(record(id, access.of(id, account)))
+    },
+  })
+
+  app.get('/repositories/:id', {
+    schema: {
+      operationId: 'getRepository',
+      summary: 'Get a repository',
+      tags,
+      response: {
+        200: json(REPOSITORY, 'The repository.', { example: EXAMPLES.repository }),
+        ...errors(403, 404),
+      },
+    },
+    handler: async (request) => {
+      const id = pathId(request, 'repository')
+      return record(id, access.require(id, request.account, 'Read'))
+    },
+  })
+
+  app.put<{ Body: Fields }>('/repositories/:id', {
+    schema: {
+      operationId: 'updateRepository',
+      summary: 'Change the name, the description or the privacy of a repository',
+      description: 'What is left out stays as it is. Only the owner makes a repository private or public.',
+      tags,
+      body: { type: 'object', minProperties: 1, additionalProperties: false, properties: FIELDS },
+      response: {
+        200: json(REPOSITORY, 'The repository, changed.', { example: EXAMPLES.repository }),
+        ...errors(402, 403, 404, 413, 415),
+      },
+    },
+    handler: async (request) => {
+      const id = pathId(request, 'repository')
+      const { private: isPrivate, ...fields } = request.body
+      engine.transaction(() => {
+        const seen = access.require(id, request.account, 'Write')
+        if (isPrivate !== undefined && isPrivate !== seen.private) setPrivacy(request, id, isPrivate)
+        engine.updateRepository(id, fields)
+      })
+      return record(id, access.of(id, request.account))
+    },
+  })
+
+  app.delete('/repositories/:id', {
+    schema: {
+      operationId: 'deleteRepository',
+      summary: 'Delete a repository with its datasets',
+      description: 'Downloads under way go on to their end.',
+      tags,
+      response: { 204: empty('It is gone.'), ...errors(403, 404) },
+    },
+    handler: async (request, reply) => {
+      const id = pathId(request, 'repository')
+      access.require(id, request.account, 'Write')
+      engine.deleteRepository(id)
+      return reply.code(204).send()
+    },
+  })
+
+  function setPrivacy(request: FastifyRequest, id: number, isPrivate: boolean): void {
+    const { ownerId } = access.require(id, request.account, 'Own')
+    if (isPrivate) plans.allowPrivateRepository(accounts.get(ownerId), access)
+    access.setOwner(id, ownerId, isPrivate)
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { Transfer } from '../http/transfer.ts'
+import { empty, errors, json, listOf } from '../openapi/describe.ts'
+import type { Services } from '../services.ts'
+import { pathParameter } from './ids.ts'
+import { EXAMPLES, USER_KEY } from './records.ts'
+
+const tags = ['User keys']
+
+/**
+ * A change takes at least so many milliseconds, even where there is nothing to check: two that are sent at the same
+ * moment then meet, and one is told, instead of one silently undoing the other.
+ */
+const SHORTEST_CHANGE = 50
+
+export function userKeyRoutes(app: FastifyInstance, services: Services): void {
+  const { config, connectors, lifecycle, userKeys } = services
+
+  app.get('/user-keys', {
+    schema: {
+      operationId: 'listUserKeys',
+      summary: 'List the keys for providers that you have saved',
+      tags,
+      response: {
+        200: json(listOf(USER_KEY), 'All of them, without the keys.', { example: [EXAMPLES.userKey] }),
+      },
+    },
+    handler: async ({ account }) => userKeys.list(account),
+  })
+
+  app.put<{ Body: { key: string } }>('/user-keys/:slug', {
+    schema: {
+      operationId: 'saveUserKey',
+      summary: 'Save a key of your own for a provider',
+      description:
+        'It is checked with the provider where that offers a check, kept encrypted, used for your requests alone, and ' +
+        'raises your limit there.',
+      tags,
+      body: {
+        type: 'object',
+        required: ['key'],
+        additionalProperties: false,
+        properties: { key: { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[\\x21-\\x7e]+$' } },
+      },
+      response: {
+        200: json(USER_KEY, 'It is saved.', { example: EXAMPLES.userKey }),
+        ...errors(404, 409, 413, 415, 429, 504),
+      },
+    },
+    handler: async (request, reply) => {
+      const { slug } = connectors.get(pathParameter(request, 'slug'))
+      const { key } = request.body
+      const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+      const check = async () => {
+        await Promise.all([connectors.checkKey(slug, key, signal), delay(SHORTEST_CHANGE)])
+      }
+      return userKeys.save(request.account, slug, key, check)
+    },
+  })
+
+  app.delete('/user-keys/:slug', {
+    schema: {
+      operationId: 'deleteUserKey',
+      summary: 'Delete a saved key',
+      tags,
+      response: { 204: empty('It is gone.'), ...errors(404, 409) },
+    },
+    handler: async (request, reply) => {
+      const { slug } = connectors.get(pathParameter(request, 'slug'))
+      userKeys.delete(request.account, slug)
+      return reply.code(204).send()
+    },
+  })
+}

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { type ConnectorEvent, openConnectors } from '../connectors/index.ts'
+import { type Engine, migrate, openEngine } from '../engine/index.ts'
+import type { Accounts } from './accounts/accounts.ts'
+import { providerLimits } from './accounts/provider-limits.ts'
+import { SERVER_STEPS } from './accounts/schema.ts'
+import { buildApp } from './app.ts'
+import { type Config, ConfigError } from './config.ts'
+import { addGauges } from './gauges.ts'
+import { openServices } from './services.ts'
+
+export interface Server {
+  /** Where it listens, as `http://127.0.0.1:8080`. */
+  readonly url: string
+  readonly engine: Engine
+  /** Of the account that was made with this start and whose key was generated. */
+  readonly newRootKey: string | undefined
+  /** Makes a repository of the library's readable by every account. */
+  publish(repositoryId: number): void
+  /** Refuses new work, lets what is under way end within the limit, then cuts it, and closes everything. */
+  close(): Promise<void>
+}
+
+const ROOT = 'root'
+
+/**
+ * Serves a data directory until it is closed.
+ * @throws EngineError `locked` when another server has the directory; ConfigError
+ */
+export async function serve(config: Config, log?: { write(line: string): void }): Promise<Server> {
+  await using opened = new AsyncDisposableStack()
+  const engine = opened.use(
+    await openEngine({
+      directory: config.data,
+      role: 'server',
+      ...config.engine,
+      uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
+    }),
+  )
+  migrate(engine.database, 'server', SERVER_STEPS)
+  let app: FastifyInstance | undefined
+  const connectors = openConnectors({
+    overrides: connectorOverrides(config),
+    limitStore: providerLimits(engine.database),
+    timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
+    log: (event) => logEvent(app, event),
+  })
+  opened.defer(() => connectors.close())
+  for (const slug of Object.keys(config.providers)) {
+    if (connectors.list().some((info) => info.slug === slug)) continue
+    throw new ConfigError(`providers.${slug}: there is no such provider.`)
+  }
+  const services = openServices({
+    config,
+    engine,
+    connectors,
+    version: ownVersion(),
+    console: consoleFolder(),
+  })
+  opened.defer(() => services.usage.flush())
+  addGauges(services)
+  const newRootKey = firstAccount(services.accounts, config.rootKey)
+  app = buildApp(services, log)
+  await app.listen({ host: config.host, port: config.port })
+
+  const parts = opened.move()
+  const listening = app
+  let closing: Promise<void> | undefined
+  return {
+    url: urlOf(listening, config.host),
+    engine,
+    newRootKey,
+    publish: (repositoryId) =>
+      services.access.setOwner(repositoryId, services.accounts.byName(ROOT).id, false),
+    close: () => {
+      closing ??= (async () => {
+        services.exports.gate.close()
+        services.uploads.gate.close()
+        await services.lifecycle.drain(config.timeouts.shutdown)
+        await listening.close()
+        await parts.disposeAsync()
+      })()
+      return closing
+    },
+  }
+}
+
+/** Makes the first account where there is none. Gives its key where it was generated. */
+function firstAccount(accounts: Accounts, key: string | undefined): string | undefined {
+  if (accounts.list().some(({ name }) => name === ROOT)) return undefined
+  const made = accounts.create({
+    name: ROOT,
+    plan: 'unlimited',
+    admin: true,
+    ...(key !== undefined && { key }),
+  })
+  return key === undefined ? made.key : undefined
+}
+
+function connectorOverrides({ providers }: Config) {
+  return Object.fromEntries(
+    Object.entries(providers).map(([slug, { url, key, limits }]) => [
+      slug,
+      {
+        ...(url !== undefined && { baseUrl: url }),
+        ...(key !== undefined && { key }),
+        ...(limits && { limits }),
+      },
+    ]),
+  )
+}
+
+function logEvent(
+  app: FastifyInstance | undefined,
+  { level, provider, message, cause }: ConnectorEvent,
+): void {
+  app?.log[level]({ provider, ...(cause !== undefined && { err: cause }) }, message)
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+/** The sources lie beside package.json; built, they are a folder deeper. */
+function ownVersion(): string {
+  const file = ['../package.json', '../../package.json']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path))
+  return file === undefined ? '0.0.0' : JSON.parse(readFileSync(file, 'utf8')).version
+}
+
+function consoleFolder(): string | undefined {
+  const folder = fileURLToPath(new URL('./console/dist/', import.meta.url))
+  return existsSync(folder) ? folder : undefined
+}

@@ -1,0 +1,80 @@
+import type { Connectors } from '../connectors/index.ts'
+import { type Engine, migrate } from '../engine/index.ts'
+import { Access } from './accounts/access.ts'
+import { Accounts } from './accounts/accounts.ts'
+import { Plans } from './accounts/plans.ts'
+import { SERVER_STEPS } from './accounts/schema.ts'
+import { Usage } from './accounts/usage.ts'
+import { UserKeys } from './accounts/user-keys.ts'
+import { secretIn, Vault } from './accounts/vault.ts'
+import { type Config, ConfigError } from './config.ts'
+import { Exports } from './exports.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { Metrics } from './metrics.ts'
+import { Uploads } from './uploads.ts'
+
+/** Everything that the routes work with. */
+export interface Services {
+  readonly config: Config
+  readonly engine: Engine
+  readonly connectors: Connectors
+  readonly accounts: Accounts
+  readonly access: Access
+  readonly plans: Plans
+  readonly usage: Usage
+  readonly userKeys: UserKeys
+  readonly exports: Exports
+  readonly uploads: Uploads
+  readonly lifecycle: Lifecycle
+  readonly metrics: Metrics
+  /** Of the program, for the OpenAPI document. */
+  readonly version: string
+  /** Folder of the built console, where there is one. */
+  readonly console: string | undefined
+}
+
+export interface ServiceParts {
+  readonly config: Config
+  readonly engine: Engine
+  readonly connectors: Connectors
+  readonly version: string
+  readonly console?: string
+  /** Replaced in tests. */
+  readonly now?: () => Date
+}
+
+/**
+ * Puts the services together over an open engine, whose database gets the server's tables.
+ * @throws ConfigError when an account has a plan that is not configured
+ */
+export function openServices({ config, engine, connectors, version, console, now }: ServiceParts): Services {
+  const { database } = engine
+  migrate(database, 'server', SERVER_STEPS)
+  const accounts = new Accounts(database)
+  const plans = new Plans(config.plans)
+  for (const { name, plan } of accounts.list()) {
+    if (!plans.names.includes(plan)) {
+      throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
+    }
+  }
+  const usage = new Usage(database, now)
+  const metrics = new Metrics()
+  const lifecycle = new Lifecycle()
+  const secret = config.secret ?? secretIn(config.data)
+  return {
+    config,
+    engine,
+    connectors,
+    version,
+    console,
+    accounts,
+    access: new Access(database),
+    plans,
+    usage,
+    userKeys: new UserKeys(database, new Vault(secret)),
+    exports: new Exports({ config, usage, plans, lifecycle, metrics }, version),
+    uploads: new Uploads({ config, lifecycle, metrics }),
+    lifecycle,
+    metrics,
+  }
+}

@@ -1,0 +1,137 @@
+import { addAbortSignal, PassThrough } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Dataset, DatasetRecord, Upload } from '../engine/index.ts'
+import type { Config } from './config.ts'
+import { ServerError } from './errors.ts'
+import { Gate } from './gate.ts'
+import { parseJson } from './http/body.ts'
+import { Transfer } from './http/transfer.ts'
+import { checkDeclaredLength, peek, uploadType } from './http/upload-body.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Metrics, Outcome } from './metrics.ts'
+
+export type WriteMode = 'replace' | 'append'
+
+/** Rows that a JSON body asks us to fetch, instead of bringing them. */
+export interface SeriesWanted {
+  readonly provider: string
+  readonly series: readonly string[]
+}
+
+/** Gives rows in place of the body's own. */
+export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
+
+/** A body of JSON that asks for series is short; of a longer one this much is looked at. */
+const PEEK_BYTES = 64 * 1024
+
+interface Services {
+  readonly config: Config
+  readonly lifecycle: Lifecycle
+  readonly metrics: Metrics
+}
+
+/** Takes the rows of uploads in, as many at once as the limits allow, from clients that keep sending. */
+export class Uploads {
+  readonly gate: Gate
+  readonly #services: Services
+
+  constructor(services: Services) {
+    const { uploads, uploadsPerAccount, queue } = services.config.limits
+    this.#services = services
+    this.gate = new Gate('uploads', {
+      places: uploads,
+      placesPerAccount: uploadsPerAccount,
+      queue,
+      wait: services.config.timeouts.queue,
+    })
+  }
+
+  /** Writes the body of a request to a dataset: all of it or nothing. */
+  async receive(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    dataset: Dataset,
+    mode: WriteMode,
+    fetchSeries: FetchSeries,
+  ): Promise<DatasetRecord> {
+    const { config, lifecycle, metrics } = this.#services
+    checkDeclaredLength(request, config.limits.uploadBytes)
+    const type = uploadType(request)
+    const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
+    let bytes = 0
+    let outcome: Outcome = 'failed'
+    transfer.onClose(() => metrics.uploadEnded(type.format, outcome, bytes))
+    try {
+      const place = await this.gate.enter(request.account.id, transfer.signal)
+      transfer.onClose(() => place[Symbol.dispose]())
+      const body = this.#body(request, transfer, (count) => {
+        bytes += count
+        request.trace.bytes = bytes
+      })
+      const upload =
+        type.format === 'json' && !type.gzip
+          ? await jsonUpload(body, fetchSeries, transfer.signal)
+          : { ...type, body }
+      const record = await dataset[mode]({ ...upload, signal: transfer.signal })
+      outcome = 'whole'
+      return record
+    } catch (error) {
+      outcome = transfer.stalled ? 'stalled' : request.raw.aborted ? 'left' : 'failed'
+      throw transfer.reason ?? error
+    }
+  }
+
+  /** The bytes as they come; an error when none come for the stall limit although we wait for them. */
+  #body(
+    request: FastifyRequest,
+    transfer: Transfer,
+    count: (bytes: number) => void,
+  ): AsyncIterable<Uint8Array> {
+    const { raw } = request
+    const limit = this.#services.config.timeouts.stall
+    // A stream of its own can be ended without ending the connection, on which the error is still to be told.
+    const body = addAbortSignal(transfer.signal, new PassThrough())
+    raw.once('error', (error) => body.destroy(error))
+    raw.pipe(body)
+    transfer.watch(
+      () => !raw.complete && body.readableLength === 0,
+      () =>
+        transfer.abort(
+          new ServerError(
+            'request_timeout',
+            `Nothing of the body has come for ${limit / 1000} seconds. Nothing was changed.`,
+            { headers: { connection: 'close' } },
+          ),
+        ),
+    )
+    return (async function* () {
+      for await (const chunk of body) {
+        count(chunk.byteLength)
+        yield chunk as Uint8Array
+      }
+    })()
+  }
+}
+
+/** A short JSON body may ask for series of a provider instead of bringing rows. */
+async function jsonUpload(
+  source: AsyncIterable<Uint8Array>,
+  fetchSeries: FetchSeries,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const { head, whole, body } = await peek(source, PEEK_BYTES)
+  if (whole) {
+    const value = parseJson(head)
+    if (asksForSeries(value)) return fetchSeries(value, signal)
+  }
+  return { format: 'json', body }
+}
+
+function asksForSeries(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !('rows' in value) &&
+    ('provider' in value || 'series' in value)
+  )
+}
