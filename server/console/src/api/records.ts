@@ -57,12 +57,13 @@ export interface Provider {
   readonly tier: 'free' | 'paid'
   readonly keyRequired: boolean
   readonly userKey: boolean
+  /** Numbers are null where the provider publishes no limit, `resetsAt` also while nothing of it is used. */
   readonly limit: {
-    readonly requests: number
-    readonly perSeconds: number
-    readonly remaining: number
+    readonly requests: number | null
+    readonly perSeconds: number | null
+    readonly remaining: number | null
     readonly resetsAt: string | null
-  } | null
+  }
 }
 
 export interface UserKey {

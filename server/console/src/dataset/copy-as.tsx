@@ -26,15 +26,11 @@ export function CopyAs(props: {
           <Tabs label="Language" value={language} tabs={LANGUAGES} onValue={setLanguage} />
           <CopyButton text={text} what={`The ${label} lines are`} />
         </div>
-        <pre
-          class="snippet"
-          tabIndex={0}
-          role="region"
-          aria-label={`${label} lines`}
-          id={`panel-${language}`}
-        >
-          <code>{text}</code>
-        </pre>
+        <section class="snippet" tabIndex={0} aria-label={`${label} lines`} id={`panel-${language}`}>
+          <pre>
+            <code>{text}</code>
+          </pre>
+        </section>
       </div>
     </Dialog>
   )

@@ -25,7 +25,7 @@ export function useProfile(dataset: Dataset, filter: string, ready: boolean): Pr
     if (!ready) return
     const controller = new AbortController()
     setProfile({ state: 'loading' })
-    const size = Math.max(80, Math.min(1_000, Math.floor(CELLS / Math.max(dataset.columns.length, 1))))
+    const size = Math.max(80, Math.min(2_000, Math.floor(CELLS / Math.max(dataset.columns.length, 1))))
     fetchSample(id, { filter, size }, controller.signal).then(
       (sample) =>
         setProfile({

@@ -5,6 +5,7 @@ import { Icon } from '../ui/icons.tsx'
 import { type Completion, complete, type Suggestion } from './complete.ts'
 import { type ErrorPlace, errorPlace } from './error-place.ts'
 import { tokenize } from './tokens.ts'
+import { filterName } from './types.ts'
 
 /**
  * The filter as text: words in colour, suggestions at the caret, and an error marked under the place where it lies.
@@ -194,5 +195,5 @@ function SuggestionList(props: {
 
 function placeholderFor(columns: readonly Column[]): string {
   const number = columns.find((column) => column.type === 'integer' || column.type === 'double')
-  return number ? `All rows. Try: ${number.name} gt 100` : 'All rows. Type a column to begin'
+  return number ? `All rows. Try: ${filterName(number.name)} gt 100` : 'All rows. Type a column to begin'
 }

@@ -43,9 +43,14 @@ export const FUNCTIONS: readonly FilterFunction[] = [
   value('date', '(timestamp)', 'its date alone'),
   value('time', '(timestamp)', 'its time of day alone'),
   value('now', '()', 'this moment'),
+  value('mindatetime', '()', 'the earliest moment that there is'),
+  value('maxdatetime', '()', 'the latest moment that there is'),
+  value('totaloffsetminutes', '(timestamp)', 'its offset from UTC; always 0'),
+  value('totalseconds', '(duration)', 'a span of time in seconds'),
   value('round', '(number)', 'to the nearest whole number'),
   value('floor', '(number)', 'down to a whole number'),
   value('ceiling', '(number)', 'up to a whole number'),
+  value('case', '(condition: value, true: value)', 'the value beside the first condition that holds'),
 ]
 
 const BY_NAME = new Map(FUNCTIONS.map((known) => [known.name.toLowerCase(), known]))

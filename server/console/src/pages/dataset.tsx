@@ -187,7 +187,7 @@ function filterError(error: unknown): unknown {
 }
 
 function countText(matching: number, all: number, filter: string): string {
-  return filter === '' ? plural(all, 'row') : `${formatCount(matching)} of ${plural(all, 'row')}`
+  return filter === '' ? 'all rows' : `${formatCount(matching)} of ${plural(all, 'row')}`
 }
 
 function tabOf(view: string | undefined): DatasetTab {

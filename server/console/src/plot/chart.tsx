@@ -12,7 +12,7 @@ import { pictureOf } from './picture.ts'
 
 const ASPECT = 0.5
 const LOWEST = 260
-const HIGHEST = 460
+const HIGHEST = 400
 
 /** A chart that fills its place, follows the colours of the page, says its values under the pointer, and can be saved. */
 export function Chart(props: {

@@ -25,17 +25,24 @@ export interface Paint {
 }
 
 export function paintOf(element: Element): Paint {
-  const style = getComputedStyle(element)
-  const colour = (name: string) => style.getPropertyValue(name).trim()
-  return {
+  const probe = document.createElement('i')
+  element.append(probe)
+  // The browser resolves a variable to a plain colour only where it is used.
+  const colour = (name: string) => {
+    probe.style.color = `var(${name})`
+    return getComputedStyle(probe).color
+  }
+  const paint = {
     ink: colour('--ink'),
     muted: colour('--ink-2'),
     line: colour('--line'),
     accent: colour('--accent'),
     fill: colour('--accent-wash'),
     surface: colour('--surface'),
-    font: `12px ${style.fontFamily}`,
+    font: `12px ${getComputedStyle(element).fontFamily}`,
   }
+  probe.remove()
+  return paint
 }
 
 /** Few points are marked one by one on a line; many would only blur it. */
@@ -68,7 +75,9 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
       {
         ...axis,
         grid: { show: false },
+        size: 32,
         ...(look.labels ? labelAxis(look.labels, look.width) : {}),
+        ...(temporal ? { values: TIME_LABELS, size: 50 } : {}),
         ...(temporal || look.labels
           ? {}
           : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
@@ -79,6 +88,15 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
   }
 }
 
+/** Rows of uPlot's own table: smallest step in seconds, the label, then what is added at a new year, day … */
+const TIME_LABELS: uPlot.Axis.Values = [
+  [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
+  [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+]
+
 function seriesFor(look: ChartLook, paint: Paint): uPlot.Series {
   const base = { label: look.yLabel, stroke: paint.accent, width: 1.6 }
   switch (look.kind) {
@@ -88,7 +106,7 @@ function seriesFor(look: ChartLook, paint: Paint): uPlot.Series {
       return {
         ...base,
         paths: () => null,
-        points: { show: true, size: 4.5, stroke: paint.accent, fill: paint.fill },
+        points: { show: true, size: 6, width: 1.2, stroke: paint.accent, fill: paint.fill },
       }
     case 'bar':
       return {

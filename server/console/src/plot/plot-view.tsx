@@ -222,7 +222,7 @@ async function rowDrawing(
   const all = isWhole(sample)
   const base = all
     ? `From all ${plural(sample.rowCount, 'row')}${filter ? ' that match' : ''}`
-    : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in eight stretches at equal distances`
+    : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances`
   const grouping = drawing.grouping
     ? `, ${choice.aggregate === 'none' ? 'mean' : choice.aggregate} ${drawing.grouping}`
     : ''

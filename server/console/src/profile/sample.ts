@@ -18,8 +18,9 @@ export interface SampleQuery {
   readonly size: number
 }
 
-const STRIPES = 8
-const background = limiter(2)
+/** As many as a histogram has bars, so that time, along which most tables grow, is covered evenly. */
+const STRIPES = 20
+const background = limiter(3)
 
 /**
  * Fetches all rows where they are few, else stripes at equal distances, because the first rows of a table that grew

@@ -3,17 +3,19 @@ import { formatCount, formatWindow } from '../format.ts'
 
 /** How much is left of a provider's limit. */
 export function LimitLine(props: { readonly limit: Provider['limit'] }) {
-  const { limit } = props
-  if (!limit) return <p class="limit">no limit that we know of</p>
-  const share = limit.requests === 0 ? 0 : limit.remaining / limit.requests
-  const text = `${formatCount(limit.remaining)} of ${formatCount(limit.requests)} requests left, per ${formatWindow(limit.perSeconds)}`
+  const { requests, perSeconds, remaining, resetsAt } = props.limit
+  if (requests === null || perSeconds === null || remaining === null) {
+    return <p class="limit">no published limit</p>
+  }
+  const share = requests === 0 ? 0 : remaining / requests
+  const text = `${formatCount(remaining)} of ${formatCount(requests)} requests left, per ${formatWindow(perSeconds)}`
   return (
     <p class="limit">
       <span class={`limit-bar ${share < 0.2 ? 'is-low' : ''}`} aria-hidden="true">
         <span style={{ inlineSize: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
       </span>
       <span class="figures">{text}</span>
-      {limit.remaining === 0 && limit.resetsAt && <span> · again at {clock(limit.resetsAt)}</span>}
+      {remaining === 0 && resetsAt && <span> · again at {clock(resetsAt)}</span>}
     </p>
   )
 }

@@ -10,6 +10,7 @@ import { Icon } from '../ui/icons.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { LimitLine } from './limit-line.tsx'
+import { ProviderFailure } from './provider-failure.tsx'
 import { SeriesList } from './series-list.tsx'
 import { SeriesView } from './series-view.tsx'
 import { Tree } from './tree.tsx'
@@ -38,6 +39,15 @@ function ProviderView(props: {
   const series = query['series']
   const [saving, setSaving] = useState(false)
   const [id, setId] = useState('')
+  const [resource, again] = useResource(
+    (signal) => providers.categories(provider.slug, '', signal),
+    [provider.slug, provider.userKey],
+  )
+  const top = latest(resource)
+  const failed = resource.state === 'failed' && !top ? resource.error : undefined
+  useEffect(() => {
+    if (resource.state === 'ready') props.onAsked()
+  }, [resource.state])
   useEffect(() => {
     document.title = `${provider.name} · Parquetry`
   }, [provider.name])
@@ -54,7 +64,7 @@ function ProviderView(props: {
         actions={
           <>
             <a class="button" href={provider.homepage} target="_blank" rel="noreferrer">
-              <Icon name="out" />
+              <Icon name="external" />
               <span>Website</span>
             </a>
             <button type="button" class="button" onClick={() => setSaving(true)}>
@@ -87,12 +97,16 @@ function ProviderView(props: {
               Open
             </button>
           </form>
-          <Tree
-            slug={provider.slug}
-            selected={path}
-            onSelect={(next) => updateQuery({ path: next, series: '', offset: '' }, true)}
-            onAsked={props.onAsked}
-          />
+          {!top && failed === undefined && <Loading label="Loading the categories" />}
+          {top && (
+            <Tree
+              slug={provider.slug}
+              top={top}
+              selected={path}
+              onSelect={(next) => updateQuery({ path: next, series: '', offset: '' }, true)}
+              onAsked={props.onAsked}
+            />
+          )}
         </aside>
         <section class="provider-content" id="provider-content" aria-label="Series">
           {series !== undefined ? (
@@ -101,6 +115,7 @@ function ProviderView(props: {
               provider={provider}
               id={series}
               hasList={path !== undefined}
+              onKey={() => setSaving(true)}
               onAsked={props.onAsked}
             />
           ) : path !== undefined ? (
@@ -109,7 +124,16 @@ function ProviderView(props: {
               slug={provider.slug}
               path={path}
               offset={Number(query['offset']) || 0}
+              name={provider.name}
+              onKey={() => setSaving(true)}
               onAsked={props.onAsked}
+            />
+          ) : failed !== undefined ? (
+            <ProviderFailure
+              name={provider.name}
+              error={failed}
+              onRetry={again}
+              onKey={() => setSaving(true)}
             />
           ) : (
             <Empty icon="plot" title="Choose a category">

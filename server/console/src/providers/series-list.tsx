@@ -2,18 +2,21 @@ import { useEffect, useState } from 'preact/hooks'
 import { providers } from '../api/resources.ts'
 import { formatCount } from '../format.ts'
 import { href, parseAddress, updateQuery } from '../router.ts'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Empty, Loading } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { ProviderFailure } from './provider-failure.tsx'
 
 const PAGE = 100
 
 /** The series of a category, a page at a time. */
 export function SeriesList(props: {
   readonly slug: string
+  readonly name: string
   readonly path: string
   readonly offset: number
   readonly onAsked: () => void
+  readonly onKey: () => void
 }) {
   const { slug, path, offset } = props
   const [search, setSearch] = useState('')
@@ -25,7 +28,9 @@ export function SeriesList(props: {
     if (resource.state === 'ready') props.onAsked()
   }, [resource.state])
   const page = latest(resource)
-  if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
+  if (resource.state === 'failed') {
+    return <ProviderFailure name={props.name} error={resource.error} onRetry={again} onKey={props.onKey} />
+  }
   if (!page || resource.state === 'loading') return <Loading label="Loading the series" lines={8} />
   if (page.series.length === 0) {
     return (

@@ -5,9 +5,10 @@ import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { toNumber } from '../profile/stats.ts'
 import { updateQuery } from '../router.ts'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Empty, Loading } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { ProviderFailure } from './provider-failure.tsx'
 import { SaveSeries } from './save-series.tsx'
 
 const SHOWN_VALUES = 12
@@ -19,6 +20,7 @@ export function SeriesView(props: {
   /** Whether there is a list of series to go back to. */
   readonly hasList: boolean
   readonly onAsked: () => void
+  readonly onKey: () => void
 }) {
   const { provider, id } = props
   const [resource, again] = useResource(
@@ -34,12 +36,14 @@ export function SeriesView(props: {
       Back to the list
     </button>
   )
-  if (resource.state === 'failed')
+  if (resource.state === 'failed') {
     return (
-      <Failure error={resource.error} onRetry={again}>
+      <div class="series-pane">
         {back}
-      </Failure>
+        <ProviderFailure name={provider.name} error={resource.error} onRetry={again} onKey={props.onKey} />
+      </div>
     )
+  }
   if (!series) return <Loading label="Loading the series" lines={8} />
   return <Shown series={series} provider={provider} back={back} />
 }

@@ -4,10 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageOf } from '../api/client.ts'
 import type { Category } from '../api/records.ts'
 import { providers } from '../api/resources.ts'
-import { Failure, Loading } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { latest, useResource } from '../use-resource.ts'
 
 const SEARCHED_FROM = 8
 const MOST_SHOWN = 200
@@ -18,24 +16,23 @@ const MOST_SHOWN = 200
  */
 export function Tree(props: {
   readonly slug: string
+  readonly top: readonly Category[]
   readonly selected: string | undefined
   readonly onSelect: (path: string) => void
   readonly onAsked: () => void
 }) {
-  const [resource, again] = useResource(
-    (signal) => providers.categories(props.slug, '', signal),
-    [props.slug],
-  )
+  const { top } = props
   const [search, setSearch] = useState('')
   const root = useRef<HTMLUListElement>(null)
+  // One item takes the Tab key: that of the focus, else the selected, else the first.
   useEffect(() => {
-    if (resource.state === 'ready') props.onAsked()
-  }, [resource.state])
-  const top = latest(resource)
-  if (!top) {
-    if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
-    return <Loading label="Loading the categories" />
-  }
+    const list = root.current
+    if (!list || list.querySelector('[tabindex="0"]')) return
+    const item =
+      list.querySelector<HTMLElement>('[aria-selected="true"]') ??
+      list.querySelector<HTMLElement>('[role="treeitem"]')
+    if (item) item.tabIndex = 0
+  })
   const wanted = search.trim().toLowerCase()
   const shown = top.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
   return (
@@ -52,9 +49,10 @@ export function Tree(props: {
         aria-label="Categories"
         ref={root}
         onKeyDown={(event) => moveInTree(event, root.current!)}
+        onFocusIn={(event) => takeTab(event.target as HTMLElement, root.current!)}
       >
-        {shown.slice(0, MOST_SHOWN).map((category, at) => (
-          <Node key={category.path} {...props} category={category} level={1} first={at === 0} />
+        {shown.slice(0, MOST_SHOWN).map((category) => (
+          <Node key={category.path} {...props} category={category} level={1} />
         ))}
       </ul>
       {shown.length > MOST_SHOWN && (
@@ -71,7 +69,6 @@ function Node(props: {
   readonly onAsked: () => void
   readonly category: Category
   readonly level: number
-  readonly first: boolean
 }) {
   const { category, level, selected } = props
   const [open, setOpen] = useState(false)
@@ -105,7 +102,7 @@ function Node(props: {
         aria-expanded={isLeaf ? undefined : open}
         aria-selected={isSelected}
         aria-label={category.name}
-        tabIndex={isSelected || (selected === undefined && props.first && level === 1) ? 0 : -1}
+        tabIndex={-1}
         title={category.description || category.name}
         style={{ paddingInlineStart: `${(level - 1) * 16 + 6}px` }}
         onClick={choose}
@@ -151,7 +148,7 @@ function Node(props: {
             </li>
           )}
           {children?.map((child) => (
-            <Node key={child.path} {...props} category={child} level={level + 1} first={false} />
+            <Node key={child.path} {...props} category={child} level={level + 1} />
           ))}
         </ul>
       )}
@@ -172,4 +169,9 @@ function moveInTree(event: KeyboardEvent, root: HTMLElement): void {
   if (next === undefined || at < 0) return
   event.preventDefault()
   items[next]?.focus()
+}
+
+function takeTab(item: HTMLElement, root: HTMLElement): void {
+  for (const other of root.querySelectorAll<HTMLElement>('[tabindex="0"]')) other.tabIndex = -1
+  item.tabIndex = 0
 }

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Column } from '../api/records.ts'
 import type { OrderBy } from '../api/rows.ts'
 import type { ColumnStats } from '../profile/stats.ts'
 import { HeaderCell } from './header.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
-import { columnsInView, gutterWidth, placeColumns, ROW_HEIGHT } from './layout.ts'
+import { columnsInView, gutterWidth, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
 import { cellId, GridRow } from './row.tsx'
 import { rowsInView, spacerHeight } from './scroll.ts'
 import { useScroll } from './use-scroll.ts'
@@ -38,7 +38,12 @@ export function Grid(props: {
   const gutter = gutterWidth(rowCount)
   const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map())
   const firstRows = windows.firstRows
-  const places = useMemo(() => placeColumns(columns, firstRows, widths), [columns, firstRows, widths])
+  const [measure, setMeasure] = useState<(text: string) => number>()
+  useLayoutEffect(() => setMeasure(() => textMeasure(scroller.current!)), [])
+  const places = useMemo(
+    () => (measure ? placeColumns(columns, firstRows, widths, measure) : []),
+    [columns, firstRows, widths, measure],
+  )
   const total = gutter + (places.at(-1) ? places.at(-1)!.left + places.at(-1)!.width : 0)
 
   const scroll = useScroll(scroller, rowCount, ROW_HEIGHT, HEADER_HEIGHT, gutter)

@@ -6,7 +6,6 @@ export const ROW_HEIGHT = 30
 export const GUTTER_MIN = 52
 export const NARROWEST = 64
 
-const CHARACTER = 7.3
 const PADDING = 26
 const WIDEST = 340
 const NARROW = 104
@@ -27,20 +26,35 @@ export function placeColumns(
   columns: readonly Column[],
   rows: readonly (readonly Field[])[],
   chosen: ReadonlyMap<string, number>,
+  measure: (text: string) => number,
 ): ColumnPlace[] {
   let left = 0
   return columns.map((column, at) => {
-    const width = chosen.get(column.name) ?? fittingWidth(column, rows, at)
+    const width = chosen.get(column.name) ?? fittingWidth(column, rows, at, measure)
     const place = { column, left, width }
     left += width
     return place
   })
 }
 
-function fittingWidth(column: Column, rows: readonly (readonly Field[])[], at: number): number {
-  let longest = column.name.length + 2
-  for (const row of rows) longest = Math.max(longest, row[at]?.length ?? 4)
-  return Math.round(Math.min(WIDEST, Math.max(NARROW, longest * CHARACTER + PADDING)))
+function fittingWidth(
+  column: Column,
+  rows: readonly (readonly Field[])[],
+  at: number,
+  measure: (text: string) => number,
+): number {
+  // Headings are bold, and leave room for the arrow of sorting.
+  let widest = measure(column.name) * 1.1 + 14
+  for (const row of rows) widest = Math.max(widest, measure(row[at] ?? ''))
+  return Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
+}
+
+/** Measures text as the cells of an element would show it. */
+export function textMeasure(element: Element): (text: string) => number {
+  const style = getComputedStyle(element)
+  const context = document.createElement('canvas').getContext('2d')!
+  context.font = `${style.fontSize} ${style.fontFamily}`
+  return (text) => context.measureText(text.length > 60 ? text.slice(0, 60) : text).width
 }
 
 /** The columns in view: from the first, to one after the last. */

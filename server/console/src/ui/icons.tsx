@@ -15,7 +15,7 @@ const PATHS = {
   down: 'M8 3v9.5M4 8.5l4 4 4-4',
   chevron: 'M6 4l4 4-4 4',
   search: 'M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14',
-  key: 'M5.5 8.5a3 3 0 1 0 0-.5zM8.5 8.2H14v2.3M11.5 8.2v1.8',
+  key: 'M8.3 8a2.8 2.8 0 1 1-5.6 0 2.8 2.8 0 0 1 5.6 0zM8.3 8H14v2.5M11.2 8v2',
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
   sun: 'M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6zM8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9',
   moon: 'M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z',
@@ -24,6 +24,7 @@ const PATHS = {
   trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9M7 7v4M9 7v4',
   edit: 'M3 13l.6-2.8 7.2-7.2 2.2 2.2-7.2 7.2z',
   out: 'M9.5 3H3.5v10h6M7 8h7M11.5 5.5 14 8l-2.5 2.5',
+  external: 'M9.5 3H13v3.5M13 3 7.500 8.500M11.500 9.500V13H3V4.500h3.500',
   globe:
     'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM2 8h12M8 2c2 1.8 2.6 4 2.6 6S10 12.200 8 14M8 2C6 3.800 5.400 6 5.400 8S6 12.200 8 14',
   info: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.300V11M8 5v.3',
@@ -40,19 +41,16 @@ export function Icon({ name }: { readonly name: IconName }) {
   )
 }
 
-/** The mark of the house: four strips laid as herringbone. */
+/** The mark of the house: planks laid as herringbone. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-      <path class="mark-a" d="M2 12 12 2v5.500L7.500 12 12 16.500V22z" />
-      <path
-        class="mark-b"
-        d="M13 2.500 17 6.500 14.200 9.300 13 8.100zM15.600 10.700 18.400 7.900 22 11.500v.9l-2.400 2.400z"
-      />
-      <path
-        class="mark-b"
-        d="M13 14.100 15.600 11.500 18.800 15.600 16.500 17.900zM13 21.500v-5.300L15.700 18.800z"
-      />
+      <g transform="translate(12 12) scale(4) translate(.354 -2.475) rotate(45)">
+        <rect class="mark-a" x=".07" y=".07" width="2.86" height=".86" rx=".1" />
+        <rect class="mark-b" x=".07" y="1.07" width=".86" height="2.86" rx=".1" />
+        <rect class="mark-a" x="1.07" y="1.07" width="2.86" height=".86" rx=".1" />
+        <rect class="mark-b" x="1.07" y="2.07" width=".86" height="2.86" rx=".1" />
+      </g>
     </svg>
   )
 }

@@ -4,6 +4,8 @@ import { PreviewError } from './model.ts'
 interface Objects {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly Field[])[]
+  /** Columns with lists or objects in them, which are kept as JSON. */
+  readonly nested: ReadonlySet<string>
 }
 
 /**
@@ -16,15 +18,17 @@ export function previewObjects(text: string, whole: boolean, format: 'json' | 'n
   const declared = format === 'json' ? declaredColumns(text) : undefined
   const values = topLevelValues(format === 'json' ? insideRows(text) : text, whole)
   const names = new Map<string, number>((declared ?? []).map((name, at) => [name, at]))
-  const records = values.map((value, at) => recordOf(value, at + 1, names, declared))
+  const nested = new Set<string>()
+  const records = values.map((value, at) => recordOf(value, at + 1, names, nested, declared))
   const columns = [...names.keys()]
-  return { columns, rows: records.map((record) => columns.map((name) => record.get(name) ?? null)) }
+  return { columns, rows: records.map((record) => columns.map((name) => record.get(name) ?? null)), nested }
 }
 
 function recordOf(
   literal: string,
   row: number,
   names: Map<string, number>,
+  nested: Set<string>,
   declared: readonly string[] | undefined,
 ): Map<string, Field> {
   let value: unknown
@@ -38,7 +42,10 @@ function recordOf(
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.map((item, at) => [declared?.[at] ?? `column ${at + 1}`, item])
     : Object.entries(value)
-  for (const [name] of entries) if (!names.has(name)) names.set(name, names.size)
+  for (const [name, item] of entries) {
+    if (!names.has(name)) names.set(name, names.size)
+    if (typeof item === 'object' && item !== null) nested.add(name)
+  }
   return new Map(entries.map(([name, item]) => [name, textOf(item)]))
 }
 

@@ -20,7 +20,12 @@ export async function previewFile(file: File, kind: FileKind): Promise<Preview |
     case 'ndjson': {
       const head = await headOf(file, kind.gzip)
       const objects = previewObjects(head.text, head.whole, kind.format)
-      return tabular(objects.columns, objects.rows, head.whole)
+      const table = tabular(objects.columns, objects.rows, head.whole)
+      const columns = table.columns.map(({ name, type }) => ({
+        name,
+        type: objects.nested.has(name) ? 'json' : type,
+      }))
+      return { ...table, columns }
     }
     case 'parquet':
       return previewParquet(file)

@@ -1,0 +1,31 @@
+import { ApiError, messageOf } from '../api/client.ts'
+import { Empty, Failure } from '../ui/feedback.tsx'
+
+/** What a provider refused; where a key would help, the way to save one. */
+export function ProviderFailure(props: {
+  readonly name: string
+  readonly error: unknown
+  readonly onRetry: () => void
+  readonly onKey: () => void
+}) {
+  const { error } = props
+  const code = error instanceof ApiError ? error.code : ''
+  if (code !== 'key_required' && code !== 'key_rejected') {
+    return <Failure error={error} onRetry={props.onRetry} />
+  }
+  return (
+    <Empty
+      icon="key"
+      title={code === 'key_required' ? `${props.name} needs a key` : `${props.name} does not accept the key`}
+      action={
+        <button type="button" class="button button-primary" onClick={props.onKey}>
+          Use your own key
+        </button>
+      }
+    >
+      {code === 'key_required'
+        ? 'You get one from the provider, as a rule for nothing. Saved here, it serves you alone.'
+        : messageOf(error)}
+    </Empty>
+  )
+}

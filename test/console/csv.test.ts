@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CsvError, type Field, parseCsv } from '../../server/console/src/csv.ts'
+
+function write(rows: readonly (readonly Field[])[]): string {
+  const field = (value: Field) => (value === null ? '' : `"${value.replaceAll('"', '""')}"`)
+  return rows.map((row) => `${row.map(field).join(',')}\n`).join('')
+}
+
+describe('reading csv in the browser', () => {
+  it('tells nothing from the empty text', () => {
+    expect(parseCsv('a,b\n,""\n')).toEqual([
+      ['a', 'b'],
+      [null, ''],
+    ])
+  })
+
+  it('takes every line end, and a last line without one', () => {
+    expect(parseCsv('a\r\nb\rc\nd')).toEqual([['a'], ['b'], ['c'], ['d']])
+  })
+
+  it('counts the field behind a delimiter that ends the text', () => {
+    expect(parseCsv('a,b\n1,')).toEqual([
+      ['a', 'b'],
+      ['1', null],
+    ])
+  })
+
+  it('leaves half a line at the end of a head away', () => {
+    expect(parseCsv('a,b\n1,2\n3,', { head: true })).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ])
+    expect(parseCsv('a\n"half', { head: true })).toEqual([['a']])
+  })
+
+  it('says in which line a quote is never closed', () => {
+    expect(() => parseCsv('a\n1\n"x')).toThrow(CsvError)
+    expect(() => parseCsv('a\n"x"y\n')).toThrow('Expected a delimiter after a closing quote, found "y".')
+  })
+
+  it('reads back whatever is written', () => {
+    const cell = fc.option(fc.string({ unit: 'binary' }))
+    const table = fc
+      .integer({ min: 1, max: 5 })
+      .chain((width) =>
+        fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }),
+      )
+    fc.assert(
+      fc.property(table, (rows) => {
+        expect(parseCsv(write(rows))).toEqual(rows)
+      }),
+    )
+  })
+})

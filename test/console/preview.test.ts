@@ -1,0 +1,132 @@
+import { Buffer } from 'node:buffer'
+import { deflateRawSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { kindOf } from '../../server/console/src/upload/formats.ts'
+import { inferType } from '../../server/console/src/upload/infer.ts'
+import { type Preview, PreviewError } from '../../server/console/src/upload/model.ts'
+import { previewFile } from '../../server/console/src/upload/preview.ts'
+
+async function preview(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<Preview> {
+  const file = new File([content], name)
+  return (await previewFile(file, kindOf(name)!))!
+}
+
+describe('a preview of a file', () => {
+  it('finds types in csv as the service does', async () => {
+    const text =
+      'day,code,price,ok,seen,note\n2024-01-31,007,1.5,true,2024-01-31 12:00,\n2024-02-01,8,2,false,2024-02-01T00:00:00,x\n'
+    const { columns, rows, rowCount } = await preview('a.csv', text)
+    expect(columns.map(({ type }) => type)).toEqual([
+      'date',
+      'string',
+      'double',
+      'boolean',
+      'timestamp',
+      'string',
+    ])
+    expect(rows[0]).toEqual(['2024-01-31', '007', '1.5', 'true', '2024-01-31 12:00', null])
+    expect(rowCount).toBe(2)
+  })
+
+  it('reads tsv, ndjson, arrays and rows with declared columns', async () => {
+    expect((await preview('a.tsv', 'a\tb\n1\tx\n')).columns.map(({ type }) => type)).toEqual([
+      'integer',
+      'string',
+    ])
+    const lines = await preview('a.ndjson', '{"a":1,"b":{"c":[1]}}\n{"a":2.5}\n')
+    expect(lines.columns).toEqual([
+      { name: 'a', type: 'double' },
+      { name: 'b', type: 'json' },
+    ])
+    expect((await preview('a.json', '[{"a":true},{"a":null}]')).columns).toEqual([
+      { name: 'a', type: 'boolean' },
+    ])
+    const declared = await preview('a.json', '{"columns":[{"name":"n"}],"rows":[[1],[2]]}')
+    expect(declared.columns).toEqual([{ name: 'n', type: 'integer' }])
+  })
+
+  it('unpacks gzip', async () => {
+    const { rowCount } = await preview('a.csv.gz', new Uint8Array(gzipSync('a\n1\n2\n')))
+    expect(rowCount).toBe(2)
+  })
+
+  it('looks at the beginning of a long file only', async () => {
+    const { rowCount, lookedAt } = await preview('a.csv', `a,b\n${'123456789,x\n'.repeat(200_000)}`)
+    expect(rowCount).toBeUndefined()
+    expect(lookedAt).toBeGreaterThan(80_000)
+  })
+
+  it('names the row that does not fit', async () => {
+    await expect(preview('a.csv', 'a,b\n1,2\n3\n')).rejects.toThrow(
+      'Row 2 has 1 field, but there are 2 columns.',
+    )
+    await expect(preview('a.ndjson', '{"a":1}\n{"a":}\n')).rejects.toThrow('Row 2 is not JSON.')
+    await expect(preview('a.csv', new Uint8Array([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('not UTF-8')
+    await expect(preview('a.csv', '')).rejects.toThrow(PreviewError)
+  })
+
+  it('reads the first sheet of a workbook, dates by their style', async () => {
+    const book = zip({
+      'xl/worksheets/sheet1.xml':
+        '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>n &amp; m</t></is></c></row>' +
+        '<row r="2"><c r="A2" s="1"><v>45322</v></c><c r="B2"><v>1.5</v></c></row></sheetData></worksheet>',
+      'xl/sharedStrings.xml': '<sst><si><t>day</t></si></sst>',
+      'xl/styles.xml':
+        '<styleSheet><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+    })
+    const { columns, rows } = await preview('a.xlsx', book)
+    expect(columns).toEqual([
+      { name: 'day', type: 'date' },
+      { name: 'n & m', type: 'double' },
+    ])
+    expect(rows).toEqual([['2024-01-31', '1.5']])
+  })
+
+  it('says that a file is not what its name says', async () => {
+    await expect(preview('a.parquet', 'a,b\n1,2\n3,4\n')).rejects.toThrow('is not a Parquet file')
+    await expect(preview('a.xlsx', 'a,b\n')).rejects.toThrow('is not an Excel workbook')
+    await expect(preview('a.csv.gz', 'a,b\n')).rejects.toThrow('is not gzip')
+  })
+
+  it.each([
+    [['9223372036854775807'], 'integer'],
+    [['9223372036854775808'], 'decimal(38,0)'],
+    [['1e5', 'NaN', '3'], 'double'],
+    [['2024-02-30'], 'string'],
+    [['2024-01-31T10:00:00+02:00'], 'timestamptz'],
+    [['10:15', '23:59:59.5'], 'time'],
+    [[null, null], 'string'],
+    [['', '1'], 'string'],
+  ])('finds that %j are %s', (values, type) => {
+    expect(inferType(values)).toBe(type)
+  })
+})
+
+/** A zip archive of deflated entries, with as much of the headers as readers need. */
+function zip(files: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
+  const parts: Buffer[] = []
+  const directory: Buffer[] = []
+  let offset = 0
+  for (const [name, text] of Object.entries(files)) {
+    const packed = deflateRawSync(text)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(8, 8)
+    local.writeUInt32LE(packed.length, 18)
+    local.writeUInt16LE(name.length, 26)
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50, 0)
+    entry.writeUInt16LE(8, 10)
+    entry.writeUInt32LE(packed.length, 20)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(offset, 42)
+    parts.push(local, Buffer.from(name), packed)
+    directory.push(entry, Buffer.from(name))
+    offset += 30 + name.length + packed.length
+  }
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(offset, 16)
+  return new Uint8Array(Buffer.concat([...parts, ...directory, end]))
+}
