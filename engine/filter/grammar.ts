@@ -1,4 +1,5 @@
-import { type CstNode, CstParser, type IRecognitionException } from 'chevrotain'
+import type { CstNode, IRecognitionException } from 'chevrotain'
+import { chevrotain } from './chevrotain.ts'
 import {
   Colon,
   Comma,
@@ -20,126 +21,130 @@ import {
  * ABNF it has no precedence; that is in the table of operators, and the tree is built by it. Flat also means that a
  * chain of any length takes no stack; only parentheses and calls do.
  */
-class FilterGrammar extends CstParser {
-  constructor() {
-    super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none' })
-    this.performSelfAnalysis()
-  }
+function defineGrammar() {
+  class FilterGrammar extends chevrotain().CstParser {
+    constructor() {
+      super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none' })
+      this.performSelfAnalysis()
+    }
 
-  /** `a eq 1 and b gt 2` */
-  readonly expression = this.RULE('expression', () => {
-    this.SUBRULE(this.operand)
-    this.MANY(() => {
-      this.CONSUME(Infix)
-      this.SUBRULE2(this.operand)
+    /** `a eq 1 and b gt 2` */
+    readonly expression = this.RULE('expression', () => {
+      this.SUBRULE(this.operand)
+      this.MANY(() => {
+        this.CONSUME(Infix)
+        this.SUBRULE2(this.operand)
+      })
     })
-  })
 
-  /** `not -x in (1, 2)`: prefixes are outermost, because `in` binds more tightly. */
-  readonly operand = this.RULE('operand', () => {
-    this.MANY({
-      GATE: () => this.LA(1).tokenType === Minus || this.#isNegation(),
-      DEF: () => this.OR1([{ ALT: () => this.CONSUME(Minus) }, { ALT: () => this.CONSUME(Not) }]),
-    })
-    this.OR2([
-      { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
-      { ALT: () => this.CONSUME(Word) },
-      { ALT: () => this.CONSUME(QuotedName) },
-      { ALT: () => this.CONSUME(Literal) },
-      {
-        ALT: () => {
-          this.CONSUME(LParen)
-          this.SUBRULE(this.expression)
-          this.CONSUME(RParen)
+    /** `not -x in (1, 2)`: prefixes are outermost, because `in` binds more tightly. */
+    readonly operand = this.RULE('operand', () => {
+      this.MANY({
+        GATE: () => this.LA(1).tokenType === Minus || this.#isNegation(),
+        DEF: () => this.OR1([{ ALT: () => this.CONSUME(Minus) }, { ALT: () => this.CONSUME(Not) }]),
+      })
+      this.OR2([
+        { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
+        { ALT: () => this.CONSUME(Word) },
+        { ALT: () => this.CONSUME(QuotedName) },
+        { ALT: () => this.CONSUME(Literal) },
+        {
+          ALT: () => {
+            this.CONSUME(LParen)
+            this.SUBRULE(this.expression)
+            this.CONSUME(RParen)
+          },
         },
-      },
-    ])
-    this.MANY2(() => {
-      this.CONSUME(In)
-      this.SUBRULE(this.list)
-    })
-  })
-
-  /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
-  readonly call = this.RULE('call', () => {
-    this.CONSUME(Word)
-    this.CONSUME(LParen)
-    this.OPTION(() => {
-      this.SUBRULE(this.argument)
-      this.MANY(() => {
-        this.CONSUME(Comma)
-        this.SUBRULE2(this.argument)
+      ])
+      this.MANY2(() => {
+        this.CONSUME(In)
+        this.SUBRULE(this.list)
       })
     })
-    this.CONSUME(RParen)
-  })
 
-  readonly argument = this.RULE('argument', () => {
-    this.SUBRULE(this.expression)
-    this.OPTION(() => {
-      this.CONSUME(Colon)
-      this.SUBRULE2(this.expression)
+    /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
+    readonly call = this.RULE('call', () => {
+      this.CONSUME(Word)
+      this.CONSUME(LParen)
+      this.OPTION(() => {
+        this.SUBRULE(this.argument)
+        this.MANY(() => {
+          this.CONSUME(Comma)
+          this.SUBRULE2(this.argument)
+        })
+      })
+      this.CONSUME(RParen)
     })
-  })
 
-  /** What follows `in`. A name is taken, so that the message about it can be a good one. */
-  readonly list = this.RULE('list', () => {
-    this.CONSUME(LParen)
-    this.OPTION(() => {
-      this.SUBRULE(this.item)
-      this.MANY(() => {
-        this.CONSUME(Comma)
-        this.SUBRULE2(this.item)
+    readonly argument = this.RULE('argument', () => {
+      this.SUBRULE(this.expression)
+      this.OPTION(() => {
+        this.CONSUME(Colon)
+        this.SUBRULE2(this.expression)
       })
     })
-    this.CONSUME(RParen)
-  })
 
-  readonly item = this.RULE('item', () => {
-    this.OR([
-      { ALT: () => this.CONSUME(Literal) },
-      { ALT: () => this.CONSUME(Word) },
-      { ALT: () => this.CONSUME(QuotedName) },
-    ])
-  })
+    /** What follows `in`. A name is taken, so that the message about it can be a good one. */
+    readonly list = this.RULE('list', () => {
+      this.CONSUME(LParen)
+      this.OPTION(() => {
+        this.SUBRULE(this.item)
+        this.MANY(() => {
+          this.CONSUME(Comma)
+          this.SUBRULE2(this.item)
+        })
+      })
+      this.CONSUME(RParen)
+    })
 
-  /** A name directly before a parenthesis is a function's: no blank may part them. */
-  #isCall(): boolean {
-    const name = this.LA(1)
-    const paren = this.LA(2)
-    return paren.tokenType === LParen && paren.startOffset === name.startOffset + name.image.length
+    readonly item = this.RULE('item', () => {
+      this.OR([
+        { ALT: () => this.CONSUME(Literal) },
+        { ALT: () => this.CONSUME(Word) },
+        { ALT: () => this.CONSUME(QuotedName) },
+      ])
+    })
+
+    /** A name directly before a parenthesis is a function's: no blank may part them. */
+    #isCall(): boolean {
+      const name = this.LA(1)
+      const paren = this.LA(2)
+      return paren.tokenType === LParen && paren.startOffset === name.startOffset + name.image.length
+    }
+
+    /**
+     * Whether `not` is the operator here, or a column of that name: what is followed by an operator that has an operand
+     * of its own can only be a column.
+     */
+    #isNegation(): boolean {
+      if (this.LA(1).tokenType !== Not || this.#isCall()) return false
+      const next = this.LA(2)
+      const isOperator = next.tokenType === In || next.tokenType.CATEGORIES?.includes(Infix)
+      if (!isOperator)
+        return OPERAND_STARTS.has(next.tokenType) || !!next.tokenType.CATEGORIES?.includes(Literal)
+      const after = this.LA(3).tokenType
+      return !(
+        after === LParen ||
+        after === Minus ||
+        after === QuotedName ||
+        after.CATEGORIES?.includes(Literal) ||
+        after === Word
+      )
+    }
   }
-
-  /**
-   * Whether `not` is the operator here, or a column of that name: what is followed by an operator that has an operand
-   * of its own can only be a column.
-   */
-  #isNegation(): boolean {
-    if (this.LA(1).tokenType !== Not || this.#isCall()) return false
-    const next = this.LA(2)
-    const isOperator = next.tokenType === In || next.tokenType.CATEGORIES?.includes(Infix)
-    if (!isOperator)
-      return OPERAND_STARTS.has(next.tokenType) || !!next.tokenType.CATEGORIES?.includes(Literal)
-    const after = this.LA(3).tokenType
-    return !(
-      after === LParen ||
-      after === Minus ||
-      after === QuotedName ||
-      after.CATEGORIES?.includes(Literal) ||
-      after === Word
-    )
-  }
+  return new FilterGrammar()
 }
 
 const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName])
 
-const grammar = new FilterGrammar()
+let grammar: ReturnType<typeof defineGrammar> | undefined
 
 /** Chevrotain's tree of a filter, or the first place that is none. */
 export function parseTokens(tokens: readonly Token[]): {
   tree: CstNode
   error: IRecognitionException | undefined
 } {
+  grammar ??= defineGrammar()
   grammar.input = tokens as Token[]
   const tree = grammar.expression()
   return { tree, error: grammar.errors[0] }

@@ -1,4 +1,5 @@
-import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain'
+import type { IToken, ITokenConfig, Lexer, TokenType } from 'chevrotain'
+import { chevrotain } from './chevrotain.ts'
 import { excerpt, invalid, tooComplex } from './errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from './limits.ts'
 import { INFIX_NAMES } from './operators.ts'
@@ -10,11 +11,17 @@ import { INFIX_NAMES } from './operators.ts'
 
 const WORD = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*/uy
 
-/** The lexer chooses patterns by the first character; this names every one beyond ASCII. */
-const WORD_STARTS = [
-  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
-  ...Array.from({ length: 0xffff - 0x7f }, (_, index) => index + 0x80),
-]
+/** As chevrotain's own, which would have to be loaded for it; the lexer then numbers the types. */
+function createToken(config: Omit<ITokenConfig, 'categories'> & { categories?: TokenType[] }): TokenType {
+  const { name, pattern, categories, longer_alt, line_breaks } = config
+  return {
+    name,
+    ...(pattern !== undefined && { PATTERN: pattern }),
+    ...(categories && { CATEGORIES: categories }),
+    ...(longer_alt && { LONGER_ALT: longer_alt }),
+    ...(line_breaks !== undefined && { LINE_BREAKS: line_breaks }),
+  }
+}
 
 export const Word = createToken({
   name: 'Word',
@@ -22,13 +29,12 @@ export const Word = createToken({
     WORD.lastIndex = offset
     return WORD.exec(text) as [string] | null
   },
-  start_chars_hint: WORD_STARTS,
   line_breaks: false,
 })
 
 /** A literal of any kind; the kind is the token's name. */
-export const Literal = createToken({ name: 'Literal', pattern: Lexer.NA })
-export const Infix = createToken({ name: 'Infix', pattern: Lexer.NA })
+export const Literal = createToken({ name: 'Literal' })
+export const Infix = createToken({ name: 'Infix' })
 
 /** The longest first: `divby` begins with `div`. */
 const infixTokens = INFIX_NAMES.toSorted((a, b) => b.length - a.length).map((name) =>
@@ -70,13 +76,15 @@ export const QuotedName = createToken({
 })
 
 /** Things that the standard has and a flat table has not, and mistakes; recognised for the sake of the message. */
-export const Foreign = createToken({ name: 'Foreign', pattern: Lexer.NA })
+export const Foreign = createToken({ name: 'Foreign' })
 function foreign(name: string, pattern: RegExp): TokenType {
   return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
 }
 
+const Blank = createToken({ name: 'Blank', pattern: /[ \t]+/ })
+
 const TOKENS: TokenType[] = [
-  createToken({ name: 'Blank', pattern: /[ \t]+/, group: Lexer.SKIPPED }),
+  Blank,
   createToken({ name: 'string', pattern: /'[^']*(?:''[^']*)*'/, categories: [Literal], line_breaks: true }),
   createToken({
     name: 'prefixed',
@@ -115,11 +123,24 @@ const TOKENS: TokenType[] = [
 /** All of them, for the grammar. */
 export const VOCABULARY: TokenType[] = [...TOKENS, Literal, Infix, Foreign]
 
-const lexer = new Lexer(TOKENS, {
-  positionTracking: 'onlyOffset',
-  recoveryEnabled: false,
-  ensureOptimizations: true,
-})
+let made: Lexer | undefined
+
+function lexer(): Lexer {
+  if (made) return made
+  const { Lexer } = chevrotain()
+  Blank.GROUP = Lexer.SKIPPED
+  // The lexer chooses patterns by the first character; this names every one beyond ASCII.
+  Word.START_CHARS_HINT = [
+    ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
+    ...Array.from({ length: 0xffff - 0x7f }, (_, index) => index + 0x80),
+  ]
+  made = new Lexer(TOKENS, {
+    positionTracking: 'onlyOffset',
+    recoveryEnabled: false,
+    ensureOptimizations: true,
+  })
+  return made
+}
 
 export type Token = IToken
 
@@ -132,7 +153,7 @@ export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): r
     throw tooComplex(`The filter has ${text.length} characters; at most ${limits.length} are taken.`)
   }
   checkCharacters(text)
-  const { tokens, errors } = lexer.tokenize(text)
+  const { tokens, errors } = lexer().tokenize(text)
   const error = errors[0]
   if (error) throw unreadable(text, error.offset)
   if (tokens.length > limits.tokens) {
