@@ -10,7 +10,7 @@ import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
 import { objectMaker } from './rows.ts'
-import { type ByteStream, type Executor, xlsxProblem } from './run/index.ts'
+import type { ByteStream, Executor } from './run/index.ts'
 import { FORMATS, type Format, type Statement } from './types.ts'
 
 export interface RunOptions {
@@ -131,6 +131,7 @@ export class Query implements Disposable {
     try {
       const executor = await this.#context.executor()
       if (format === 'xlsx') {
+        const { xlsxProblem } = await import('./run/xlsxproblem.ts')
         const problem = await xlsxProblem(executor, statement, options)
         if (problem) throw new EngineError('not_representable', problem)
       }

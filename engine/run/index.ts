@@ -5,14 +5,12 @@ import { Arena } from '../arrow/batch.ts'
 import { shapeOf } from '../encode/cells.ts'
 import type { Format, Statement } from '../types.ts'
 import { cancelled } from './errors.ts'
-import { type ByteStream, exportBytes, type Surroundings } from './export.ts'
-import { exportParquet } from './parquet.ts'
+import type { ByteStream, Surroundings } from './export.ts'
 import { WorkerPool } from './pool.ts'
 import type { Source, SourceOptions } from './source.ts'
 import { rowValues } from './values.ts'
 
 export type { ByteStream } from './export.ts'
-export { xlsxProblem } from './xlsxproblem.ts'
 
 export interface ExecutorOptions extends SourceOptions {
   /** Threads that encode; by default as many as there are cores. */
@@ -105,8 +103,12 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       }
     },
 
-    bytes(statement, format, runOptions = {}) {
-      if (closing) return Promise.reject(cancelled(undefined))
+    async bytes(statement, format, runOptions = {}) {
+      const [{ exportBytes }, { exportParquet }] = await Promise.all([
+        import('./export.ts'),
+        import('./parquet.ts'),
+      ])
+      if (closing) throw cancelled(undefined)
       if (format === 'parquet') return exportParquet(around, statement, options.tempDirectory, runOptions)
       return exportBytes(around, statement, format, runOptions)
     },
