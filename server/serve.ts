@@ -7,6 +7,7 @@ import type { Accounts } from './accounts/accounts.ts'
 import { providerLimits } from './accounts/provider-limits.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
+import { Closers } from './closers.ts'
 import { type Config, ConfigError } from './config.ts'
 import { addGauges } from './gauges.ts'
 import { openServices } from './services.ts'
@@ -30,7 +31,7 @@ const ROOT = 'root'
  * @throws EngineError `locked` when another server has the directory; ConfigError
  */
 export async function serve(config: Config, log?: { write(line: string): void }): Promise<Server> {
-  await using opened = new AsyncDisposableStack()
+  await using opened = new Closers()
   const engine = opened.use(
     await openEngine({
       directory: config.data,
@@ -80,7 +81,7 @@ export async function serve(config: Config, log?: { write(line: string): void })
         services.uploads.gate.close()
         await services.lifecycle.drain(config.timeouts.shutdown)
         await listening.close()
-        await parts.disposeAsync()
+        await parts[Symbol.asyncDispose]()
       })()
       return closing
     },
