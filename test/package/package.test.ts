@@ -1,0 +1,300 @@
+import { gzipSync } from 'node:zlib'
+import ExcelJS from 'exceljs'
+import { build } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { Consumer, guideJobs, type Packed, root, run, succeed } from './consumer.ts'
+
+/** Programs of Node to run the jobs on besides our own, as PARQUETRY_TEST_NODES="/path/node /other/node". */
+const NODES = [process.execPath, ...(process.env['PARQUETRY_TEST_NODES'] ?? '').split(' ').filter(Boolean)]
+
+const consumer = new Consumer()
+const jobs = guideJobs()
+let packed: Packed
+let upstream: Upstream
+
+beforeAll(async () => {
+  upstream = await startUpstream({
+    '/v1/currencies': { body: { EUR: 'Euro', GBP: 'British Pound', JPY: 'Yen', USD: 'US Dollar' } },
+    '*': ({ query }) => {
+      const symbol = query.get('symbols')!
+      const rates = { '2026-01-02': { [symbol]: 1.25 }, '2026-01-05': { [symbol]: 1.5 } }
+      return { body: { amount: 1, base: 'EUR', start_date: '2026-01-02', end_date: '2026-01-05', rates } }
+    },
+  })
+  packed = await consumer.pack()
+  await consumer.install(packed.tarball)
+}, 180_000)
+afterAll(async () => {
+  await upstream.close()
+  consumer[Symbol.dispose]()
+})
+
+const bin = (name: string) => `${root}/node_modules/.bin/${name}`
+
+describe('the tarball', () => {
+  test('holds what is needed and nothing else', () => {
+    const needed =
+      /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/console\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|(package\.json|LICENSE|(README|CHANGELOG)\.md))$/
+    expect(packed.files.filter((file) => !needed.test(file))).toEqual([])
+    expect(packed.files.filter((file) => /(^|\/)(test|bench|node_modules)\//.test(file))).toEqual([])
+    expect(packed.size).toBeLessThan(1_500_000)
+  })
+
+  test('maps lead to sources that are there', () => {
+    for (const file of packed.files.filter((name) =>
+      /^dist\/(?!server\/console\/).+\.(js|d\.ts)$/.test(name),
+    )) {
+      expect(packed.files).toContain(`${file}.map`)
+      expect(packed.files).toContain(file.replace(/^dist\/(.+?)(\.d)?\.(js|ts)$/, '$1.ts'))
+    }
+  })
+
+  test('publint and attw find nothing', async () => {
+    const publint = await succeed(bin('publint'), ['run', '--strict', packed.tarball], { cwd: root })
+    expect(publint.stdout).toContain('All good!')
+    // It is made of modules alone, which every Node that it runs on can also require.
+    await succeed(bin('attw'), [packed.tarball, '--profile', 'esm-only', '--no-color'], { cwd: root })
+  }, 60_000)
+})
+
+describe.each(NODES)('on %s', (node) => {
+  describe.each(['js', 'ts'] as const)('the jobs of the guide as .%s', (extension) => {
+    const folder = `jobs-${NODES.indexOf(node)}-${extension}`
+    const data = `${folder}/data`
+    const job = (name: string, ...args: string[]) =>
+      run(node, [`${folder}/${name}.${extension}`, ...args], {
+        cwd: consumer.project,
+        env: { RATES_URL: upstream.url },
+      })
+
+    beforeAll(() => {
+      for (const [name, code] of Object.entries(jobs)) consumer.write(`${folder}/${name}.${extension}`, code)
+      consumer.write(`${folder}/inbox/customers.csv`, 'customer,region\n1,North\n2,South\n3,South\n')
+      consumer.write(
+        `${folder}/inbox/targets.csv`,
+        'region,year,target\nNorth,2026,200\nSouth,2026,40\nNorth,2025,1\n',
+      )
+      const orders =
+        'order,customer,placed,amount\n1,1,2026-01-02,100.5\n2,2,2026-02-03,20\n3,3,2026-02-04,30\n4,1,2025-12-31,9\n'
+      consumer.write(`${folder}/inbox/orders.csv.gz`, gzipSync(orders))
+      consumer.write(`${folder}/inbox/notes.txt`, 'not a table')
+    })
+
+    test('nightly: csv files into datasets, as often as one likes', async () => {
+      const first = await job('nightly', `${folder}/inbox`, data)
+      expect(first).toMatchObject({
+        code: 0,
+        stdout: 'customers: 3 rows, version 1\norders: 4 rows, version 1\ntargets: 3 rows, version 1\n',
+      })
+      consumer.write(`${folder}/inbox/bad.csv`, 'a,b\n1,2,3\n')
+      const second = await job('nightly', `${folder}/inbox`, data)
+      expect(second.code).toBe(1)
+      expect(second.stderr).toMatch(/^bad\.csv: .*2/m)
+      expect(second.stdout).toContain('targets: 3 rows, version 2\n')
+    })
+
+    test('report: a workbook from three datasets', async () => {
+      const ran = await job('report', '2026', data, `${folder}/report.xlsx`)
+      expect(ran).toMatchObject({ code: 0, stdout: `${folder}/report.xlsx: 2 regions\n` })
+      const workbook = new ExcelJS.Workbook()
+      await workbook.xlsx.readFile(`${consumer.project}/${folder}/report.xlsx`)
+      const sheet = workbook.getWorksheet('Sales 2026')!
+      const rows: unknown[] = []
+      sheet.eachRow((row) => rows.push((row.values as unknown[]).slice(1)))
+      expect(rows).toEqual([
+        ['Region', 'Sold', 'Target', 'Reached'],
+        ['South', 50, 40, 1.25],
+        ['North', 100.5, 200, 0.5025],
+      ])
+    })
+
+    test('rates: series of a provider into a dataset', async () => {
+      const ran = await job('rates', '2026-01-01', data)
+      expect(ran).toMatchObject({ code: 0, stdout: 'rates: 6 rows\n' })
+    })
+  })
+
+  test('the command imports, exports and verifies', async () => {
+    const data = `command-${NODES.indexOf(node)}`
+    const command = async (...args: string[]) => {
+      const bin = 'node_modules/parquetry/server/bin.js'
+      const ran = await consumer.node(node, [bin, ...args], { PARQUETRY_DATA: data })
+      expect(ran.stderr).not.toContain('Warning')
+      return ran.stdout
+    }
+    consumer.write('numbers.csv', 'n\n1\n2\n3\n')
+    await command('repository', 'create', 'r')
+    expect(await command('import', 'numbers.csv', '--repository', '1', '--dataset', 'd')).toContain('3 rows')
+    expect(await command('export', '1', '--filter', 'n gt 1')).toBe('n\n2\n3\n')
+    expect(await command('verify')).toContain('all well')
+  })
+
+  test('the server answers, alone and inside of another Fastify, and gives the console', async () => {
+    consumer.write('server.js', SERVER)
+    const { stdout } = await consumer.node(node, ['server.js', `server-${NODES.indexOf(node)}`])
+    expect(JSON.parse(stdout.split('\n').at(-2)!)).toEqual({
+      alone: ['seen'],
+      inside: ['seen'],
+      console: 200,
+      refused: 401,
+    })
+  })
+
+  test('require gives the same as import', async () => {
+    consumer.write('required.cjs', "console.log(Object.keys(require('parquetry')).includes('openEngine'))")
+    expect((await consumer.node(node, ['required.cjs'])).stdout).toBe('true\n')
+  })
+})
+
+const SERVER = `
+import Fastify from 'fastify'
+import { openEngine } from 'parquetry'
+import { Client } from 'parquetry/client'
+import { openConnectors } from 'parquetry/connectors'
+import { openServices, parquetry, readConfig, serve } from 'parquetry/server'
+
+const key = 'a-key-for-these-tests'
+const environment = { PARQUETRY_ROOT_KEY: key, PARQUETRY_LOG_LEVEL: 'silent' }
+const names = async (url, key) =>
+  (await new Client({ url, key }).repositories.list()).map(({ name }) => name)
+
+const server = await serve(readConfig({ port: '0', data: process.argv[2] }, environment))
+await new Client({ url: server.url, key }).repositories.create({ name: 'seen' })
+const alone = await names(server.url, key)
+const console_ = (await fetch(server.url + '/console/')).status
+const refused = await names(server.url, 'another').catch((error) => error.status)
+await server.close()
+
+const config = readConfig({ data: process.argv[2] }, environment)
+const engine = await openEngine({ directory: config.data, role: 'server' })
+const connectors = openConnectors()
+const services = openServices({ config, engine, connectors, version: '1' })
+const app = Fastify()
+app.get('/own', async () => 'own')
+await app.register(parquetry(services), { prefix: '/tables' })
+const url = await app.listen({ port: 0 })
+const inside = await names(url + '/tables', services.accounts.create({ name: 'me', plan: 'free' }).key)
+await app.close()
+await Promise.all([connectors.close(), engine.close()])
+console.log(JSON.stringify({ alone, inside, console: console_, refused }))
+`
+
+test('types hold under strict, without help from this repository', async () => {
+  for (const [name, code] of Object.entries(jobs)) consumer.write(`types/${name}.ts`, code)
+  consumer.write('types/uses.ts', USES)
+  const options = { target: 'es2022', module: 'nodenext', strict: true, noEmit: true, types: ['node'] }
+  consumer.write('types/tsconfig.json', JSON.stringify({ compilerOptions: options }))
+  await consumer.node(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, '-p', 'types'])
+})
+
+/** What the jobs don't use: every way to take rows, disposal, narrowed errors, and mistakes that must be found. */
+const USES = `
+import { type Column, EngineError, type ErrorCode, openEngine, openFiles, type QueryOptions } from 'parquetry'
+import * as engineAlone from 'parquetry/engine'
+import { Client, type Dataset, ParquetryError } from 'parquetry/client'
+import { type Connectors, openConnectors } from 'parquetry/connectors'
+
+export async function all(signal: AbortSignal): Promise<number> {
+  await using engine = await openEngine({ directory: 'data', role: 'guest' })
+  await using files = await openFiles(['a.parquet', 'b.parquet'], { threads: 1 })
+  const options: QueryOptions = { filter: 'a gt 1', orderBy: [{ column: 'a', descending: true }], last: 3 }
+  using query = engine.dataset(1).query(options)
+  for await (const batch of query.batches({ signal })) batch.numRows.toFixed()
+  for await (const row of query.rows()) row['a']
+  const stream = await query.bytes('csv')
+  for await (const chunk of stream) chunk.byteLength.toFixed()
+  const columns: readonly Column[] = files.columns
+  // @ts-expect-error there is no such format
+  await query.bytes('pdf')
+  // @ts-expect-error there is no such option
+  files.query({ where: 'a' })
+  return (await query.count({ signal })) + columns.length
+}
+
+export function codeOf(error: unknown): ErrorCode | number | undefined {
+  if (error instanceof engineAlone.EngineError) return error.code
+  if (error instanceof EngineError && error.code === 'invalid_filter') return error.status
+  return error instanceof ParquetryError ? error.retryAfter : undefined
+}
+
+export const connectors: Connectors = openConnectors()
+
+export async function overHttp(client: Client): Promise<Dataset> {
+  for await (const row of client.datasets.rows<{ a: number }>(1)) row.a.toFixed()
+  const series = await client.providers.series('ecb', 'EXR/D.USD.EUR.SP00.A', { start: '2026-01-01' })
+  series.observations.map(({ value }) => value?.toFixed())
+  // @ts-expect-error an id is a number
+  await client.datasets.get('1')
+  return client.datasets.append(1, { format: 'csv', body: 'a\\n1\\n' })
+}
+`
+
+test('the client is bundled for browsers with nothing of Node in it', async () => {
+  consumer.write('browser.js', "export { Client } from 'parquetry/client'")
+  const built = await build({
+    root: consumer.project,
+    configFile: false,
+    logLevel: 'error',
+    build: { write: false, lib: { entry: 'browser.js', formats: ['es'], fileName: 'client' } },
+  })
+  const [{ output }] = built as { output: { code: string; imports: string[] }[] }[] as [
+    { output: [{ code: string; imports: string[] }] },
+  ]
+  expect(output).toHaveLength(1)
+  expect(output[0].imports).toEqual([])
+  expect(output[0].code).not.toMatch(/node:|\bprocess\.|\bBuffer\b/)
+  expect(output[0].code.length).toBeLessThan(20_000)
+})
+
+/** Prints which packages and which of our rooms are loaded by what a script does. */
+const LOADED = `
+import { registerHooks } from 'node:module'
+const loaded = new Set()
+registerHooks({
+  load(url, context, next) {
+    const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url) ?? []
+    if (name === 'parquetry') loaded.add(/parquetry\\/dist\\/([^/]+)/.exec(url)[1])
+    else if (name) loaded.add(name)
+    return next(url, context)
+  },
+})
+process.on('exit', () => console.log(JSON.stringify([...loaded].sort())))
+`
+
+test('the engine loads what it needs when it needs it', async () => {
+  const loaded = async (code: string) => {
+    consumer.write('hook.js', LOADED)
+    consumer.write('loads.js', code)
+    const { stdout } = await consumer.node(process.execPath, ['--import', './hook.js', 'loads.js'])
+    return JSON.parse(stdout.trim().split('\n').at(-1)!)
+  }
+  expect(await loaded("import 'parquetry/engine'")).toEqual(['engine'])
+  consumer.write('loads.csv', 'a\n1\n')
+  await loaded(`
+    import { openEngine } from 'parquetry'
+    const engine = await openEngine({ directory: 'loads' })
+    const { id: repositoryId } = engine.createRepository({ name: 'r' })
+    const { id } = engine.createDataset({ repositoryId, name: 'd' })
+    await engine.dataset(id).replace({ format: 'csv', body: { file: 'loads.csv' } })
+    await engine.close()`)
+  expect(
+    await loaded(`
+      import { openEngine } from 'parquetry'
+      const engine = await openEngine({ directory: 'loads' })
+      for await (const row of engine.dataset(1).query().rows()) if (row.a !== 1) throw new Error()
+      await engine.close()`),
+  ).toEqual(
+    expect.not.arrayContaining([
+      'apache-arrow',
+      '@duckdb/node-api',
+      'chevrotain',
+      'exceljs',
+      'yazl',
+      'connectors',
+      'server',
+    ]),
+  )
+  expect(await loaded("import 'parquetry/connectors'")).not.toContain('engine')
+  expect(await loaded("import 'parquetry/client'")).toEqual(['server'])
+})
