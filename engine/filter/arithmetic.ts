@@ -1,14 +1,17 @@
 import type { CallSite, Overload } from './overloads.ts'
 import {
+  all,
   atom,
   call,
   caseWhen,
   cast,
   comparison,
+  converted,
   fallible,
   infix,
   LEVEL,
   negative,
+  postfix,
   raise,
   type Sql,
 } from './sql.ts'
@@ -42,7 +45,9 @@ const guarded =
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
     const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
-    return caseWhen([[comparison(b!, '=', atom('0')), raise(zero)]], operation(a!, b!))
+    // A null dividend makes the quotient null, whatever it is divided by.
+    const known = site.values[0] ? [] : [postfix(a!, 'IS NOT NULL')]
+    return caseWhen([[all([comparison(b!, '=', atom('0')), ...known]), raise(zero)]], operation(a!, b!))
   }
 
 const DAY_MICROS = atom('86400000000')
@@ -70,7 +75,7 @@ function shifts(operation: Operation): Overload[] {
   ]
 }
 
-function sumType([left, right]: readonly ValueType[]): Decimal {
+export function sumType([left, right]: readonly ValueType[]): Decimal {
   const { precision, scale, floating } = asDecimal(promote(left!, right!))
   return decimal(Math.min(MOST_DIGITS, precision + 1), scale, floating)
 }
@@ -148,8 +153,9 @@ function durationOver(operation: Operation): Overload['sql'] {
  * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
  * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place.
  */
-function decimalQuotient(a: Sql, b: Sql): Sql {
-  return asDouble(call('printf', atom("'%.15g'"), over(asDouble(a), asDouble(b))))
+const decimalQuotient: Overload['sql'] = ([a, b], { types }) => {
+  const quotient = over(converted(a!, types[0]!, TYPE.double), converted(b!, types[1]!, TYPE.double))
+  return asDouble(call('printf', atom("'%.15g'"), quotient))
 }
 
 export const DIV: readonly Overload[] = [
@@ -158,7 +164,9 @@ export const DIV: readonly Overload[] = [
     takes: ['decimal', 'decimal'],
     gives: TYPE.double,
     sql: (args, site) =>
-      fixedScale(site.types) ? guarded(decimalQuotient)(args, site) : decimalQuotient(args[0]!, args[1]!),
+      fixedScale(site.types)
+        ? guarded((...pair) => decimalQuotient(pair, site))(args, site)
+        : decimalQuotient(args, site),
     zeroFails: fixedScale,
   },
   { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
@@ -167,7 +175,7 @@ export const DIV: readonly Overload[] = [
 
 /** Only a dividend whose scale floats goes to INF when it is divided by zero. */
 function fixedScale([dividend]: readonly ValueType[]): boolean {
-  return !asDecimal(dividend!).floating
+  return !(dividend!.kind === 'decimal' && dividend!.floating)
 }
 
 /** The smallest integer divided by -1 overflows, and DuckDB says so of the remainder too. */
@@ -185,8 +193,8 @@ function literalDigits(site: CallSite, index: number): bigint | undefined {
 }
 
 export const DIVBY: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.double, sql: plain(decimalQuotient) },
-  { takes: ['decimal', 'decimal'], gives: TYPE.double, sql: plain(decimalQuotient) },
+  { takes: ['integer', 'integer'], gives: TYPE.double, sql: decimalQuotient },
+  { takes: ['decimal', 'decimal'], gives: TYPE.double, sql: decimalQuotient },
   { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
   ...divideDuration,
 ]

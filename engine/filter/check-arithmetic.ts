@@ -1,4 +1,4 @@
-import { productType } from './arithmetic.ts'
+import { productType, sumType } from './arithmetic.ts'
 import { floorDivide } from './calendar.ts'
 import type { Scope } from './check.ts'
 import { asDuration, convert, isNull, literal, literalOf, requireZones, showTyped } from './checked.ts'
@@ -16,7 +16,7 @@ import {
 import { operatorRow } from './operators.ts'
 import { type Overload, resultType, zeroFails } from './overloads.ts'
 import type { ArithmeticOperator, Expression, Syntax } from './tree.ts'
-import { asDecimal, common, isMoment, isNumeric, promote, TYPE, type ValueType } from './values.ts'
+import { asDecimal, common, isMoment, isNumeric, type Kind, promote, TYPE, type ValueType } from './values.ts'
 
 type Binary = Extract<Syntax, { kind: 'binary' }>
 
@@ -36,7 +36,7 @@ export function arithmetic(
   if (folded) return folded
   const args = align(operator, left, right)
   const row = operatorRow(operator)
-  const overload = find(row.overloads!, args)
+  const overload = find(row.overloads!, kindsOf(operator, args))
   if (!overload) throw unsuitable(operator, node, left, right, scope)
   requireZones(left, right, scope)
   const types = args.map((arg) => arg.type)
@@ -54,8 +54,19 @@ export function arithmetic(
   }
 }
 
-function find(overloads: readonly Overload[], args: readonly Expression[]): Overload | undefined {
-  return overloads.find(({ takes }) => takes.every((kind, index) => kind === args[index]!.type.kind))
+function find(overloads: readonly Overload[], kinds: readonly Kind[]): Overload | undefined {
+  return overloads.find(({ takes }) => takes.every((kind, index) => kind === kinds[index]))
+}
+
+/** A quotient takes integers as decimals without their being converted first. */
+function kindsOf(operator: ArithmeticOperator, args: readonly Expression[]): readonly Kind[] {
+  const kinds = args.map((arg) => arg.type.kind)
+  const mixed = kinds.includes('integer') && kinds.includes('decimal')
+  return isDivision(operator) && mixed ? ['decimal', 'decimal'] : kinds
+}
+
+function isDivision(operator: ArithmeticOperator): boolean {
+  return operator === 'div' || operator === 'divby'
 }
 
 function isTemporal({ type }: Expression): boolean {
@@ -84,8 +95,19 @@ function alignNumbers(
   const kind: ValueType =
     operator === 'mul' && a.kind !== 'double' && b.kind !== 'double' ? productType(a, b) : promote(a, b)
   if (kind.kind === 'double') return [convert(left, TYPE.double), convert(right, TYPE.double)]
+  if (isDivision(operator)) return [left, right]
   if (operator === 'mod') return [convert(left, kind), convert(right, kind)]
-  return [asDecimals(left), asDecimals(right)]
+  return roomy(operator, asDecimals(left), asDecimals(right))
+}
+
+/** DuckDB keeps sums and products in the 18 digits of a 64-bit integer as long as both operands are so small. */
+const SMALL_DECIMAL = 18
+
+function roomy(operator: ArithmeticOperator, left: Expression, right: Expression): [Expression, Expression] {
+  const [a, b] = [asDecimal(left.type), asDecimal(right.type)]
+  const result = asDecimal(operator === 'mul' ? productType(a, b) : sumType([a, b]))
+  const outgrown = result.precision > SMALL_DECIMAL && Math.max(a.precision, b.precision) <= SMALL_DECIMAL
+  return [outgrown ? convert(left, { ...a, precision: SMALL_DECIMAL + 1 }) : left, right]
 }
 
 /** Integers join in as decimals of their own width: a literal with its digits, a column with all nineteen. */
@@ -148,7 +170,7 @@ export function negate(
   const value = literalOf(operand)
   const negated = value && negatedLiteral(value)
   if (negated) return literal(negated, node.at)
-  const overload = find(operatorRow('-').overloads!, [operand])
+  const overload = find(operatorRow('-').overloads!, [operand.type.kind])
   if (!overload) {
     throw mistyped(
       node.at,

@@ -37,7 +37,7 @@ export function comparison(
     return literal({ kind: 'boolean', value: compareNumbers(operator, a, b) }, node.at)
   }
   const base = { kind: 'comparison', type: TYPE.boolean, at: node.at } as const
-  if (a && !b) return { ...base, operator: FLIPPED[operator], left: right, right: left }
+  if ((a && !b) || isNull(left)) return { ...base, operator: FLIPPED[operator], left: right, right: left }
   if (b) return { ...base, operator, left, right }
   const [alikeLeft, alikeRight] = alike(left, right)
   return { ...base, operator, left: alikeLeft, right: alikeRight }

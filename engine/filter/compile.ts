@@ -5,9 +5,22 @@ import { tooComplex } from './errors.ts'
 import { literalText } from './exact.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
 import type { LiteralValue } from './literals.ts'
-import { all, any, atom, caseWhen, cast, comparison, FALSE, LEVEL, not, type Sql, TRUE } from './sql.ts'
+import {
+  all,
+  any,
+  atom,
+  caseWhen,
+  cast,
+  comparison,
+  converted,
+  FALSE,
+  LEVEL,
+  not,
+  type Sql,
+  TRUE,
+} from './sql.ts'
 import type { Expression } from './tree.ts'
-import { type Decimal, duckType, type ValueType } from './values.ts'
+import { duckType, type ValueType } from './values.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */
@@ -76,7 +89,7 @@ export class Compiler {
       case 'column':
         return atom(node.sql)
       case 'convert':
-        return conversion(this.sql(node.operand, 'value'), node.operand.type, node.type)
+        return converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
         return this.#logical(node, place)
       case 'not':
@@ -163,14 +176,4 @@ export function nextAfterPrefix(prefix: string): string | undefined {
 
 function fromPoints(points: readonly number[]): string {
   return points.map((point) => String.fromCodePoint(point)).join('')
-}
-
-function conversion(part: Sql, from: ValueType, to: ValueType): Sql {
-  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
-  const inexact = from.kind === 'decimal' && to.kind === 'double' && digitsBeyondDouble(from)
-  return cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
-}
-
-function digitsBeyondDouble({ precision, scale }: Decimal): boolean {
-  return precision > 15 || scale > 22
 }

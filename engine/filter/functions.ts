@@ -2,7 +2,7 @@ import { invalid, mistyped } from './errors.ts'
 import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from './literals.ts'
 import type { CallSite, Overload } from './overloads.ts'
 import { translatePattern } from './pattern.ts'
-import { atom, call, caseWhen, cast, comparison, infix, LEVEL, postfix, raise, type Sql } from './sql.ts'
+import { all, atom, call, caseWhen, cast, comparison, infix, LEVEL, postfix, raise, type Sql } from './sql.ts'
 import type { Expression } from './tree.ts'
 import { decimal, type Kind, TYPE, type ValueType } from './values.ts'
 
@@ -273,7 +273,8 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
     const sentence = `The filter fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
-    refused.push([comparison(number, '<', atom('0')), raise(sentence)])
+    const known = site.values[0] ? [] : [postfix(text!, 'IS NOT NULL')]
+    refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence)])
     // Not least(): that passes over nulls.
     return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)
   })

@@ -65,7 +65,7 @@ function overloadRow(overload: Overload, names: readonly string[]): string {
   )
   const gives = resultType(overload, types)
   const shown = gives.kind === 'decimal' && typeof overload.gives === 'function' ? 'decimal' : typeName(gives)
-  return `| ${overload.takes.join(', ')} | ${shown} | \`${sql.text.replaceAll('|', '\\|')}\` |`
+  return `| ${overload.takes.join(', ')} | ${shown} | \`${shortened(sql.text)}\` |`
 }
 
 function sampleType(kind: Kind): ValueType {

@@ -1,3 +1,5 @@
+import { duckType, type ValueType } from './values.ts'
+
 /**
  * Fragments of SQL that know how tightly they bind, so that parentheses appear where DuckDB needs them and nowhere
  * else, and whether evaluating them can fail on a value of the data.
@@ -45,6 +47,13 @@ export function call(name: string, ...args: readonly Sql[]): Sql {
 
 export function cast(part: Sql, type: string): Sql {
   return { text: `CAST(${part.text} AS ${type})`, level: LEVEL.atom, fallible: part.fallible }
+}
+
+/** A value in another type, without loss where the type can hold it. */
+export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
+  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
+  const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
+  return cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
 }
 
 /** A left-associative binary operator. */
