@@ -156,11 +156,28 @@ class Nfa {
   }
 }
 
-/** The subset construction, then bytes with equal columns are folded into classes. */
+/** Bytes that are in the same sets of the automaton's edges share a class; those in none are class 0. */
+function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[] } {
+  const sets = [...new Set(nfa.edges.flat().map((edge) => edge.bytes))]
+  const classes = new Map<string, number>([['', 0]])
+  const members = [-1]
+  const classOf = Uint8Array.from({ length: 256 }, (_, byte) => {
+    const key = sets.flatMap((set, index) => (set.has(byte) ? [index] : [])).join()
+    const known = classes.get(key)
+    if (known !== undefined) return known
+    classes.set(key, classes.size)
+    return members.push(byte) - 1
+  })
+  return { classOf, members }
+}
+
+/** The subset construction, one edge per class of bytes. */
 function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
+  const { classOf, members } = byteClasses(nfa)
+  const stride = 32
+  if (members.length > stride) throw new RangeError(`${members.length} byte classes do not fit in ${stride}.`)
   const sets: number[][] = [[]]
   const indexOf = new Map<string, number>([['', 0]])
-  const rows: number[][] = []
   const enter = (set: number[]): number => {
     const key = set.join()
     let index = indexOf.get(key)
@@ -171,26 +188,21 @@ function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>
     return index
   }
   const first = enter(nfa.close([start]))
+  const rows: number[][] = []
   for (let index = 0; index < sets.length; index++) {
     const edges = sets[index]!.flatMap((state) => nfa.edges[state]!)
     rows.push(
-      Array.from({ length: 256 }, (_, byte) =>
+      members.map((byte) =>
         enter(nfa.close(edges.filter((edge) => edge.bytes.has(byte)).map((edge) => edge.to))),
       ),
     )
   }
-
-  const classes = new Map<string, number>([[rows.map(() => 0).join(), 0]])
-  const classOf = Uint8Array.from({ length: 256 }, (_, byte) => {
-    const column = rows.map((row) => row[byte]).join()
-    if (!classes.has(column)) classes.set(column, classes.size)
-    return classes.get(column)!
-  })
-  const stride = 32
-  if (classes.size > stride) throw new RangeError(`${classes.size} byte classes do not fit in ${stride}.`)
   const next = new Uint16Array(rows.length * stride)
   rows.forEach((row, state) => {
-    for (let byte = 0; byte < 256; byte++) next[state * stride + classOf[byte]!] = row[byte]! * stride
+    next.set(
+      row.map((to) => to * stride),
+      state * stride,
+    )
   })
   const label = Int8Array.from(sets, (set) =>
     set.reduce((best, state) => {

@@ -4,7 +4,7 @@ import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts
 import { settledColumns, type Target } from './columns.ts'
 import type { Duck } from './duck.ts'
 import { inferType, KIND, ZONED } from './kinds.ts'
-import { fixedWidth, writePart } from './part.ts'
+import { fixedWidth, type WrittenPart, writePart } from './part.ts'
 import type { IngestRequest, IngestResult } from './request.ts'
 
 /** A csv file that has been checked: what DuckDB has to know to read it as it was checked. */
@@ -35,35 +35,59 @@ export async function loadCsv(
   targets: readonly Target[],
   request: Pick<IngestRequest, 'target' | 'signal'>,
 ): Promise<IngestResult> {
-  const columns = settledColumns(targets, typesOf(targets, source.kinds))
-  const rawBytes = rawBytesOf(source, targets, columns)
+  const plan = planLoad(source, targets)
   const write = async (parallel: boolean) => {
-    const select = selectCsv(source, targets, columns, parallel)
-    const { nulls, ...part } = await writePart(
-      duck,
-      select,
-      request.target,
-      { rows: source.rows, rawBytes },
-      request,
-    )
-    // DuckDB's reader has its own opinion of some texts, and makes nulls of a few that it does not take.
-    const agree = targets.every(({ source: field }, index) => {
-      return nulls[index] === (field === undefined ? source.rows : source.nulls[field])
-    })
-    if (part.rows === source.rows && (agree || source.rows === 0)) return part
+    const part = await runLoad(duck, plan, parallel, request)
+    const result = settleLoad(plan, part)
+    if (result) return result
     await rm(request.target, { force: true })
     throw new EngineError(
       'internal',
       `DuckDB read ${part.rows} rows of csv where there are ${source.rows}, or other nulls.`,
     )
   }
-  const done = await write(!source.quotedNewlines).catch((error: unknown) => {
+  return write(!source.quotedNewlines).catch((error: unknown) => {
     const machine = error instanceof EngineError && error.code !== 'internal'
     // DuckDB's threads guess where records begin and give up where quotes mislead them; a single one never guesses.
     if (machine || source.quotedNewlines || !source.quotes) throw error
     return write(false)
   })
-  return { columns, ...done, rawBytes }
+}
+
+/** What DuckDB is to do with a csv file. */
+export interface LoadPlan {
+  readonly source: CsvSource
+  readonly targets: readonly Target[]
+  readonly columns: readonly Column[]
+  readonly rawBytes: number
+}
+
+export function planLoad(source: CsvSource, targets: readonly Target[]): LoadPlan {
+  const columns = settledColumns(targets, typesOf(targets, source.kinds))
+  return { source, targets, columns, rawBytes: rawBytesOf(source, targets, columns) }
+}
+
+export function runLoad(
+  duck: Duck,
+  plan: LoadPlan,
+  parallel: boolean,
+  { target, signal }: Pick<IngestRequest, 'target' | 'signal'>,
+): Promise<WrittenPart> {
+  const estimate = { rows: plan.source.rows, rawBytes: plan.rawBytes }
+  return writePart(duck, selectCsv(plan, parallel), target, estimate, { signal })
+}
+
+/** The result, provided that DuckDB found the rows and nulls in the file that are in it. */
+export function settleLoad(
+  { source, targets, columns, rawBytes }: LoadPlan,
+  part: WrittenPart,
+): IngestResult | undefined {
+  // DuckDB's reader has its own opinion of some texts, and makes nulls of a few that it does not take.
+  const agree = targets.every(({ source: field }, index) => {
+    return part.nulls[index] === (field === undefined ? source.rows : source.nulls[field])
+  })
+  if (part.rows !== source.rows || !(agree || source.rows === 0)) return undefined
+  return { columns, rows: part.rows, bytes: part.bytes, rawBytes }
 }
 
 function typesOf(targets: readonly Target[], kinds: readonly number[]): ColumnType[] {
@@ -81,12 +105,7 @@ function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: read
 const USUAL_LINE = 2 * 1024 * 1024
 const USUAL_BUFFER = 16 * USUAL_LINE
 
-function selectCsv(
-  source: CsvSource,
-  targets: readonly Target[],
-  columns: readonly Column[],
-  parallel: boolean,
-): string {
+export function selectCsv({ source, targets, columns }: LoadPlan, parallel: boolean): string {
   const readAs = Array.from({ length: source.fields }, () => 'VARCHAR')
   const selected = targets.map((target, index) => {
     const { type } = columns[index]!

@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { ColumnType } from '../types.ts'
-import { acceptedKinds, CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from './kinds.ts'
+import {
+  ALL_KINDS,
+  acceptedKinds,
+  CHECK,
+  checkedKind,
+  classifier,
+  KIND,
+  RANGED,
+  SAFE_LENGTH,
+} from './kinds.ts'
 import { acceptsValue, badValue, malformed, missingValue, quoteValue } from './values.ts'
 
 export const QUOTE = 0x22
@@ -35,8 +44,21 @@ export interface CsvFindings {
 /** A record longer than this is refused: DuckDB holds whole records, several at a time. */
 export const LONGEST_RECORD = 64 * 1024 * 1024
 
-/** Classes beyond those of the automaton: bytes that end the inner loop. */
-const SPECIAL = 32
+/** In a transition table: the byte ends or interrupts the text. No state has this number. */
+const STOP = 0xffff
+
+/** The classifier with one row of 256 entries per state, so that a byte costs one look-up. */
+function transitions(stops: readonly number[]): Uint16Array {
+  const { next, classOf, kind, stride } = classifier()
+  const table = new Uint16Array(kind.length * 256)
+  for (let state = 0; state < kind.length; state++) {
+    for (let byte = 0; byte < 256; byte++) {
+      table[state * 256 + byte] = (next[state * stride + classOf[byte]!]! / stride) * 256
+    }
+    for (const byte of stops) table[state * 256 + byte] = STOP
+  }
+  return table
+}
 
 /**
  * Reads the records behind a csv header byte by byte (RFC 4180), checks their shape and their values, and learns what
@@ -54,20 +76,23 @@ export class CsvScan {
   readonly #widths: Float64Array
   /** Per field: kinds that need no second look. */
   readonly #certain: Int32Array
-  readonly #plain: Uint8Array
-  readonly #quoted: Uint8Array
+  /** Transitions outside of quotes and inside. */
+  readonly #plain: Uint16Array
+  readonly #quoted: Uint16Array
   /** Where the carriage returns of line ends stand in the buffer fed last; kept only if asked for. */
   readonly lineEndReturns: number[] = []
   readonly #keepReturns: boolean
+  /** Of the field that comes next. */
   #field = 0
-  /** Bytes of the record under way that were fed before the present buffer. */
-  #recordBytes = 0
+  /** Where the record under way begins; below 0 if in an earlier buffer. */
+  #recordStart = 0
   #longest = 0
   #quotes = false
   #quotedNewlines = false
   #crlf: boolean
   #lf: boolean
-  #checkUtf8 = false
+  /** Some bytes of the buffer are no UTF-8. */
+  #invalid = false
 
   /**
    * @param newline the line end behind the header, where there is one
@@ -86,17 +111,12 @@ export class CsvScan {
     this.#kinds = new Int32Array(fields.length)
     this.#nulls = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
-    this.#certain = Int32Array.from(fields, ({ type, nullable }) =>
-      type === undefined ? -1 : acceptedKinds(type).certain | (nullable ? KIND.null : 0),
-    )
-    fields.forEach(({ type, nullable }, index) => {
-      if (type === undefined && !nullable) this.#certain[index] = ~KIND.null
+    this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
+      const certain = type === undefined ? ALL_KINDS : acceptedKinds(type).certain
+      return (nullable ? certain | KIND.null : certain & ~KIND.null) & ~CHECK
     })
-    const { classOf } = classifier()
-    this.#plain = Uint8Array.from(classOf)
-    this.#quoted = Uint8Array.from(classOf)
-    for (const byte of [delimiter, LF, CR, QUOTE]) this.#plain[byte] = SPECIAL
-    for (const byte of [LF, CR, QUOTE]) this.#quoted[byte] = SPECIAL
+    this.#plain = transitions([delimiter, LF, CR, QUOTE])
+    this.#quoted = transitions([LF, CR, QUOTE])
   }
 
   get findings(): CsvFindings {
@@ -119,10 +139,27 @@ export class CsvScan {
    */
   feed(buffer: Buffer, end: number, final: boolean): number {
     this.lineEndReturns.length = 0
-    this.#checkUtf8 = !isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
-    const { next, start, kind: kindOfState } = classifier()
+    this.#invalid = !isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    // So that loops end without comparing positions.
+    buffer[end] = CR
+    let at = 0
+    for (;;) {
+      // Where any text has to be looked at for its encoding, all of it goes the slow way.
+      if (!this.#invalid) at = this.#skim(buffer, at)
+      const next = this.#readField(buffer, at, end, final)
+      if (next === at) break
+      at = next
+    }
+    this.#recordStart -= at
+    if (-this.#recordStart > LONGEST_RECORD) throw this.#tooLong()
+    return at
+  }
+
+  /** Reads plain fields as long as nothing about them needs thought; returns where the first other one begins. */
+  #skim(buffer: Uint8Array, start: number): number {
+    const { start: startState, kind: kindOf, stride } = classifier()
+    const first = (startState / stride) * 256
     const plain = this.#plain
-    const inQuotes = this.#quoted
     const kinds = this.#kinds
     const nulls = this.#nulls
     const widths = this.#widths
@@ -130,117 +167,122 @@ export class CsvScan {
     const delimiter = this.#delimiter
     const last = this.#fields.length - 1
     let field = this.#field
-    let record = -this.#recordBytes
-    let at = 0
-    let done = 0
-    // So that the inner loop ends without comparing positions.
-    buffer[end] = LF
+    let rows = this.rows
+    let record = this.#recordStart
+    let longest = this.#longest
+    let at = start
+    let from = start
     for (;;) {
-      const from = at
-      let state = start
-      let kind: number
-      let to: number
-      let quoted = false
-      if (buffer[at] !== QUOTE || at === end) {
-        let symbol = 0
-        for (;;) {
-          while ((symbol = plain[buffer[at]!]!) < SPECIAL) {
-            state = next[state + symbol]!
-            at++
-          }
-          if (buffer[at] !== QUOTE) break
-          this.#refuseLateQuote(buffer, from, at)
-          state = 0
-          at++
-        }
-        to = at
-        kind = to === from ? KIND.null : kindOfState[state >> 5]!
-      } else {
-        quoted = true
+      let state = first
+      let next = 0
+      while ((next = plain[state + buffer[at]!]!) !== STOP) {
+        state = next
         at++
-        for (;;) {
-          let symbol = 0
-          while (at < end && (symbol = inQuotes[buffer[at]!]!) < SPECIAL) {
-            state = next[state + symbol]!
-            at++
-          }
-          if (at >= end) {
-            if (final) throw this.#malformed('a quoted field is not closed')
-            return this.#pause(field, done, done - record)
-          }
-          if (buffer[at] !== QUOTE) this.#quotedNewlines = true
-          else if (at + 1 === end && !final) return this.#pause(field, done, done - record)
-          else if (buffer[at + 1] !== QUOTE || at + 1 === end) break
-          else at++
-          state = 0
-          at++
-        }
-        to = at++
-        this.#quotes = true
-        kind = kindOfState[state >> 5]!
       }
-      // What ends the field: a delimiter, a line end, or the end of the file.
-      let ending = buffer[at]
-      if (at === end) {
-        if (!final) return this.#pause(field, done, done - record)
-        if (field === 0 && from === end) break
-      } else if (ending === CR) {
-        if (at + 1 === end && !final) return this.#pause(field, done, done - record)
-        if (buffer[at + 1] !== LF || at + 1 === end) this.#refuseCarriageReturn()
-        ending = LF
-      } else if (quoted && ending !== delimiter && ending !== LF) {
-        throw this.#malformed(
-          `there is text behind the closing quote of field ${field + 1}; a quote inside of a quoted field is doubled`,
-        )
-      }
-      const blank = ending === LF && field === 0 && from === at
-      if (!(blank && last > 0)) {
-        if (field > last) throw this.#ragged(buffer, from)
-        const width = quoted ? to - from - 1 : to - from
-        if (kind & CHECK || (width > SAFE_LENGTH && kind & RANGED)) {
-          kind = checkedKind(kind, buffer.toString('latin1', quoted ? from + 1 : from, to))
-        }
-        if ((kind & certain[field]!) === 0 || (this.#checkUtf8 && kind === KIND.text)) {
-          this.#examine(field, kind, buffer, quoted ? from + 1 : from, to, quoted)
-        }
+      const byte = buffer[at]
+      const width = at - from
+      const kind = width === 0 ? KIND.null : kindOf[state >> 8]!
+      if (kind & ~certain[field]! || (width > SAFE_LENGTH && kind & RANGED)) break
+      if (byte === delimiter) {
+        if (field >= last) break
         kinds[field]! |= kind
-        if (kind === KIND.null) nulls[field]!++
+        if (width === 0) nulls[field]!++
         else widths[field]! += width
-      }
-      if (at === end) {
-        if (field < last) throw this.#short(field)
-        this.#endRecord(at - record)
-        done = end
-        break
-      }
-      if (ending === delimiter) {
         field++
-        done = ++at
-        continue
-      }
-      const crlf = buffer[at] === CR
-      if (crlf) {
-        this.#crlf = true
-        if (this.#keepReturns) this.lineEndReturns.push(at)
-      } else this.#lf = true
-      if (!(blank && last > 0)) {
-        if (field < last) throw this.#short(field)
-        this.#endRecord(at - record)
-      }
-      at += crlf ? 2 : 1
-      field = 0
-      done = at
-      record = at
+        from = ++at
+      } else if (byte === LF) {
+        // A line without anything is somebody else's to judge.
+        if (field !== last || (width === 0 && field === 0)) break
+        kinds[field]! |= kind
+        if (width === 0) nulls[field]!++
+        else widths[field]! += width
+        if (at - record > longest) longest = at - record
+        rows++
+        field = 0
+        record = from = ++at
+      } else break
     }
-    this.#field = 0
-    return done
+    if (rows > this.rows) this.#lf = true
+    if (longest > LONGEST_RECORD) throw this.#tooLong(rows)
+    this.rows = rows
+    this.#field = field
+    this.#recordStart = record
+    this.#longest = longest
+    return from
   }
 
-  #pause(field: number, done: number, recordBytes: number): number {
-    this.#field = field
-    this.#recordBytes = recordBytes
-    if (recordBytes > LONGEST_RECORD) throw this.#tooLong()
-    return done
+  /** Reads any field; returns where the next one begins, or where this one does if it is not all there. */
+  #readField(buffer: Buffer, from: number, end: number, final: boolean): number {
+    const { start, kind: kindOf, stride } = classifier()
+    const last = this.#fields.length - 1
+    const field = this.#field
+    const quoted = buffer[from] === QUOTE
+    let at = quoted ? from + 1 : from
+    let state = (start / stride) * 256
+    const table = quoted ? this.#quoted : this.#plain
+    for (;;) {
+      let next = 0
+      while ((next = table[state + buffer[at]!]!) !== STOP) {
+        state = next
+        at++
+      }
+      if (at >= end) break
+      if (!quoted) {
+        if (buffer[at] !== QUOTE) break
+        this.#refuseLateQuote(buffer, from, at)
+      } else if (buffer[at] === QUOTE) {
+        if (at + 1 === end && !final) return from
+        if (buffer[at + 1] !== QUOTE || at + 1 === end) break
+        at++
+      } else this.#quotedNewlines = true
+      state = 0
+      at++
+    }
+    if (at >= end) {
+      if (!final) return from
+      if (quoted) throw this.#malformed('a quoted field is not closed')
+      if (field === 0 && from === end) return from
+    }
+    const to = at
+    if (quoted) {
+      this.#quotes = true
+      at++
+    }
+    const ending = at >= end ? undefined : buffer[at]
+    if (ending === undefined && !final) return from
+    if (ending === CR) {
+      if (at + 1 === end && !final) return from
+      if (at + 1 === end || buffer[at + 1] !== LF) throw this.#loneReturn()
+    } else if (quoted && ending !== undefined && ending !== this.#delimiter && ending !== LF) {
+      throw this.#malformed(
+        `there is text behind the closing quote of field ${field + 1}; a quote inside of a quoted field is doubled`,
+      )
+    }
+    const blankLine = field === 0 && last > 0 && at === from && ending !== this.#delimiter
+    if (!blankLine) {
+      if (field > last) throw this.#ragged(buffer, from)
+      const kind = !quoted && at === from ? KIND.null : kindOf[state >> 8]!
+      this.#take(field, kind, buffer, quoted ? from + 1 : from, to, quoted)
+    }
+    if (ending === this.#delimiter) {
+      this.#field++
+      return at + 1
+    }
+    if (!blankLine) {
+      if (field < last) throw this.#short(field)
+      this.#endRecord(at - this.#recordStart)
+    }
+    return this.#endLine(at, ending)
+  }
+
+  #endLine(at: number, ending: number | undefined): number {
+    if (ending === CR) {
+      this.#crlf = true
+      if (this.#keepReturns) this.lineEndReturns.push(at)
+    } else if (ending === LF) this.#lf = true
+    this.#field = 0
+    this.#recordStart = ending === undefined ? at : ending === CR ? at + 2 : at + 1
+    return this.#recordStart
   }
 
   #endRecord(length: number): void {
@@ -250,21 +292,30 @@ export class CsvScan {
     if (length > LONGEST_RECORD) throw this.#tooLong(this.rows)
   }
 
+  /** Checks and counts a value. */
+  #take(field: number, found: number, buffer: Buffer, from: number, to: number, quoted: boolean): void {
+    const doubtful = found & CHECK || (to - from > SAFE_LENGTH && found & RANGED)
+    const kind = doubtful ? checkedKind(found, buffer.toString('latin1', from, to)) : found
+    if (kind & ~this.#certain[field]! || this.#invalid)
+      this.#examine(field, kind, buffer.subarray(from, to), quoted)
+    this.#kinds[field]! |= kind
+    if (kind === KIND.null) this.#nulls[field]!++
+    else this.#widths[field]! += to - from
+  }
+
   /** A kind that isn't taken unseen: the value itself decides. */
-  #examine(field: number, kind: number, buffer: Buffer, from: number, to: number, quoted: boolean): void {
+  #examine(field: number, kind: number, bytes: Buffer, quoted: boolean): void {
     const row = this.rows + 1
     const { name, type, nullable } = this.#fields[field]!
-    if (kind === KIND.null) throw missingValue(row, name)
-    const bytes = buffer.subarray(from, to)
-    if (kind === KIND.text && this.#checkUtf8 && !isUtf8(bytes)) {
+    if (kind === KIND.null && !nullable) throw missingValue(row, name)
+    if (kind === KIND.text && this.#invalid && !isUtf8(bytes)) {
       throw malformed(`Row ${row}, column ${JSON.stringify(name)}: the text is not valid UTF-8.`, {
         row,
         column: name,
       })
     }
-    if (type === undefined || type === 'string') return
-    const { certain, possible } = acceptedKinds(type)
-    if (kind & (nullable ? certain | KIND.null : certain)) return
+    if ((kind & ~this.#certain[field]!) === 0 || type === undefined) return
+    const { possible } = acceptedKinds(type)
     const text = quoted ? bytes.toString().replaceAll('""', '"') : bytes.toString()
     if ((kind & possible) === 0 || !acceptsValue(type, text)) throw badValue(row, name, text, type)
   }
@@ -277,8 +328,8 @@ export class CsvScan {
     )
   }
 
-  #refuseCarriageReturn(): void {
-    throw this.#malformed(
+  #loneReturn(): Error {
+    return this.#malformed(
       'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted',
     )
   }

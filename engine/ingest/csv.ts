@@ -1,11 +1,12 @@
+import { rm, stat } from 'node:fs/promises'
 import { type KnownColumns, layColumns, type Target } from './columns.ts'
 import { readHeader } from './csv-header.ts'
-import { loadCsv } from './csv-load.ts'
-import type { FieldPlan } from './csv-scan.ts'
-import type { Duck } from './duck.ts'
+import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './csv-load.ts'
+import type { CsvFindings, FieldPlan } from './csv-scan.ts'
 import type { IngestRequest, IngestResult } from './request.ts'
-import { runTask } from './task.ts'
+import { type ScanCsv, sampleCsv } from './scan-tasks.ts'
 import { TemporaryFile } from './temporary.ts'
+import type { Tools } from './tools.ts'
 import { malformed, quoteValue } from './values.ts'
 
 /**
@@ -13,30 +14,79 @@ import { malformed, quoteValue } from './values.ts'
  * writes the part.
  */
 export async function ingestCsv(
-  duck: Duck,
+  tools: Tools,
   known: KnownColumns,
   request: IngestRequest,
 ): Promise<IngestResult> {
-  const { file, tempDirectory, signal, onProgress } = request
+  const { file, tempDirectory, signal } = request
   const delimiter = request.format === 'tsv' ? '\t' : ','
   const header = await readHeader(file, delimiter.charCodeAt(0))
   if (request.format === 'csv') refuseOtherDelimiters(header.names, known)
   const targets = layColumns(header.names, known)
-  const scan = {
+  const scan: ScanCsv = {
     file,
     from: header.end,
     delimiter: delimiter.charCodeAt(0),
     newline: header.newline,
     fields: fieldPlans(header.names, targets),
   }
-  const findings = await runTask({ kind: 'scan-csv', ...scan }, { signal, onProgress })
-  const source = { ...findings, delimiter, fields: header.names.length }
-  if (!findings.mixedNewlines && !header.awkward) {
-    return loadCsv(duck, { ...source, file, header: true }, targets, request)
+  const sourceOf = (findings: CsvFindings, path = file): CsvSource => {
+    return { ...findings, file: path, delimiter, fields: header.names.length, header: path === file }
   }
+  const [findings, early] = await scanAndGuess(tools, scan, targets, sourceOf, request)
+  if (early) return early
+  if (!findings.mixedNewlines && !header.awkward)
+    return loadCsv(tools.duck, sourceOf(findings), targets, request)
   await using clean = new TemporaryFile(tempDirectory)
-  await runTask({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
-  return await loadCsv(duck, { ...source, file: clean.path, header: false }, targets, request)
+  await tools.workers.run({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
+  return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
+}
+
+/** From this size on, DuckDB begins before the scan has seen everything. */
+const GUESS_BYTES = 8 * 1024 * 1024
+const SAMPLE_BYTES = 1024 * 1024
+
+/**
+ * Scans the whole file. While that goes on, DuckDB loads it under the types that its beginning suggests; what comes of
+ * it counts only if the scan ends with the very same plan.
+ */
+async function scanAndGuess(
+  { duck, workers }: Tools,
+  scan: ScanCsv,
+  targets: readonly Target[],
+  sourceOf: (findings: CsvFindings) => CsvSource,
+  request: IngestRequest,
+): Promise<[CsvFindings, IngestResult | undefined]> {
+  const { file, target, signal, onProgress } = request
+  const { size } = await stat(file)
+  const sample = size < GUESS_BYTES ? undefined : await sampleCsv(scan, SAMPLE_BYTES)
+  if (!sample || sample.rows === 0 || sample.mixedNewlines || sample.quotedNewlines) {
+    return [await workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress }), undefined]
+  }
+  const giveUp = new AbortController()
+  const guess = planLoad(sourceOf(sample), targets)
+  const loading = runLoad(duck, guess, true, { target, signal: anySignal(signal, giveUp.signal) }).catch(
+    () => undefined,
+  )
+  try {
+    const findings = await workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress })
+    const plan = planLoad(sourceOf(findings), targets)
+    const same =
+      !findings.mixedNewlines && !findings.quotedNewlines && selectCsv(plan, true) === selectCsv(guess, true)
+    if (!same) giveUp.abort()
+    const part = await loading
+    const result = same && part ? settleLoad(plan, part) : undefined
+    if (part && !result) await rm(target, { force: true })
+    return [findings, result]
+  } catch (error) {
+    giveUp.abort()
+    if (await loading) await rm(target, { force: true })
+    throw error
+  }
+}
+
+function anySignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  return one ? AbortSignal.any([one, other]) : other
 }
 
 /** What each field of a record has to be, in the order of the header. */

@@ -8,6 +8,8 @@ import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
 import type { IngestRequest, IngestResult, PartSize } from './request.ts'
 import { ingestRewritten } from './rewritten.ts'
 import { TemporaryFile } from './temporary.ts'
+import type { Tools } from './tools.ts'
+import { Workers } from './workers.ts'
 
 export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
@@ -15,9 +17,12 @@ export { spool, uploadFormatOf } from './spool.ts'
 /** Turns uploads into Parquet parts. Order of rows is order of upload, always. */
 export class Ingestor {
   readonly #duck: Duck
+  readonly #workers = new Workers()
+  readonly #tools: Tools
 
   private constructor(duck: Duck) {
     this.#duck = duck
+    this.#tools = { duck, workers: this.#workers }
   }
 
   static async open(options: DuckOptions): Promise<Ingestor> {
@@ -25,6 +30,7 @@ export class Ingestor {
   }
 
   async close(): Promise<void> {
+    await this.#workers.close()
     this.#duck.close()
   }
 
@@ -68,14 +74,14 @@ export class Ingestor {
     switch (request.format) {
       case 'csv':
       case 'tsv':
-        return ingestCsv(this.#duck, known, request)
+        return ingestCsv(this.#tools, known, request)
       case 'parquet':
         return ingestParquet(this.#duck, known, request)
       case 'json':
       case 'ndjson':
       case 'arrow':
       case 'xlsx':
-        return ingestRewritten(this.#duck, request)
+        return ingestRewritten(this.#tools, request)
       default:
         return request.format satisfies never
     }

@@ -54,7 +54,8 @@ export function inferType(mask: number): ColumnType {
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
 
-const ANY = -1
+/** Every kind, without the marks that `Classifier` adds. */
+export const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
 export const ZONED = KIND.timestamptz | KIND.timestamptzMinutes
 const PLAIN_NUMBERS = KIND.integer | KIND.bigInteger | KIND.looseInteger | KIND.whole | KIND.fraction
@@ -73,7 +74,7 @@ export function acceptedKinds(type: ColumnType): { certain: number; possible: nu
     case 'double':
       return { certain: NUMBERS | KIND.special, possible: 0 }
     case 'string':
-      return { certain: ANY & ~KIND.null, possible: 0 }
+      return { certain: ALL_KINDS & ~KIND.null, possible: 0 }
     case 'date':
       return { certain: KIND.date, possible: 0 }
     case 'timestamp':
@@ -83,9 +84,9 @@ export function acceptedKinds(type: ColumnType): { certain: number; possible: nu
       return { certain: KIND.time, possible: 0 }
     case 'uuid':
     case 'json':
-      return { certain: 0, possible: ANY & ~KIND.null }
+      return { certain: 0, possible: ALL_KINDS & ~KIND.null }
     case 'binary':
-      return { certain: KIND.empty, possible: ANY & ~KIND.null }
+      return { certain: KIND.empty, possible: ALL_KINDS & ~KIND.null }
     default:
       return { certain: 0, possible: NUMBERS }
   }

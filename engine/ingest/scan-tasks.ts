@@ -1,5 +1,5 @@
 import { type CsvFindings, CsvScan, type FieldPlan } from './csv-scan.ts'
-import { FileSink, feedFile } from './file.ts'
+import { FileSink, feedFile, readStart } from './file.ts'
 import type { Hooks } from './task.ts'
 
 export interface ScanCsv {
@@ -22,6 +22,22 @@ export async function scanCsv(task: ScanCsv, { signal, onProgress }: Hooks): Pro
     (bytes) => onProgress?.({ bytes, rows: scan.rows }),
   )
   return scan.findings
+}
+
+/**
+ * What the beginning of a csv file suggests; undefined where it is not right already there, which the scan of the whole
+ * file then says.
+ */
+export async function sampleCsv(task: ScanCsv, bytes: number): Promise<CsvFindings | undefined> {
+  const scan = new CsvScan(task.fields, task.delimiter, task.newline)
+  const start = await readStart(task.file, task.from + bytes)
+  const records = Buffer.concat([start.subarray(task.from), Buffer.alloc(1)])
+  try {
+    scan.feed(records, records.length - 1, false)
+    return scan.findings
+  } catch {
+    return undefined
+  }
 }
 
 /** Copies the records of a checked csv file, all lines ending with LF. */

@@ -1,0 +1,8 @@
+import type { Duck } from './duck.ts'
+import type { Workers } from './workers.ts'
+
+/** What every reader of a format works with. */
+export interface Tools {
+  readonly duck: Duck
+  readonly workers: Workers
+}
