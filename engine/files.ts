@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { normaliseColumn } from './arrow/normalise.ts'
+import { NOT_MICROSECONDS, normaliseColumn } from './arrow/normalise.ts'
 import { EngineError } from './errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
@@ -88,7 +88,7 @@ export class ParquetFiles implements AsyncDisposable {
   /** @throws EngineError what is wrong with the options; see `Query` */
   query(options: QueryOptions = {}): Query {
     const executor = () => Promise.resolve(this.#executor)
-    return new Query({ source: this.#source, identity: this.#identity, executor }, options)
+    return new Query({ source: this.#source, identity: this.#identity, executor, readable }, options)
   }
 
   /** Ends queries under way. */
@@ -261,6 +261,18 @@ function readParquet(list: string): string {
 /** Paths as an SQL list; what DuckDB would take for a pattern is put in brackets. */
 function globList(files: readonly File[]): string {
   return `[${files.map((file) => quoteLiteral(file.path.replaceAll(/[[*?]/g, '[$&]'))).join(', ')}]`
+}
+
+/** What is wrong with the rows of a file, which shows only when they are read. */
+function readable(error: unknown): EngineError | undefined {
+  const message = error instanceof Error ? error.message : ''
+  const fine = message.indexOf(NOT_MICROSECONDS)
+  if (fine >= 0) {
+    const said = message.slice(fine).split('\n', 1)[0]
+    return new EngineError('not_representable', `${said}. Leave the column out of select.`, { cause: error })
+  }
+  if (!/^(IO|Invalid Input|Conversion|Invalid|Serialization) Error/.test(message)) return undefined
+  return invalid('The file is damaged, or was changed while it was open.', error)
 }
 
 function invalid(message: string, cause?: unknown): EngineError {

@@ -25,6 +25,8 @@ export interface QueryContext {
   /** Names the rows: the same text, the same rows. */
   readonly identity: string
   readonly release?: () => void
+  /** Makes one of our errors of one of DuckDB's that is about the rows themselves; undefined where it is not. */
+  readonly readable?: (error: unknown) => EngineError | undefined
 }
 
 /** Gives leases back of queries that nobody disposed. */
@@ -207,8 +209,9 @@ export class Query implements Disposable {
 
   /** A value of the data can make a correct filter fail; that is the user's to know, in words of the filter. */
   #readable(error: unknown): unknown {
-    if (error instanceof EngineError || !this.plan.filter) return error
-    return runtimeFilterError(error) ?? error
+    if (error instanceof EngineError) return error
+    const filters = this.plan.filter ? runtimeFilterError(error) : undefined
+    return filters ?? this.#context.readable?.(error) ?? error
   }
 }
 

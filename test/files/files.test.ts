@@ -193,6 +193,19 @@ test('what can not be read says so', async () => {
   expect(await code(ask(file, { top: -1 }))).toBe('invalid_option')
 })
 
+test('what shows only in the rows is an error of ours, too', async () => {
+  const fine = await write(
+    'fine.parquet',
+    "SELECT 1 AS a, '2024-01-01 00:00:00.000000001'::TIMESTAMP_NS AS t",
+  )
+  expect(await code(ask(fine))).toBe('not_representable')
+  expect(await ask(fine, { select: ['a'] })).toEqual([{ a: 1 }])
+  const damaged = await write('damaged.parquet', 'SELECT hash(i) AS h FROM range(5000) t(i)')
+  const bytes = readFileSync(damaged)
+  writeFileSync(damaged, bytes.fill(0xff, 4, 60))
+  expect(await code(ask(damaged))).toBe('invalid_file')
+})
+
 test('an aborted signal ends a query', async () => {
   const file = await write('long.parquet', 'SELECT i FROM range(3000000) t(i)')
   await using files = await openFiles(file)
