@@ -43,17 +43,17 @@ function Frame(props: { readonly address: Address }) {
   const section = address.path[0] === 'providers' || address.path[0] === 'account' ? address.path[0] : 'data'
   return (
     <>
-      <a
-        class="skip"
-        href={location.hash || '#/'}
-        onClick={(event) => {
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        Skip to the content
-      </a>
       <header class="top">
+        <a
+          class="skip"
+          href={location.hash || '#/'}
+          onClick={(event) => {
+            event.preventDefault()
+            main.current?.focus()
+          }}
+        >
+          Skip to the content
+        </a>
         <a class="brand" href={href([])} aria-label="Parquetry, all data">
           <Mark />
           <span>Parquetry</span>
@@ -87,7 +87,7 @@ function Page(props: { readonly address: Address }) {
   if (section === 'repositories' && id > 0 && part === 'upload') {
     const target = Number(query['dataset']) || undefined
     return (
-      <Lazy load={loadUpload} label="Loading the upload page">
+      <Lazy page load={loadUpload} label="Loading the upload page">
         {(UploadPage) => <UploadPage key={`${name} ${target}`} repositoryId={id} datasetId={target} />}
       </Lazy>
     )
@@ -96,20 +96,21 @@ function Page(props: { readonly address: Address }) {
   if (section === 'account') return <AccountPage />
   if (section === 'providers' && name === undefined) {
     return (
-      <Lazy load={loadProviders} label="Loading the providers">
+      <Lazy page load={loadProviders} label="Loading the providers">
         {(ProvidersPage) => <ProvidersPage />}
       </Lazy>
     )
   }
   if (section === 'providers' && name !== undefined) {
     return (
-      <Lazy load={loadProvider} label="Loading the provider">
+      <Lazy page load={loadProvider} label="Loading the provider">
         {(ProviderPage) => <ProviderPage key={name} slug={name} query={query} />}
       </Lazy>
     )
   }
   return (
     <Empty
+      page
       icon="search"
       title="There is no such page"
       action={

@@ -9,6 +9,7 @@ import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
 import { useRows } from '../dataset/use-rows.ts'
+import { useSeenValues } from '../dataset/use-seen-values.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterBuilder } from '../filter/filter-builder.tsx'
 import { formatAge, formatBytes, formatCount, plural } from '../format.ts'
@@ -30,7 +31,7 @@ export function DatasetPage(props: { readonly id: number; readonly address: Addr
   const dataset = latest(resource)
   if (!dataset) {
     if (resource.state === 'failed') return <Missing error={resource.error} onRetry={again} />
-    return <Loading label="Loading the dataset" lines={8} />
+    return <Loading page label="Loading the dataset" lines={8} />
   }
   return <DatasetView dataset={dataset} query={props.address.query} onChanged={again} />
 }
@@ -58,13 +59,7 @@ function DatasetView(props: {
     filter,
     !isEmpty && rows.error === undefined && rows.rowCount !== undefined,
   )
-  const valuesOf = useMemo(() => {
-    const known = profile.state === 'ready' ? profile.stats : undefined
-    return (column: string) => {
-      const shape = known?.get(column)?.shape
-      return shape?.kind === 'values' ? shape.values.map(({ value }) => value) : []
-    }
-  }, [profile])
+  const valuesOf = useSeenValues(profile)
 
   const setFilter = (next: string) => updateQuery({ filter: next }, true)
   const setOrder = (next: OrderBy | undefined) => updateQuery({ orderby: next ? formatOrderBy(next) : '' })
@@ -164,6 +159,7 @@ function Missing(props: { readonly error: unknown; readonly onRetry: () => void 
   if (props.error instanceof ApiError && (props.error.status === 404 || props.error.status === 403)) {
     return (
       <Empty
+        page
         icon="table"
         title={props.error.status === 404 ? 'No such dataset' : 'This dataset is private'}
         action={

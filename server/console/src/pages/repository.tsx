@@ -27,11 +27,12 @@ export function RepositoryPage(props: { readonly id: number }) {
   )
   const loaded = latest(resource)
   if (loaded) return <RepositoryView home={loaded.home} tables={loaded.tables} onChanged={again} />
-  if (resource.state !== 'failed') return <Loading label="Loading the repository" lines={6} />
+  if (resource.state !== 'failed') return <Loading page label="Loading the repository" lines={6} />
   const missing = resource.error instanceof ApiError && [403, 404].includes(resource.error.status)
   if (!missing) return <Failure error={resource.error} onRetry={again} />
   return (
     <Empty
+      page
       icon="folder"
       title="This repository can't be shown"
       action={

@@ -21,7 +21,7 @@ export function ProviderPage(props: { readonly slug: string; readonly query: Add
   const [resource, again] = useResource((signal) => providers.get(slug, signal), [slug])
   const provider = latest(resource)
   if (!provider) {
-    if (resource.state !== 'failed') return <Loading label="Loading the provider" lines={6} />
+    if (resource.state !== 'failed') return <Loading page label="Loading the provider" lines={6} />
     if (resource.error instanceof ApiError && resource.error.status === 404) return <Unknown slug={slug} />
     return <Failure error={resource.error} onRetry={again} />
   }
@@ -160,6 +160,7 @@ function ProviderView(props: {
 function Unknown(props: { readonly slug: string }) {
   return (
     <Empty
+      page
       icon="globe"
       title={`No provider is called “${props.slug}”`}
       action={

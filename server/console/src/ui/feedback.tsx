@@ -6,6 +6,8 @@ import { Icon, type IconName } from './icons.tsx'
 export function Empty(props: {
   readonly icon: IconName
   readonly title: string
+  /** It stands for the whole page, so its title is the page's. */
+  readonly page?: boolean
   readonly children?: ComponentChildren
   readonly action?: ComponentChildren
 }) {
@@ -14,7 +16,7 @@ export function Empty(props: {
       <span class="empty-icon">
         <Icon name={props.icon} />
       </span>
-      <h2>{props.title}</h2>
+      {props.page ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
       {props.children && <p>{props.children}</p>}
       {props.action && <div class="actions">{props.action}</div>}
     </div>
@@ -53,10 +55,19 @@ export function Note(props: { readonly icon?: IconName; readonly children: Compo
 }
 
 /** Grey lines where text will be. */
-export function Loading(props: { readonly label: string; readonly lines?: number }) {
+export function Loading(props: {
+  readonly label: string
+  readonly lines?: number
+  /** It stands for the whole page, whose title is not known yet. */
+  readonly page?: boolean
+}) {
   return (
     <div class="loading" role="status">
-      <span class="visually-hidden">{props.label}</span>
+      {props.page ? (
+        <h1 class="visually-hidden">{props.label}</h1>
+      ) : (
+        <span class="visually-hidden">{props.label}</span>
+      )}
       {Array.from({ length: props.lines ?? 4 }, (_, at) => (
         <span key={at} class="skeleton" />
       ))}

@@ -6,6 +6,8 @@ import { Failure, Loading } from './feedback.tsx'
 export function Lazy<P>(props: {
   readonly load: () => Promise<ComponentType<P>>
   readonly label: string
+  /** It is all of a page, not a part. */
+  readonly page?: boolean
   readonly children: (component: ComponentType<P>) => ComponentChildren
 }) {
   const [loaded, setLoaded] = useState<{ readonly component: ComponentType<P> }>()
@@ -17,5 +19,5 @@ export function Lazy<P>(props: {
   }, [props.load, round])
   if (loaded) return <>{props.children(loaded.component)}</>
   if (error !== undefined) return <Failure error={error} onRetry={() => setRound(round + 1)} />
-  return <Loading label={props.label} lines={6} />
+  return <Loading page={props.page ?? false} label={props.label} lines={6} />
 }

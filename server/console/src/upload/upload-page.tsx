@@ -40,7 +40,7 @@ export function UploadPage(props: { readonly repositoryId: number; readonly data
   const loaded = latest(resource)
   if (!loaded) {
     if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
-    return <Loading label="Loading the repository" />
+    return <Loading page label="Loading the repository" />
   }
   return <UploadView repository={loaded.repository} target={loaded.target} />
 }

@@ -1,0 +1,97 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const CANDIDATES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome']
+
+/** The browser of this machine; undefined where there is none. */
+export const browserPath = CANDIDATES.find((path) => path !== undefined && existsSync(path))
+
+/** Whether to skip the tests that need a browser. Says so, because a silent skip looks like a pass. */
+export function withoutBrowser(): boolean {
+  if (browserPath === undefined) {
+    console.warn(
+      'The browser tests of the console are skipped: no Chromium at CHROMIUM_PATH, /usr/bin/chromium or /usr/bin/google-chrome.',
+    )
+  }
+  return browserPath === undefined
+}
+
+export interface Visitor extends AsyncDisposable {
+  readonly page: Page
+  /** Errors of the browser's console that nobody has expected, and requests to other hosts. */
+  readonly complaints: string[]
+  /** From now on, refusals with this status at addresses that hold this text are part of the test. */
+  expectRefusal(status: number, address: string): void
+}
+
+const ARGUMENTS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** A browser of its own, with a new profile, that may talk to one address alone. */
+export async function visit(origin: string, size = { width: 1280, height: 800 }): Promise<Visitor> {
+  const profile = mkdtempSync(join(tmpdir(), 'parquetry-browser-'))
+  const context: BrowserContext = await chromium.launchPersistentContext(profile, {
+    executablePath: browserPath!,
+    args: ARGUMENTS,
+    viewport: size,
+    acceptDownloads: true,
+  })
+  const page = context.pages()[0] ?? (await context.newPage())
+  page.setDefaultTimeout(8_000)
+  const complaints: string[] = []
+  const refusals: { status: number; address: string }[] = []
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    const { url } = message.location()
+    // Chromium itself notes every refused request as an error; those that a step is about are no fault.
+    const expected = refusals.some(
+      ({ status, address }) => message.text().includes(`status of ${status}`) && url.includes(address),
+    )
+    if (!expected) complaints.push(`${message.type()}: ${message.text()} ${url}`)
+  })
+  context.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !url.startsWith(`blob:${origin}/`))
+      complaints.push(`foreign: ${url}`)
+  })
+  return {
+    page,
+    complaints,
+    expectRefusal: (status, address) => refusals.push({ status, address }),
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
+
+/** What axe-core finds wrong with the page as it is now: rule, and the elements that break it. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(`if (!window.axe) { ${readFileSync(AXE, 'utf8')} }`)
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<AxeResults> } }
+    const { violations } = await axe.run()
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  })
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}

@@ -1,0 +1,86 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+import { readConfig } from '../../server/config.ts'
+import { type Server, serve } from '../../server/serve.ts'
+import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
+
+const CONSOLE = fileURLToPath(new URL('../../server/console/', import.meta.url))
+
+export const ROOT_KEY = 'the-root-key-of-the-console-tests'
+
+export interface Stage extends AsyncDisposable {
+  readonly server: Server
+  readonly upstream: Upstream
+  /** Calls the API beside the browser. */
+  api(method: string, path: string, body?: unknown): Promise<Response>
+}
+
+/** A server with the built console, over a new data directory, with FRED played on this machine. */
+export async function openStage(routes: Routes): Promise<Stage> {
+  if (!existsSync(join(CONSOLE, 'dist', 'index.html'))) {
+    await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'error' })
+  }
+  const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
+  const upstream = await startUpstream(routes)
+  const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_PROVIDER_FRED_URL: upstream.url }
+  const server = await serve(readConfig({ data, port: '0' }, environment), { write: () => undefined })
+  return {
+    server,
+    upstream,
+    api: (method, path, body) =>
+      fetch(server.url + path, {
+        method,
+        headers: {
+          authorization: `Basic ${btoa(`${ROOT_KEY}:`)}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await upstream.close()
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** FRED, as far as a walk through the console needs it. */
+export const FRED: Routes = {
+  '/category/children': ({ query }) => ({
+    body: {
+      categories:
+        query.get('category_id') === '0'
+          ? [
+              { id: 32991, name: 'Money, Banking, & Finance', parent_id: 0 },
+              { id: 10, name: 'Population', parent_id: 0 },
+            ]
+          : [],
+    },
+  }),
+  '/category/series': { body: { count: 1, seriess: [fredSeries()] } },
+  '/series': { body: { seriess: [fredSeries()] } },
+  '/series/observations': {
+    body: {
+      count: 24,
+      observations: Array.from({ length: 24 }, (_, month) => ({
+        date: new Date(Date.UTC(2022, month, 1)).toISOString().slice(0, 10),
+        value: month === 5 ? '.' : String(100 + month / 4),
+      })),
+    },
+  },
+}
+
+function fredSeries() {
+  return {
+    id: 'POPTHM',
+    title: 'Population',
+    frequency: 'Monthly',
+    units: 'Thousands',
+    observation_start: '2022-01-01',
+    observation_end: '2023-12-01',
+    last_updated: '2024-01-31 07:45:02-06',
+  }
+}
