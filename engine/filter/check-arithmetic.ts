@@ -151,14 +151,19 @@ function unsuitable(
   scope: Scope,
 ): Error {
   const sides = `${showTyped(node.left, left, scope)} and ${showTyped(node.right, right, scope)}`
-  const joined = operator === 'add' && (left.type.kind === 'string' || right.type.kind === 'string')
-  const chosen = left.type.kind === 'boolean' || right.type.kind === 'boolean'
-  const hint = joined
-    ? ' To join texts, write concat(a, b).'
-    : chosen && (node.left.kind === 'in' || node.right.kind === 'in')
-      ? " 'in' binds more tightly: put the arithmetic in parentheses."
-      : ''
-  return mistyped(node.operatorAt, `'${operator}' takes ${TAKES[operator]}, not ${sides}.${hint}`)
+  return mistyped(
+    node.operatorAt,
+    `'${operator}' takes ${TAKES[operator]}, not ${sides}.${hint(operator, node, left, right)}`,
+  )
+}
+
+function hint(operator: ArithmeticOperator, node: Binary, left: Expression, right: Expression): string {
+  const kinds = [left.type.kind, right.type.kind]
+  if (kinds.includes('boolean') && (node.left.kind === 'in' || node.right.kind === 'in')) {
+    return " 'in' binds more tightly: put the arithmetic in parentheses."
+  }
+  if (isMoment(left.type)) return " A duration is written like duration'P1D' or duration'PT12H'."
+  return operator === 'add' && kinds.includes('string') ? ' To join texts, write concat(a, b).' : ''
 }
 
 export function negate(

@@ -1,4 +1,5 @@
 import type { Scope } from './check.ts'
+import { readsAs } from './check-comparison.ts'
 import {
   asDuration,
   convert,
@@ -15,7 +16,7 @@ import { type FunctionRow, functionRow } from './functions.ts'
 import { NULL } from './literals.ts'
 import { type Overload, resultType } from './overloads.ts'
 import type { Expression, Syntax } from './tree.ts'
-import { type Kind, TYPE, type ValueType } from './values.ts'
+import { type Kind, TYPE } from './values.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 
@@ -88,19 +89,19 @@ function unsuitable(row: FunctionRow, node: Call, args: readonly Expression[], s
   const wanted = [...new Set(same.map((overload) => overload.takes[index]!))]
   const at = node.args[index]!.at
   const given = showTyped(node.args[index]!, args[index]!, scope)
-  return mistyped(
-    at,
-    `${signature(row)} takes ${listed(wanted)} as ${row.args[index]}, not ${given}.${hint(wanted, args[index]!.type, show(node.args[index]!, scope))}`,
-  )
+  const hint = hintFor(wanted, args[index]!, show(node.args[index]!, scope))
+  return mistyped(at, `${signature(row)} takes ${listed(wanted)} as ${row.args[index]}, not ${given}.${hint}`)
 }
 
 function listed(kinds: readonly Kind[]): string {
   return kinds.length === 1 ? kinds[0]! : `${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`
 }
 
-function hint(wanted: readonly Kind[], given: ValueType, shown: string): string {
-  if (given.kind === 'string' && wanted.some((kind) => kind === 'date' || kind === 'timestamp')) {
-    return ' A date is written bare, as 2024-02-29.'
+function hintFor(wanted: readonly Kind[], arg: Expression, shown: string): string {
+  const value = literalOf(arg)
+  if (value?.kind === 'string') {
+    const kind = wanted.find((kind) => readsAs(value.value, kind))
+    return kind ? ` Write ${value.value} without quotes.` : ''
   }
-  return wanted.includes('string') && /^[+-]?\d/.test(shown) ? ` Write it as text: '${shown}'.` : ''
+  return value && wanted.includes('string') ? ` Write it as text: '${shown}'.` : ''
 }

@@ -99,10 +99,14 @@ const BARE: Readonly<Partial<Record<ValueType['kind'], readonly [form: RegExp, e
 function bareHint(text: string, wanted: ValueType): string | undefined {
   const bare = BARE[wanted.kind]
   if (!bare) return undefined
-  const [form, example] = bare
-  return form.test(text)
+  return readsAs(text, wanted.kind)
     ? ` Write ${text} without quotes.`
-    : ` A ${typeName(wanted)} is written without quotes, as ${example}.`
+    : ` A ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
+}
+
+/** Whether a text would be a literal of a type if it stood without quotes. */
+export function readsAs(text: string, kind: ValueType['kind']): boolean {
+  return BARE[kind]?.[0].test(text) ?? false
 }
 
 /** Section 5.1.1.1.11: equality with each of the list. */

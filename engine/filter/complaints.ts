@@ -2,19 +2,7 @@ import type { IRecognitionException, IToken } from 'chevrotain'
 import { excerpt, invalid, nearest } from './errors.ts'
 import { functionRow, functionTable } from './functions.ts'
 import { INFIX_NAMES } from './operators.ts'
-import {
-  Colon,
-  Comma,
-  Foreign,
-  In,
-  type Infix,
-  Literal,
-  LParen,
-  Not,
-  RParen,
-  type Token,
-  Word,
-} from './tokens.ts'
+import { Colon, Comma, Foreign, In, Infix, LParen, RParen, type Token, Word } from './tokens.ts'
 
 /** What to say where the text is no filter: where, what was found, what was expected, and what was probably meant. */
 export function complain(text: string, tokens: readonly Token[], error: IRecognitionException): Error {
@@ -22,29 +10,31 @@ export function complain(text: string, tokens: readonly Token[], error: IRecogni
   const found = index < 0 ? undefined : tokens[index]
   const before = index < 0 ? tokens.at(-1) : tokens[index - 1]
   const at = found?.startOffset ?? text.length
+  const open = openParenthesis(tokens, found)
+  const callee = open?.callee?.image.toLowerCase() ?? ''
+  if (open?.callee && Object.hasOwn(NOT_HERE, callee)) return unknownFunction(open.callee)
   if (found && isA(found, Foreign)) return foreign(found, before)
   const rule = error.context.ruleStack.at(-1)
-  if (rule === 'list' || rule === 'item') return inList(at, found, before)
+  if (rule === 'list' || rule === 'item' || before?.tokenType === In) return inList(at, found, before)
   return error.name === 'NoViableAltException'
     ? noOperand(at, found, before)
-    : noOperator(at, found, before, tokens)
+    : noOperator(at, found, before, open)
 }
 
 function isA(token: Token | undefined, type: typeof Infix): boolean {
   return token !== undefined && (token.tokenType === type || !!token.tokenType.CATEGORIES?.includes(type))
 }
 
-function quote(token: IToken | undefined): string {
-  return token ? `found '${excerpt(token.image)}'` : 'the filter ends'
+/** A token as a message names it; what has quotes of its own needs no others. */
+function quote({ image }: IToken): string {
+  return /^['"]/.test(image) ? excerpt(image) : `'${excerpt(image)}'`
 }
-
-const VALUE = "a column, a literal, a function or '('"
 
 /** A value is wanted. */
 function noOperand(at: number, found: Token | undefined, before: Token | undefined): Error {
-  if (before && before.tokenType === In) return inList(at, found, before)
-  const where = before ? ` after '${excerpt(before.image)}'` : ''
-  return invalid(at, `${quote(found)}, expected ${VALUE}${where}.`)
+  const what = found ? `found ${quote(found)}` : 'the filter ends'
+  const where = before ? ` after ${quote(before)}` : ''
+  return invalid(at, `${what}${where}, where a column, a literal, a function or '(' is expected.`)
 }
 
 /** A value is complete; an operator, a parenthesis or the end is wanted. */
@@ -52,26 +42,30 @@ function noOperator(
   at: number,
   found: Token | undefined,
   before: Token | undefined,
-  tokens: readonly Token[],
+  open: Open | undefined,
 ): Error {
-  if (before?.tokenType === In) return inList(at, found, before)
-  const open = openParenthesis(tokens, found)
-  if (!found) return invalid(at, `the filter ends, but the '(' at position ${open! + 1} is not closed.`)
-  if (found.tokenType === RParen) return invalid(at, "found ')' without a '(' before it.")
-  if (found.tokenType === Comma) {
-    return invalid(at, "found ',' outside of a function and of a list. A list can stand only after 'in'.")
+  if (!found) return invalid(at, `the filter ends, but the '(' at position ${open!.at + 1} is not closed.`)
+  switch (found.tokenType) {
+    case RParen:
+      return invalid(at, "found ')' without a '(' before it.")
+    case Comma:
+      return invalid(at, "found ',' outside of a function and of a list. A list can stand only after 'in'.")
+    case Colon:
+      return invalid(at, "found ':', which can stand only in case().")
   }
-  if (found.tokenType === Colon) return invalid(at, "found ':', which can stand only in case().")
+  const word = found.image.toLowerCase()
+  if (Object.hasOwn(OTHER_LANGUAGES, word)) {
+    return invalid(at, `'${found.image}' is no operator here${OTHER_LANGUAGES[word]}`)
+  }
+  const next = open ? "')'" : 'the end'
   const hint = operatorHint(found, before)
-  const closing = open === undefined ? 'the end' : "')'"
-  return invalid(at, `${quote(found)}, expected an operator (${OPERATORS}) or ${closing}.${hint}`)
+  return invalid(
+    at,
+    `found ${quote(found)}, where an operator like eq or and, or ${next}, is expected.${hint}`,
+  )
 }
 
-const OPERATORS = 'eq, ne, gt, ge, lt, le, in, and, or, add, …'
-
 function operatorHint(found: Token, before: Token | undefined): string {
-  const word = found.image.toLowerCase()
-  if (isA(found, Word)) return wordHint(word)
   if (found.tokenType === LParen && before && functionRow(before.image)) {
     return ` No blank may stand between ${before.image} and its '('.`
   }
@@ -81,38 +75,33 @@ function operatorHint(found: Token, before: Token | undefined): string {
   if (found.tokenType.name === 'number' && /^[+-]/.test(found.image)) {
     return ` Write ${found.image.startsWith('-') ? 'sub' : 'add'} ${found.image.slice(1)}.`
   }
-  if (found.tokenType === LParen && before?.tokenType === Not) return ''
-  return isA(found, Literal) && isA(before, Literal) ? ' Two literals need an operator between them.' : ''
-}
-
-const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
-  has: " 'has' is not supported here: no column has an enumeration type.",
-  is: ' Write eq null or ne null.',
-  isnull: ' Write eq null.',
-  like: " Write contains(Name, 'text'), startswith or endswith; or matchesPattern.",
-  ilike: " Write contains(tolower(Name), 'text').",
-  between: ' Write x ge 1 and x le 9.',
-  equals: ' Write eq.',
-  not: ' Write not (x in (1, 2)), or ne.',
-  asc: ' Order by $orderby.',
-  desc: ' Order by $orderby.',
-  xor: ' Write ne between two conditions.',
-}
-
-function wordHint(word: string): string {
-  const known = Object.hasOwn(OTHER_LANGUAGES, word) ? OTHER_LANGUAGES[word] : undefined
-  if (known) return known
-  const meant = nearest(word, [...INFIX_NAMES, 'in'])
+  if (isA(before, Infix)) return ` '${before!.image}' was read as a column, because of where it stands.`
+  const meant = isA(found, Word) ? nearest(found.image, [...INFIX_NAMES, 'in']) : undefined
   return meant ? ` Did you mean ${meant}?` : ''
+}
+
+/** Words of SQL and other dialects, and what to say of them after "is no operator here". */
+const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
+  has: ', because no column has an enumeration type.',
+  is: '. Write eq null or ne null.',
+  isnull: '. Write eq null.',
+  like: ". Write contains(x, 'a'), startswith(x, 'a') or endswith(x, 'a').",
+  ilike: ". Write contains(tolower(x), 'a').",
+  between: '. Write x ge 1 and x le 9.',
+  equals: '. Write eq.',
+  not: '. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).',
+  asc: '. Rows are ordered by $orderby.',
+  desc: '. Rows are ordered by $orderby.',
+  xor: '. Write ne between two conditions.',
 }
 
 function inList(at: number, found: Token | undefined, before: Token | undefined): Error {
   const example = "as in x in (1, 2) or x in ('a', 'b')"
+  const what = found ? `found ${quote(found)}` : 'the filter ends'
   if (before?.tokenType === In) {
-    return invalid(at, `${quote(found)}, expected '(' and a list of literals, ${example}.`)
+    return invalid(at, `${what} after 'in', where '(' and a list of literals are expected, ${example}.`)
   }
-  if (!found) return invalid(at, `the filter ends within a list, expected ')'.`)
-  return invalid(at, `${quote(found)} in a list, which holds literals parted by commas, ${example}.`)
+  return invalid(at, `${what} in a list, which holds literals parted by commas, ${example}.`)
 }
 
 const SYMBOLS: Readonly<Record<string, string>> = {
@@ -142,6 +131,11 @@ function foreign(token: Token, before: Token | undefined): Error {
   switch (tokenType.name) {
     case 'malformed':
       return malformed(image, at)
+    case 'malformedTime':
+      return invalid(
+        at,
+        `'${excerpt(image)}' is no time of day. Write 13:45 or 13:45:00.5, without an offset.`,
+      )
     case 'qualified':
       return image.toLowerCase().startsWith('geo.')
         ? invalid(at, `'${image}' is not supported here: no column has a geographic type.`)
@@ -166,6 +160,8 @@ function foreign(token: Token, before: Token | undefined): Error {
         at,
         `'${image}' is not supported here: a list is written in parentheses, as in x in ('a', 'b').`,
       )
+    case 'quotes':
+      return invalid(at, `the quote ${image} is not a straight one. Texts stand in '…', names in "…".`)
     default: {
       const meant = Object.hasOwn(SYMBOLS, image) ? SYMBOLS[image] : undefined
       return invalid(at, `'${excerpt(image)}' is no operator here.${meant ? ` Write ${meant}.` : ''}`)
@@ -210,14 +206,14 @@ const OLD_PREFIXES: Readonly<Record<string, string>> = {
 }
 
 /** A text with a prefix that is neither `duration` nor `binary`. */
-export function invalidLiteral(prefix: string, at: number): Error {
-  const old = Object.hasOwn(OLD_PREFIXES, prefix) ? OLD_PREFIXES[prefix] : undefined
+export function unknownPrefix(prefix: string, at: number): Error {
+  const name = prefix.toLowerCase()
+  const old = Object.hasOwn(OLD_PREFIXES, name) ? OLD_PREFIXES[name] : undefined
   if (old) return invalid(at, `the prefix ${prefix}'…' is no longer in the language. ${old}`)
-  const geo = prefix === 'geography' || prefix === 'geometry'
-  const why = geo ? 'no column has a geographic type' : 'no column has an enumeration type'
+  const kind = name === 'geography' || name === 'geometry' ? 'a geographic' : 'an enumeration'
   return invalid(
     at,
-    `${excerpt(prefix)}'…' is not supported here: ${why}. Only duration and binary may prefix a text.`,
+    `${excerpt(prefix)}'…' is not supported here: no column has ${kind} type. Only duration and binary may prefix a text.`,
   )
 }
 
@@ -260,13 +256,23 @@ export function unknownFunction({ image, startOffset: at }: IToken): Error {
   return invalid(at, `${excerpt(image)}() is no function.${meant ? ` Did you mean ${meant}?` : ''}`)
 }
 
-/** Where the innermost parenthesis that is open before a token stands. */
-function openParenthesis(tokens: readonly Token[], until: Token | undefined): number | undefined {
-  const open: number[] = []
+interface Open {
+  readonly at: number
+  /** The function, if it is its parenthesis. */
+  readonly callee: Token | undefined
+}
+
+/** The innermost parenthesis that is open before a token. */
+function openParenthesis(tokens: readonly Token[], until: Token | undefined): Open | undefined {
+  const open: Open[] = []
+  let before: Token | undefined
   for (const token of tokens) {
     if (token === until) break
-    if (token.tokenType === LParen) open.push(token.startOffset)
-    else if (token.tokenType === RParen) open.pop()
+    if (token.tokenType === LParen) {
+      const called = isA(before, Word) && before!.startOffset + before!.image.length === token.startOffset
+      open.push({ at: token.startOffset, callee: called ? before : undefined })
+    } else if (token.tokenType === RParen) open.pop()
+    before = token
   }
   return open.at(-1)
 }

@@ -273,7 +273,9 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
     const sentence = `The filter fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
-    const known = site.values[0] ? [] : [postfix(text!, 'IS NOT NULL')]
+    // With a null among them the result is null, whatever the others are.
+    const others = [text!, ...numbers].filter((other, at) => other !== number && !site.values[at])
+    const known = others.map((other) => postfix(other, 'IS NOT NULL'))
     refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence)])
     // Not least(): that passes over nulls.
     return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)

@@ -1,5 +1,5 @@
 import type { CstElement, CstNode, IToken } from 'chevrotain'
-import { complain, invalidLiteral, unknownFunction } from './complaints.ts'
+import { complain, unknownFunction, unknownPrefix } from './complaints.ts'
 import { invalid } from './errors.ts'
 import { CASE, functionRow } from './functions.ts'
 import { parseTokens } from './grammar.ts'
@@ -230,11 +230,11 @@ function literalValue({ tokenType, image, startOffset: at }: IToken): LiteralVal
       return { kind: 'special', value: '-INF' }
     default: {
       const quote = image.indexOf("'")
-      const prefix = image.slice(0, quote).toLowerCase()
+      const prefix = image.slice(0, quote)
       const body = unquote(image.slice(quote))
-      if (prefix === 'duration') return parseDuration(body, at)
-      if (prefix === 'binary') return parseBinary(body, at)
-      throw invalidLiteral(prefix, at)
+      if (/^duration$/i.test(prefix)) return parseDuration(body, at)
+      if (/^binary$/i.test(prefix)) return parseBinary(body, at)
+      throw unknownPrefix(prefix, at)
     }
   }
 }

@@ -61,7 +61,7 @@ function numberLike(name: string, pattern: RegExp): TokenType {
   })
 }
 
-const TIME = /\d\d:\d\d(?::\d\d(?:\.\d+)?)?/.source
+const TIME = /\d\d:\d\d(?::\d\d(?:\.\d+)?|(?!:\d\d))/.source
 const DATE = /-?\d{4,}-\d\d-\d\d/.source
 
 export const LParen = createToken({ name: 'LParen', pattern: '(' })
@@ -97,10 +97,12 @@ const TOKENS: TokenType[] = [
   numberLike('moment', new RegExp(`${DATE}T${TIME}(?:Z|[+-]\\d\\d:\\d\\d)?`)),
   numberLike('date', new RegExp(DATE)),
   numberLike('time', new RegExp(TIME)),
+  foreign('malformedTime', /\d\d:\d\d[\w:.]*/),
   numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?/),
   createToken({ name: 'negativeInfinity', pattern: /-INF(?!\w)/, categories: [Literal] }),
   foreign('malformed', /[+-]?\.?\d(?:[\w.+-]|:(?=\d))*/),
   foreign('qualified', /[A-Za-z_]\w*(?:\.\w+)+/),
+  foreign('quotes', /[\u2018-\u201f\u00b4]/),
   foreign('alias', /[@$]\w*/),
   foreign('path', /\//),
   foreign('bracket', /[[\]{}]/),

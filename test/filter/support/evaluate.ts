@@ -99,6 +99,7 @@ class Evaluation {
 function widen(value: Value, from: Type, to: Type): Value {
   if (value === null || from === to) return value
   if (to === 'double') return typeof value === 'number' ? value : Number(decimalText(value))
+  if (isDecimalType(to)) return toDecimal(value)
   if (to === 'timestamp' || to === 'timestamptz') return from === 'date' ? (value as bigint) * DAY : value
   return value
 }
