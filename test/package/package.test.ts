@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import ExcelJS from 'exceljs'
 import { build } from 'vite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startUpstream, type Upstream } from '../connectors/upstream.ts'
 import { Consumer, guideJobs, type Packed, root, run, succeed } from './consumer.ts'
 
 /** Programs of Node to run the jobs on besides our own, as PARQUETRY_TEST_NODES="/path/node /other/node". */
 const NODES = [process.execPath, ...(process.env['PARQUETRY_TEST_NODES'] ?? '').split(' ').filter(Boolean)]
+
+// Each test starts programs, which take long on a busy machine.
+vi.setConfig({ testTimeout: 90_000 })
 
 const consumer = new Consumer()
 const jobs = guideJobs()
@@ -55,7 +59,7 @@ describe('the tarball', () => {
     expect(publint.stdout).toContain('All good!')
     // It is made of modules alone, which every Node that it runs on can also require.
     await succeed(bin('attw'), [packed.tarball, '--profile', 'esm-only', '--no-color'], { cwd: root })
-  }, 60_000)
+  })
 })
 
 describe.each(NODES)('on %s', (node) => {
@@ -67,6 +71,19 @@ describe.each(NODES)('on %s', (node) => {
         cwd: consumer.project,
         env: { RATES_URL: upstream.url },
       })
+
+    test('in short: from a csv to rows, a count and a file', async () => {
+      const weather = readFileSync(`${root}/data/samples/seattle-weather.csv`)
+      consumer.write(`${folder}/seattle-weather.csv`, weather)
+      const ran = await succeed(node, [`short.${extension}`], { cwd: `${consumer.project}/${folder}` })
+      const windy = weather
+        .toString()
+        .split('\n')
+        .filter((line) => Number(line.split(',')[4]) > 8)
+      expect(ran.stdout).toMatch(/^{ date: '2012-12-17', wind: 9.5 }\n/)
+      expect(ran.stdout).toMatch(new RegExp(`\\n${windy.length}\\n$`))
+      expect(consumer.read(`${folder}/windy.parquet`).subarray(0, 4).toString()).toBe('PAR1')
+    })
 
     beforeAll(() => {
       for (const [name, code] of Object.entries(jobs)) consumer.write(`${folder}/${name}.${extension}`, code)
