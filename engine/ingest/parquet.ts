@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { NOT_MICROSECONDS, normaliseColumn } from '../arrow/normalise.ts'
 import { EngineError } from '../errors.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
@@ -26,6 +27,7 @@ export async function ingestParquet(
   try {
     return await ingest(duck, known, request)
   } catch (error) {
+    await rm(request.target, { force: true })
     throw parquetError(error, request)
   }
 }

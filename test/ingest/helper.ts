@@ -60,6 +60,21 @@ export class Bench {
   }
 
   async readFile(format: UploadFormat, file: string, given: Given = {}): Promise<Read> {
+    const { part, ...result } = await this.ingest(format, file, given)
+    return {
+      ...result,
+      shape: result.columns.map(({ name, type }) => `${name}: ${type}`),
+      values: await this.values(part),
+      part,
+    }
+  }
+
+  /** Ingests a file and reads nothing back. */
+  async ingest(
+    format: UploadFormat,
+    file: string,
+    given: Given = {},
+  ): Promise<IngestResult & { part: string }> {
     const part = this.path('.parquet')
     const result = await this.ingestor.ingest({
       file,
@@ -69,12 +84,7 @@ export class Bench {
       tempDirectory: this.temporary,
       ...given,
     })
-    return {
-      ...result,
-      shape: result.columns.map(({ name, type }) => `${name}: ${type}`),
-      values: await this.values(part),
-      part,
-    }
+    return { ...result, part }
   }
 
   /** `status code: message` of the error that an upload is refused with; nothing may stay behind. */

@@ -1,0 +1,211 @@
+import {
+  Binary,
+  Bool,
+  type DataType,
+  DateDay,
+  Decimal,
+  Dictionary,
+  DurationMillisecond,
+  Field,
+  Float64,
+  Int32,
+  Int64,
+  List,
+  Map_,
+  makeData,
+  makeVector,
+  type RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  TimeMicrosecond,
+  TimestampMicrosecond,
+  TimestampNanosecond,
+  tableFromArrays,
+  tableToIPC,
+  Uint64,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from 'apache-arrow'
+import { describe, expect, test } from 'vitest'
+import { column, useBench } from './helper.ts'
+
+const bench = useBench()
+
+const stream = (columns: Record<string, Vector>) => tableToIPC(new Table(columns), 'stream')
+const vector = (values: readonly unknown[], type: DataType) =>
+  vectorFromArray(values as never[], type as never)
+
+describe('Arrow', () => {
+  test('values of every type, exactly', async () => {
+    const decimals = makeVector(
+      makeData({
+        type: new Decimal(2, 38, 128),
+        data: Uint32Array.from([0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 105, 0, 0, 0]),
+      }),
+    )
+    const { shape, values } = await bench.read(
+      'arrow',
+      stream({
+        i: vector([9007199254740993n, null], new Int64()),
+        u: vector([18446744073709551615n, 0n], new Uint64()),
+        f: vector([0.1, Number.NaN], new Float64()),
+        inf: vector([Number.POSITIVE_INFINITY, -0], new Float64()),
+        d: decimals,
+        s: vector(['é"\n,', null], new Utf8()),
+        e: vector(['x', 'x'], new Dictionary(new Utf8(), new Int32())),
+        b: vector([true, false], new Bool()),
+        day: vector([new Date('2020-02-29'), null], new DateDay()),
+        ts: makeVector(
+          makeData({
+            type: new TimestampMicrosecond(),
+            data: BigInt64Array.from([1_577_836_800_000_001n, -1n]),
+          }),
+        ),
+        tz: makeVector(
+          makeData({ type: new TimestampNanosecond('Europe/Berlin'), data: BigInt64Array.from([1000n, 0n]) }),
+        ),
+        t: makeVector(
+          makeData({ type: new TimeMicrosecond(), data: BigInt64Array.from([1n, 86_399_000_000n]) }),
+        ),
+        bin: vector([Uint8Array.of(0, 255), Uint8Array.of()], new Binary()),
+        dur: makeVector(
+          makeData({ type: new DurationMillisecond(), data: BigInt64Array.from([1500n, -1n]) }),
+        ),
+      }),
+    )
+    expect(shape).toEqual([
+      'i: integer',
+      'u: decimal(20,0)',
+      'f: double',
+      'inf: double',
+      'd: decimal(38,2)',
+      's: string',
+      'e: string',
+      'b: boolean',
+      'day: date',
+      'ts: timestamp',
+      'tz: timestamptz',
+      't: time',
+      'bin: binary',
+      'dur: string',
+    ])
+    expect(values).toEqual([
+      [
+        '9007199254740993',
+        '18446744073709551615',
+        '0.1',
+        'inf',
+        '-0.01',
+        'é"\n,',
+        'x',
+        'true',
+        '2020-02-29',
+        '2020-01-01 00:00:00.000001',
+        '1970-01-01 00:00:00.000001+00',
+        '00:00:00.000001',
+        '\\x00\\xFF',
+        'PT1.5S',
+      ],
+      [
+        null,
+        '0',
+        'nan',
+        '-0.0',
+        '1.05',
+        null,
+        'x',
+        'false',
+        null,
+        '1969-12-31 23:59:59.999999',
+        '1970-01-01 00:00:00+00',
+        '23:59:59',
+        '',
+        'PT-0.001S',
+      ],
+    ])
+  })
+
+  test('nested values as JSON', async () => {
+    const { shape, values } = await bench.read(
+      'arrow',
+      stream({
+        l: vector([[1n, null], null], new List(new Field('item', new Int64(), true))),
+        s: vector(
+          [
+            { a: 'x"', b: Number.NaN },
+            { a: null, b: 1.5 },
+          ],
+          new Struct([new Field('a', new Utf8(), true), new Field('b', new Float64(), true)]),
+        ),
+        m: vector(
+          [new Map([['k', 1]]), new Map()],
+          new Map_<Utf8, Int32>(
+            new Field(
+              'entries',
+              new Struct([new Field('key', new Utf8()), new Field('value', new Int32(), true)]),
+            ),
+          ),
+        ),
+      }),
+    )
+    expect(shape).toEqual(['l: json', 's: json', 'm: json'])
+    expect(values).toEqual([
+      ['[1,null]', '{"a":"x\\"","b":"NaN"}', '{"k":1}'],
+      [null, '{"a":null,"b":1.5}', '{}'],
+    ])
+  })
+
+  test('a stream of several batches, and the file form', async () => {
+    const table = tableFromArrays({ a: Int32Array.from({ length: 10_000 }, (_, i) => i) })
+    const twice = new Table(table.schema, [...table.batches, ...table.batches])
+    for (const form of ['stream', 'file'] as const) {
+      const { rows, values } = await bench.read('arrow', tableToIPC(twice, form))
+      expect(rows).toBe(20_000)
+      expect(values[19_999]).toEqual(['9999'])
+    }
+  })
+
+  test('names may differ by case alone', async () => {
+    const { shape } = await bench.read(
+      'arrow',
+      stream({ a: vector([1], new Int32()), A: vector([2], new Int32()) }),
+    )
+    expect(shape).toEqual(['a: integer', 'A: integer'])
+  })
+
+  test('into a dataset: widened, or a conflict', async () => {
+    const file = stream({ a: vector([1], new Int32()), j: vector(['[1]'], new Utf8()) })
+    const existing = [column('j', 'json'), column('a', 'decimal(20,1)')]
+    expect((await bench.read('arrow', file, { existing })).values).toEqual([['[1]', '1.0']])
+    expect(await bench.refusal('arrow', file, { existing: [column('a', 'date'), column('j', 'json')] })).toBe(
+      '409 column_conflict: Column "a" is integer in the upload; the dataset wants date.',
+    )
+    const text = stream({ j: vector(['x{'], new Utf8()) })
+    expect(await bench.refusal('arrow', text, { existing: [column('j', 'json')] })).toBe(
+      '400 invalid_upload: Row 1, column "j": "x{" is not a json.',
+    )
+  })
+
+  test('what is damaged, cut off, or finer than a microsecond', async () => {
+    const whole = stream({
+      a: vector(
+        Array.from({ length: 1000 }, (_, i) => `text ${i}`),
+        new Utf8(),
+      ),
+    })
+    const message =
+      '400 invalid_upload: The Arrow stream is damaged, or compressed with something other than zstd.'
+    expect(await bench.refusal('arrow', whole.subarray(0, 600))).toBe(message)
+    expect(await bench.refusal('arrow', 'nonsense and more of it')).toBe(message)
+    expect(await bench.refusal('arrow', '')).toMatch(/^400 /)
+    const fine = makeVector(makeData({ type: new TimestampNanosecond(), data: BigInt64Array.from([1n]) }))
+    expect(await bench.refusal('arrow', stream({ a: fine }))).toBe(
+      '400 invalid_upload: Time finer than a microsecond: 1 nanoseconds.',
+    )
+    expect(
+      await bench.refusal('arrow', tableToIPC(new Table(new Schema([]), [] as RecordBatch[]), 'stream')),
+    ).toMatch(/^400 /)
+  })
+})

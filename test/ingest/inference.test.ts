@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import { inferType, kindOf } from '../../engine/ingest/kinds.ts'
+import { column, declared, useBench } from './helper.ts'
+
+const bench = useBench()
+
+/** The type that a csv column of these values gets. */
+const typeOf = (values: readonly string[]) =>
+  inferType(values.reduce((mask, value) => mask | kindOf(value), 0))
+
+describe('inferred types', () => {
+  test.each([
+    ['integer', ['0', '-5', '9223372036854775807', '-9223372036854775808']],
+    ['string', ['007', '12']],
+    ['string', ['+49301234', '+49891234']],
+    ['string', ['1_000']],
+    ['string', [' 1']],
+    ['decimal(38,0)', ['9223372036854775808', '1']],
+    ['decimal(38,0)', ['9'.repeat(38)]],
+    ['string', ['9'.repeat(39)]],
+    ['double', ['1', '2.5', '.5', '7.', '-1e-7', '1E5']],
+    ['double', ['1.5', 'NaN', 'INF', '-INF', 'nan', '-inf', 'Infinity']],
+    ['string', ['1e400']],
+    ['string', ['1.5', '00.5']],
+    ['boolean', ['true', 'FALSE', 'True']],
+    ['string', ['true', '1']],
+    ['string', ['yes', 'no']],
+    ['date', ['2020-02-29', '0001-01-01', '9999-12-31']],
+    ['string', ['2021-02-29']],
+    ['string', ['1900-02-29']],
+    ['string', ['2020-04-31']],
+    ['string', ['01/02/2020']],
+    ['string', ['2020-1-1']],
+    ['timestamp', ['2020-01-01T10:20', '2020-01-01 10:20:30.123456', '2020-01-01']],
+    ['timestamp', ['2020-02-29 10:20:30.123456000']],
+    ['string', ['2020-01-01 10:20:30.123456789']],
+    ['string', ['2020-01-01 24:00:00']],
+    ['timestamptz', ['2020-01-01T10:20:30Z', '2020-01-01 10:20+02:00', '2020-02-29T10:20:30-0530']],
+    ['string', ['2020-01-01T10:20:30Z', '2020-01-01T10:20:30']],
+    ['time', ['10:20', '23:59:59.5']],
+    ['string', ['25:00']],
+    ['string', ['550e8400-e29b-41d4-a716-446655440000']],
+    ['string', ['1', 'x']],
+  ])('%s of %j', (type, values) => {
+    expect(typeOf(values)).toBe(type)
+  })
+
+  test('a column without any value is text', async () => {
+    expect((await bench.read('csv', 'a,b\n1,\n2,\n')).shape).toEqual(['a: integer', 'b: string'])
+  })
+
+  test('the last value of a large file counts as much as the first', async () => {
+    const lines = Array.from({ length: 900_000 }, (_, index) => `${index},${index % 7}.5`).join('\n')
+    const whole = await bench.ingest('csv', bench.file(`a,b\n${lines}\n`))
+    expect(whole.columns.map(({ type }) => type)).toEqual(['integer', 'double'])
+    expect(whole.rows).toBe(900_000)
+    expect(await bench.query(`SELECT count(*) FROM '${whole.part}' WHERE c0 <> file_row_number`)).toEqual([
+      [0n],
+    ])
+    const late = await bench.ingest('csv', bench.file(`a,b\n${lines}\n007,"x\ny"\n`))
+    expect(late.columns.map(({ type }) => type)).toEqual(['string', 'string'])
+    const last = await bench.query(`SELECT c0, c1 FROM '${late.part}' WHERE file_row_number >= 899999`)
+    expect(last).toEqual([
+      ['899999', '2.5'],
+      ['007', 'x\ny'],
+    ])
+  })
+
+  test('values come out as they went in', async () => {
+    const { shape, values } = await bench.read(
+      'csv',
+      [
+        'i,big,d,b,day,ts,tz,t',
+        '9223372036854775807,123456789012345678901234567890,1.10,TRUE,2020-02-29,2020-01-01T10:20:30.000001,2020-01-01T10:20+02:00,10:20',
+        '-1,-5,NaN,false,1999-12-31,2020-01-01,2020-06-01 00:00:00Z,00:00:00.5',
+      ].join('\n'),
+    )
+    expect(shape).toEqual([
+      'i: integer',
+      'big: decimal(38,0)',
+      'd: double',
+      'b: boolean',
+      'day: date',
+      'ts: timestamp',
+      'tz: timestamptz',
+      't: time',
+    ])
+    expect(values).toEqual([
+      [
+        '9223372036854775807',
+        '123456789012345678901234567890',
+        '1.1',
+        'true',
+        '2020-02-29',
+        '2020-01-01 10:20:30.000001',
+        '2020-01-01 08:20:00+00',
+        '10:20:00',
+      ],
+      [
+        '-1',
+        '-5',
+        'nan',
+        'false',
+        '1999-12-31',
+        '2020-01-01 00:00:00',
+        '2020-06-01 00:00:00+00',
+        '00:00:00.5',
+      ],
+    ])
+  })
+})
+
+describe('declared types', () => {
+  test.each([
+    [
+      'integer',
+      ['007', '+7', '7.00', '-9223372036854775808', '9007199254740993.0'],
+      ['7', '7', '7', '-9223372036854775808', '9007199254740993'],
+    ],
+    [
+      'double',
+      ['007', '+1.5', '1', '12345678901234567890', 'INF'],
+      ['7.0', '1.5', '1.0', '1.2345678901234567e+19', 'inf'],
+    ],
+    [
+      'decimal(5,2)',
+      ['1.1', '999.99', '007.10', '1.500', '12e-1', '-0'],
+      ['1.10', '999.99', '7.10', '1.50', '1.20', '0.00'],
+    ],
+    ['string', ['007', 'true', '2020-01-01', '""'], ['007', 'true', '2020-01-01', '']],
+    ['boolean', ['true', 'FALSE', '1', '0'], ['true', 'false', 'true', 'false']],
+    [
+      'timestamp',
+      ['2020-01-01', '2020-01-01T10:20+02:00', '2020-01-01 10:20:30Z'],
+      ['2020-01-01 00:00:00', '2020-01-01 08:20:00', '2020-01-01 10:20:30'],
+    ],
+    [
+      'timestamptz',
+      ['2020-01-01', '2020-01-01T10:20', '2020-01-01T10:20+02'],
+      ['2020-01-01 00:00:00+00', '2020-01-01 10:20:00+00', '2020-01-01 08:20:00+00'],
+    ],
+    ['uuid', ['550E8400-E29B-41D4-A716-446655440000'], ['550e8400-e29b-41d4-a716-446655440000']],
+    ['binary', ['AAEC/w==', '""', 'aGk='], ['\\x00\\x01\\x02\\xFF', '', 'hi']],
+    ['json', ['1', '"{""a"":[1,2]}"', 'null'], ['1', '{"a":[1,2]}', 'null']],
+  ] as const)('%s takes %j', async (type, texts, expected) => {
+    const { shape, values } = await bench.read(
+      'csv',
+      `a,b\n${texts.map((text) => `${text},x`).join('\n')}\n`,
+      {
+        declared: declared({ a: type }),
+      },
+    )
+    expect(shape[0]).toBe(`a: ${type}`)
+    expect(values.map(([value]) => value)).toEqual(expected)
+  })
+
+  test.each([
+    ['integer', ['1.5', '9223372036854775808', 'x', '1e3', '9223372036854775808.0']],
+    ['double', ['x', '1_0', '1e999', ' 1']],
+    ['decimal(5,2)', ['1.239', '1000', 'NaN', '1e-3']],
+    ['boolean', ['2', 'yes']],
+    ['date', ['2020-01-01T00:00:00', '01/02/2020', '2020-02-30']],
+    ['timestamp', ['10:20', '2020-13-01 10:00']],
+    ['time', ['2020-01-01', '24:00']],
+    ['uuid', ['550e8400', '{550e8400-e29b-41d4-a716-446655440000}']],
+    ['binary', ['abc', 'a b=']],
+    ['json', ['{', 'nan']],
+  ] as const)('%s refuses %j', async (type, texts) => {
+    for (const text of texts) {
+      const refusal = await bench.refusal('csv', `a,b\n,x\n${text},x\n`, { declared: declared({ a: type }) })
+      const article = type === 'integer' ? 'an' : 'a'
+      expect(refusal).toBe(
+        `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.`,
+      )
+    }
+  })
+
+  test('types that are not declared are inferred', async () => {
+    const { columns } = await bench.read('csv', 'a,b\n1,2\n', {
+      declared: [{ name: 'b', type: 'string', nullable: false, description: 'code' }],
+    })
+    expect(columns).toEqual([
+      column('a', 'integer'),
+      column('b', 'string', { nullable: false, description: 'code' }),
+    ])
+  })
+
+  test('a declared column has to be there', async () => {
+    expect(await bench.refusal('csv', 'a\n1\n', { declared: declared({ b: 'string' }) })).toBe(
+      '400 invalid_upload: Column "b" is declared, but the upload does not have it.',
+    )
+  })
+
+  test('a long value is shortened in the message', async () => {
+    const refusal = await bench.refusal('csv', `a\n${'x'.repeat(500)}\n`, {
+      declared: declared({ a: 'double' }),
+    })
+    expect(refusal).toBe(`400 invalid_upload: Row 1, column "a": "${'x'.repeat(60)}"… is not a double.`)
+  })
+})

@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { spool, uploadFormatOf } from '../../engine/ingest/index.ts'
+import { useBench } from './helper.ts'
+
+const bench = useBench()
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}
+
+describe('gzip', () => {
+  test('around the text forms, also in several members', async () => {
+    const packed = Buffer.concat([gzipSync('a,b\n1,'), gzipSync('2\n')])
+    expect((await bench.read('csv', packed, { gzip: true })).values).toEqual([['1', '2']])
+    expect((await bench.read('ndjson', gzipSync('{"a":1}'), { gzip: true })).values).toEqual([['1']])
+  })
+
+  test('stops where it unpacks to more than the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'))
+    expect(await bench.refusal('csv', bomb, { gzip: true, limits: { unpackedBytes: 1_000_000 } })).toBe(
+      '413 upload_too_large: The upload unpacks to more than 1000000 bytes.',
+    )
+  })
+
+  test('damaged or cut off', async () => {
+    const packed = gzipSync(`a\n${'1\n'.repeat(100_000)}`)
+    const message = '400 invalid_upload: The gzip data are damaged or cut off.'
+    expect(await bench.refusal('csv', packed.subarray(0, 100), { gzip: true })).toBe(message)
+    expect(await bench.refusal('csv', 'a,b\n1,2\n', { gzip: true })).toBe(message)
+    expect(await bench.refusal('csv', packed.fill(7, 100, 120), { gzip: true })).toBe(message)
+  })
+})
+
+describe('spool', () => {
+  test('writes a body to a file', async () => {
+    const file = bench.path()
+    expect(await spool(chunks('ab', 'c'), file, { bytes: 3 })).toEqual({ bytes: 3 })
+    expect(readFileSync(file, 'utf8')).toBe('abc')
+  })
+
+  test('removes the file where the body is too large, fails or is given up', async () => {
+    const file = bench.path()
+    await expect(spool(chunks('ab', 'cd'), file, { bytes: 3 })).rejects.toMatchObject({
+      status: 413,
+      code: 'upload_too_large',
+      message: 'The upload is larger than 3 bytes.',
+    })
+    const broken = (async function* () {
+      yield Buffer.from('x')
+      throw new Error('connection lost')
+    })()
+    await expect(spool(broken, file, { bytes: 3 })).rejects.toThrow('connection lost')
+    const gone = AbortSignal.abort()
+    await expect(spool(chunks('a'), file, { bytes: 3 }, gone)).rejects.toMatchObject({ code: 'cancelled' })
+    expect(existsSync(file)).toBe(false)
+  })
+})
+
+describe('an upload that is given up', () => {
+  const large = `a,b\n${'1,2.5\n'.repeat(3_000_000)}`
+
+  test('ends at once and leaves nothing behind', async () => {
+    const file = bench.file(large)
+    for (const delay of [0, 30, 120, 300]) {
+      const abort = new AbortController()
+      setTimeout(() => abort.abort(), delay)
+      const before = readdirSync(bench.folder)
+      await expect(bench.ingest('csv', file, { signal: abort.signal })).rejects.toMatchObject({
+        code: 'cancelled',
+      })
+      expect(readdirSync(bench.folder)).toEqual(before)
+    }
+  })
+
+  test('tells how far it is', async () => {
+    const seen: number[] = []
+    const { rows } = await bench.ingest('csv', bench.file(large), {
+      onProgress: ({ bytes }) => seen.push(bytes),
+    })
+    expect(rows).toBe(3_000_000)
+    expect(seen.length).toBeGreaterThan(0)
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+  })
+})
+
+test.each([
+  ['a.csv', { format: 'csv', gzip: false }],
+  ['A.CSV.GZ', { format: 'csv', gzip: true }],
+  ['x/y.tsv', { format: 'tsv', gzip: false }],
+  ['a.b.jsonl.gz', { format: 'ndjson', gzip: true }],
+  ['a.json', { format: 'json', gzip: false }],
+  ['a.parquet', { format: 'parquet', gzip: false }],
+  ['a.parquet.gz', undefined],
+  ['a.xlsx', { format: 'xlsx', gzip: false }],
+  ['a.arrow', { format: 'arrow', gzip: false }],
+  ['a.gz', undefined],
+  ['csv', undefined],
+  ['a.txt', undefined],
+])('the format of %s', (name, expected) => {
+  expect(uploadFormatOf(name)).toEqual(expected)
+})

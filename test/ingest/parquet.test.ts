@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { column, declared, useBench } from './helper.ts'
+
+const bench = useBench()
+
+async function parquet(select: string, options = ''): Promise<string> {
+  const file = bench.path()
+  await bench.query(`COPY (${select}) TO '${file}' (FORMAT parquet${options})`)
+  return file
+}
+
+describe('Parquet', () => {
+  test('types beyond ours become the nearest without loss', async () => {
+    const file = await parquet(
+      `SELECT 1::TINYINT AS small, 18446744073709551615::UBIGINT AS large, 1.5::FLOAT AS f, 1.10::DECIMAL(9,2) AS d,
+        'a'::ENUM('a', 'b') AS e, TIMESTAMP_MS '2020-01-01 00:00:00.5' AS ms, TIMESTAMPTZ '2020-01-01 10:00:00+02' AS tz,
+        TIME '10:20:30' AS t, '\\x00\\xFF'::BLOB AS b, UUID '550e8400-e29b-41d4-a716-446655440000' AS u,
+        [1, NULL] AS l, {'k': 'é', 'n': 9007199254740993} AS s, '{"a":1}'::JSON AS j, NULL::INTEGER AS nothing`,
+    )
+    const { columns, values } = await bench.readFile('parquet', file)
+    expect(
+      Object.fromEntries(columns.map(({ name, type }, index) => [name, `${type} ${values[0]![index]}`])),
+    ).toEqual({
+      small: 'integer 1',
+      large: 'decimal(20,0) 18446744073709551615',
+      f: 'double 1.5',
+      d: 'decimal(9,2) 1.10',
+      e: 'string a',
+      ms: 'timestamp 2020-01-01 00:00:00.5',
+      tz: 'timestamptz 2020-01-01 08:00:00+00',
+      t: 'time 10:20:30',
+      b: 'binary \\x00\\xFF',
+      u: 'uuid 550e8400-e29b-41d4-a716-446655440000',
+      l: 'json [1,null]',
+      s: 'json {"k":"é","n":9007199254740993}',
+      j: 'json {"a":1}',
+      nothing: 'integer null',
+    })
+  })
+
+  test('columns whose names differ by case alone keep names and values', async () => {
+    const file = await parquet('SELECT 1 AS a, 2 AS "~", [3] AS list, 4 AS z')
+    // DuckDB writes no such file itself.
+    writeFileSync(file, readFileSync(file).toString('latin1').replaceAll('~', 'A'), 'latin1')
+    const { shape, values } = await bench.readFile('parquet', file)
+    expect(shape).toEqual(['a: integer', 'A: integer', 'list: json', 'z: integer'])
+    expect(values).toEqual([['1', '2', '[3]', '4']])
+  })
+
+  test('order of rows is kept over many row groups', async () => {
+    const file = await parquet('SELECT i FROM range(500000) t(i)', ', ROW_GROUP_SIZE 10000')
+    const { rows, part } = await bench.ingest('parquet', file)
+    expect(rows).toBe(500_000)
+    expect(await bench.query(`SELECT count(*) FROM '${part}' WHERE c0 <> file_row_number`)).toEqual([[0n]])
+  })
+
+  test('columns go where the dataset has them, and widen without loss', async () => {
+    const file = await parquet(`SELECT 1.5::DECIMAL(4,1) AS d, 7 AS i, DATE '2020-01-01' AS day, '[1]' AS j`)
+    const existing = [
+      column('j', 'json'),
+      column('new', 'uuid'),
+      column('day', 'timestamp'),
+      column('i', 'string'),
+      column('d', 'decimal(9,2)'),
+    ]
+    const { columns, values } = await bench.readFile('parquet', file, { existing })
+    expect(columns).toEqual(existing)
+    expect(values).toEqual([['[1]', null, '2020-01-01 00:00:00', '7', '1.50']])
+  })
+
+  test('another type than that of the dataset is a conflict', async () => {
+    const file = readFileSync(await parquet('SELECT 1.5::DOUBLE AS a'))
+    expect(await bench.refusal('parquet', file, { existing: [column('a', 'integer')] })).toBe(
+      '409 column_conflict: Column "a" is double in the upload; the dataset wants integer.',
+    )
+    expect(await bench.refusal('parquet', file, { existing: [column('A', 'double')] })).toBe(
+      '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names are case-sensitive; declare new columns first.',
+    )
+    expect(await bench.refusal('parquet', file, { declared: declared({ a: 'date' }) })).toMatch(/^409 /)
+  })
+
+  test('nulls where none may be, and text that is not JSON', async () => {
+    const nulls = readFileSync(
+      await parquet('SELECT CASE WHEN i <> 3000 THEN i END AS a FROM range(5000) t(i)'),
+    )
+    expect(
+      await bench.refusal('parquet', nulls, { existing: [column('a', 'integer', { nullable: false })] }),
+    ).toBe('400 invalid_upload: Row 3001, column "a": a value is missing, but the column is not nullable.')
+    const text = readFileSync(await parquet(`SELECT 'x{' AS a`))
+    expect(await bench.refusal('parquet', text, { existing: [column('a', 'json')] })).toBe(
+      '400 invalid_upload: Not JSON in column "a".',
+    )
+    const fine = readFileSync(await parquet(`SELECT TIMESTAMP_NS '2020-01-01 00:00:00.000000001' AS a`))
+    expect(await bench.refusal('parquet', fine)).toMatch(/^400 invalid_upload: Time finer than a microsecond/)
+  })
+
+  test('damaged files', async () => {
+    const whole = readFileSync(await parquet('SELECT i, md5(i::VARCHAR) AS h FROM range(5000) t(i)'))
+    const message =
+      '400 invalid_upload: The Parquet file is damaged, or uses an encoding or a compression that is not known here.'
+    expect(await bench.refusal('parquet', '')).toBe(message)
+    expect(await bench.refusal('parquet', 'PAR1')).toBe(message)
+    expect(await bench.refusal('parquet', whole.subarray(0, whole.length - 100))).toBe(message)
+    expect(await bench.refusal('parquet', whole.fill(0xff, 2000, 6000))).toBe(message)
+  })
+
+  test('a file that unpacks to more than the limit', async () => {
+    const file = readFileSync(await parquet(`SELECT repeat('x', 1000) || i AS a FROM range(5000) t(i)`))
+    expect(await bench.refusal('parquet', file, { limits: { unpackedBytes: 1_000_000 } })).toBe(
+      '413 upload_too_large: The upload unpacks to more than 1000000 bytes.',
+    )
+  })
+
+  test('an empty table', async () => {
+    const { shape, rows, values } = await bench.readFile(
+      'parquet',
+      await parquet('SELECT 1 AS a WHERE false'),
+    )
+    expect([shape, rows, values]).toEqual([['a: integer'], 0, []])
+  })
+})

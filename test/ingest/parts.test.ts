@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { column, useBench } from './helper.ts'
+
+const bench = useBench()
+
+describe('merge', () => {
+  test('puts the rows of parts one behind the other', async () => {
+    const parts = await Promise.all(
+      ['a,b\n1,x\n2,\n', 'a,b\n3,yy\n', 'a,b\n'].map(async (text) => {
+        const existing = [column('a', 'integer'), column('b', 'string')]
+        return (await bench.read('csv', text, { existing })).part
+      }),
+    )
+    const target = bench.path('.parquet')
+    const columns = [column('a', 'integer'), column('b', 'string')]
+    const { rows, bytes, rawBytes } = await bench.ingestor.merge(parts, target, columns)
+    expect(await bench.values(target)).toEqual([
+      ['1', 'x'],
+      ['2', null],
+      ['3', 'yy'],
+    ])
+    expect([rows, bytes, rawBytes]).toEqual([3, readFileSync(target).length, 3 * 8 + 3])
+  })
+})
+
+describe('rewrite', () => {
+  const from = [
+    column('i', 'integer'),
+    column('d', 'date'),
+    column('t', 'timestamptz'),
+    column('f', 'double'),
+  ]
+  const part = async () =>
+    (
+      await bench.read('csv', 'i,d,t,f\n7,2020-01-01,2020-01-01T00:00:00Z,1\n,,,NaN\n,,,1e300\n', {
+        existing: from,
+      })
+    ).part
+
+  test('adds columns as nulls, reorders and widens', async () => {
+    const target = bench.path('.parquet')
+    const to = [
+      column('new', 'uuid'),
+      column('f', 'string'),
+      column('t', 'string'),
+      column('d', 'timestamp'),
+      column('i', 'decimal(20,1)'),
+    ]
+    const { rows, rawBytes } = await bench.ingestor.rewrite([await part()], target, from, to)
+    expect(await bench.values(target)).toEqual([
+      [null, '1', '2020-01-01T00:00:00Z', '2020-01-01 00:00:00', '7.0'],
+      [null, 'NaN', null, null, null],
+      [null, '1e300', null, null, null],
+    ])
+    expect([rows, rawBytes]).toEqual([3, 3 * (16 + 8 + 16) + 9 + 20])
+  })
+
+  test('refuses what would lose something, and leaves nothing behind', async () => {
+    const target = bench.path('.parquet')
+    const to = from.with(0, column('i', 'double'))
+    await expect(bench.ingestor.rewrite([await part()], target, from, to)).rejects.toThrow(
+      'Column "i" is integer; it can\'t become double without loss.',
+    )
+    expect(existsSync(target)).toBe(false)
+  })
+})
+
+describe('verify', () => {
+  test('gives rows and columns of a part, and fails on a damaged one', async () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `${index},${(index * 7919) % 10_007}.25`).join(
+      '\n',
+    )
+    const { part } = await bench.read('csv', `a,b\n${text}`)
+    expect(await bench.ingestor.verify(part)).toEqual({ rows: 20_000, columns: ['c0', 'c1'] })
+    const bytes = readFileSync(part)
+    writeFileSync(part, bytes.fill(0xa5, 4, 40))
+    await expect(bench.ingestor.verify(part)).rejects.toThrow()
+  })
+})

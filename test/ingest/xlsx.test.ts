@@ -1,0 +1,209 @@
+import ExcelJS from 'exceljs'
+import { describe, expect, test } from 'vitest'
+import { serialMoment } from '../../engine/ingest/xlsx-number.ts'
+import { styleOfFormat } from '../../engine/ingest/xlsx-workbook.ts'
+import { column, useBench } from './helper.ts'
+
+const bench = useBench()
+
+async function workbook(
+  fill: (sheet: ExcelJS.Worksheet, book: ExcelJS.Workbook) => void,
+): Promise<Uint8Array> {
+  const book = new ExcelJS.Workbook()
+  fill(book.addWorksheet('first'), book)
+  return new Uint8Array(await book.xlsx.writeBuffer())
+}
+
+describe('xlsx', () => {
+  test('cells keep their types', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['n', 'x', 'ok', 'day', 'when', 'clock', 'text', 'rich', 'formula', 'link'])
+      sheet.addRow([
+        1,
+        1.1,
+        true,
+        new Date('2020-02-29'),
+        new Date('2020-01-01T10:20:30.123Z'),
+        0.5,
+        '007',
+        { richText: [{ text: 'a' }, { text: ' <b>', font: { bold: true } }] },
+        { formula: 'A2*2', result: 2 },
+        { text: 'here', hyperlink: 'https://example.org' },
+      ])
+      sheet.addRow([
+        -5,
+        0.1 + 0.2,
+        false,
+        null,
+        null,
+        null,
+        '',
+        null,
+        { formula: 'X', result: { error: '#N/A' } },
+        null,
+      ])
+      sheet.getColumn(4).numFmt = 'dd/mm/yyyy'
+      sheet.getColumn(5).numFmt = 'yyyy-mm-dd hh:mm:ss.000'
+      sheet.getColumn(6).numFmt = 'hh:mm'
+    })
+    const { shape, values } = await bench.read('xlsx', file)
+    expect(shape).toEqual([
+      'n: integer',
+      'x: double',
+      'ok: boolean',
+      'day: date',
+      'when: timestamp',
+      'clock: time',
+      'text: string',
+      'rich: string',
+      'formula: integer',
+      'link: string',
+    ])
+    expect(values).toEqual([
+      ['1', '1.1', 'true', '2020-02-29', '2020-01-01 10:20:30.123', '12:00:00', '007', 'a <b>', '2', 'here'],
+      ['-5', '0.30000000000000004', 'false', null, null, null, '', null, null, null],
+    ])
+  })
+
+  test('empty rows in the middle are rows of nulls, those at the end are not', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['a', 'b'])
+      sheet.addRow([1, 'x'])
+      sheet.getCell('B5').value = 'y'
+      sheet.getCell('A9').numFmt = '0.00'
+    })
+    expect((await bench.read('xlsx', file)).values).toEqual([
+      ['1', 'x'],
+      [null, null],
+      [null, null],
+      [null, 'y'],
+    ])
+  })
+
+  test('only the first sheet is read', async () => {
+    const file = await workbook((sheet, book) => {
+      sheet.addRow(['a'])
+      sheet.addRow([1])
+      book.addWorksheet('second').addRow(['other'])
+    })
+    expect((await bench.read('xlsx', file)).values).toEqual([['1']])
+  })
+
+  test('into a dataset that has columns', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['when', 'id', 'big'])
+      sheet.addRow([new Date('2020-01-01'), '7', '9007199254740993'])
+      sheet.getColumn(1).numFmt = 'yyyy-mm-dd hh:mm'
+    })
+    const existing = [column('id', 'integer'), column('big', 'integer'), column('when', 'date')]
+    expect((await bench.read('xlsx', file, { existing })).values).toEqual([
+      ['7', '9007199254740993', '2020-01-01'],
+    ])
+    expect(await bench.refusal('xlsx', file, { existing: [column('id', 'integer')] })).toMatch(
+      /^409 column_conflict: The upload has a column "when"/,
+    )
+  })
+
+  test('ten thousand rows with shared strings', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['i', 's'])
+      for (let i = 0; i < 10_000; i++) sheet.addRow([i, `text ${i % 100} é`])
+    })
+    const { rows, values } = await bench.read('xlsx', file)
+    expect(rows).toBe(10_000)
+    expect(values.every(([i, s], at) => i === String(at) && s === `text ${at % 100} é`)).toBe(true)
+  })
+})
+
+describe('xlsx that is refused', () => {
+  test.each<[string, (sheet: ExcelJS.Worksheet) => void, string]>([
+    [
+      'an empty sheet',
+      () => {},
+      'The first sheet is empty: its first row has to be a header with the names of the columns.',
+    ],
+    ['a header with a gap', (sheet) => sheet.addRow(['a', null, 'c']), 'Column 2 has no name.'],
+    [
+      'a value beyond the header',
+      (sheet) => {
+        sheet.addRow(['a'])
+        sheet.addRow([1, 2])
+      },
+      'Sheet row 2 has a value in column 2, but the header has 1 names.',
+    ],
+    [
+      'a formula that failed',
+      (sheet) => {
+        sheet.addRow(['a'])
+        sheet.addRow([{ formula: '1/0', result: { error: '#DIV/0!' } }])
+      },
+      'Sheet row 2, column 1: the formula ended in #DIV/0!.',
+    ],
+  ])('%s', async (_, fill, message) => {
+    expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)
+  })
+
+  test('what is no workbook', async () => {
+    const message = '400 invalid_upload: The file is no xlsx workbook: it is no zip archive, or was cut off.'
+    expect(await bench.refusal('xlsx', '')).toBe(message)
+    expect(await bench.refusal('xlsx', 'a,b\n1,2\n')).toBe(message)
+    const whole = await workbook((sheet) => sheet.addRow(['a']))
+    expect(await bench.refusal('xlsx', whole.subarray(0, whole.length - 50))).toBe(message)
+    const damaged = Buffer.from(whole)
+    const sheet = damaged.indexOf('xl/worksheets/sheet1.xml') + 30
+    damaged.fill(0, sheet, sheet + 40)
+    expect(await bench.refusal('xlsx', damaged)).toMatch(/^400 invalid_upload: The workbook is damaged/)
+  })
+
+  test('a sheet that unpacks to more than the limit', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['a'])
+      for (let i = 0; i < 5000; i++) sheet.addRow(['x'.repeat(100)])
+    })
+    expect(await bench.refusal('xlsx', file, { limits: { unpackedBytes: 50_000 } })).toBe(
+      '413 upload_too_large: The upload unpacks to more than 50000 bytes.',
+    )
+  })
+})
+
+test.each([
+  ['General', 'number'],
+  ['0.00', 'number'],
+  ['#,##0 "days"', 'number'],
+  ['[Red]0.0', 'number'],
+  ['[h]:mm', 'number'],
+  ['yyyy-mm-dd', 'date'],
+  ['d. mmm', 'date'],
+  ['mmm', 'date'],
+  ['[$-409]m/d/yy h:mm AM/PM;@', 'timestamp'],
+  ['yyyy-mm-dd hh:mm:ss"Z"', 'zoned'],
+  ['h:mm', 'time'],
+  ['mm:ss.0', 'time'],
+])('the number format %s shows a %s', (code, style) => {
+  expect(styleOfFormat(code)).toBe(style)
+})
+
+test.each([
+  ['43890', 'date', '2020-02-29'],
+  ['43890.5', 'date', '2020-02-29T12:00:00'],
+  ['43890', 'timestamp', '2020-02-29T00:00:00'],
+  ['1', 'date', '1900-01-01'],
+  ['59', 'date', '1900-02-28'],
+  ['60', 'date', undefined],
+  ['61', 'date', '1900-03-01'],
+  ['2958465', 'date', '9999-12-31'],
+  ['2958466', 'date', undefined],
+  ['-1', 'date', undefined],
+  ['0.25', 'time', '06:00:00'],
+  // 15 digits, as many programs write: some microseconds beside 10:00:00.
+  ['45000.4166666667', 'timestamp', '2023-03-15T10:00:00'],
+  ['45000.000000005', 'timestamp', '2023-03-15T00:00:00.000432'],
+  ['45000.41666667824', 'timestamp', '2023-03-15T10:00:00.001'],
+] as const)('the number %s as %s is %s', (digits, style, text) => {
+  expect(serialMoment(digits, style, false)?.text).toBe(text)
+})
+
+test('days from 1904', () => {
+  expect(serialMoment('0', 'date', true)?.text).toBe('1904-01-01')
+  expect(serialMoment('42428', 'date', true)?.text).toBe('2020-02-29')
+})
