@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { RecordBatch } from 'apache-arrow'
 import { EngineError } from './errors.ts'
 import { runtimeFilterError } from './filter/index.ts'
+import { nothingIn } from './nothing.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
@@ -129,6 +130,7 @@ export class Query implements Disposable {
         `Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
       )
     }
+    if (this.plan.columns.length === 0) return nothingIn(format)
     const statement = await this.#statement(options)
     try {
       const executor = await this.#context.executor()

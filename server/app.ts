@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import staticFiles from '@fastify/static'
 import underPressure from '@fastify/under-pressure'
-import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import { ServerError } from './errors.ts'
 import { authenticate } from './http/authenticate.ts'
@@ -29,8 +29,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
   const { limits, timeouts } = services.config
   const app = Fastify({
     logger: loggerOptions(services.config, log),
-    disableRequestLogging: true,
-    requestIdLogLabel: 'id',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'id' }),
     genReqId: () => randomUUID(),
     http: { maxHeaderSize: limits.headerBytes },
     bodyLimit: limits.bodyBytes,
@@ -97,8 +96,9 @@ async function shedLoad(app: FastifyInstance, { shedding }: Config): Promise<voi
     maxEventLoopDelay: shedding.eventLoopDelay,
     maxRssBytes: shedding.memoryBytes,
     sampleInterval: 500,
-    pressureHandler: async (request) => {
-      if (request.routeOptions.config.always) return
+    pressureHandler: async (request, _reply, _type, value) => {
+      // Infinite is the delay of a window without a sample, as while a program starts; a real one is in the next.
+      if (request.routeOptions.config.always || value === Number.POSITIVE_INFINITY) return
       throw new ServerError('busy', 'The server is overloaded. Try again in a few seconds.')
     },
   })
@@ -112,7 +112,7 @@ function drainUnreadBodies(app: FastifyInstance): void {
     const { raw } = request
     if (!raw.complete) {
       raw.unpipe().resume()
-      const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
+      const timer = setTimeout(() => raw.destroy(), LINGER_MS).unref()
       raw.once('close', () => clearTimeout(timer))
     }
     done()

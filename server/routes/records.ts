@@ -115,11 +115,11 @@ export const PROVIDER = record('A source of economic series.', {
   tier: { type: 'string', enum: ['free', 'paid'], description: 'As it is for you.' },
   keyRequired: { type: 'boolean', description: 'Whether nothing can be had without a key.' },
   userKey: { type: 'boolean', description: 'Whether you have saved a key of your own.' },
-  limit: record('The limit that is closest to being reached.', {
-    requests: natural,
-    perSeconds: { type: 'number' },
-    remaining: natural,
-    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'null: nothing is used.' },
+  limit: record('The limit that binds; null where the provider names none.', {
+    requests: { type: ['integer', 'null'] },
+    perSeconds: { type: ['number', 'null'] },
+    remaining: { type: ['integer', 'null'] },
+    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'When the first request that was spent counts no more; null: none was.' },
   }),
 })
 
