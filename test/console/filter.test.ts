@@ -34,6 +34,7 @@ describe('completion of filters', () => {
 
   it('narrows by what is typed, beginnings first', () => {
     expect(labelsAt('c|').slice(0, 2)).toEqual(['city', 'contains(text, part)'])
+    expect(labelsAt('tex|')).toEqual([])
   })
 
   it('offers comparisons after a column, and connectives after a comparison', () => {

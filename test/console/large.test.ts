@@ -111,7 +111,7 @@ describe.skipIf(withoutBrowser())('a table of 3,000,000 rows', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: /^Parquet/ }).check()
     const [download] = await Promise.all([
-      page.waitForEvent('download'),
+      page.waitForEvent('download', { timeout: 25_000 }),
       dialog.getByRole('button', { name: 'Download' }).click(),
     ])
     const saved = await readFile(await download.path())

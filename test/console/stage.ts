@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { readConfig } from '../../server/config.ts'
@@ -20,9 +21,7 @@ export interface Stage extends AsyncDisposable {
 
 /** A server with the built console, over a new data directory, with FRED played on this machine. */
 export async function openStage(routes: Routes): Promise<Stage> {
-  if (!existsSync(join(CONSOLE, 'dist', 'index.html'))) {
-    await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'error' })
-  }
+  await buildConsole()
   const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
   const upstream = await startUpstream(routes)
   const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_PROVIDER_FRED_URL: upstream.url }
@@ -45,6 +44,43 @@ export async function openStage(routes: Routes): Promise<Stage> {
       rmSync(data, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Builds the console where it is missing or older than its sources, and gives the folder. Several test files may want
+ * that at once: one builds, the others wait for it.
+ */
+export async function buildConsole(): Promise<string> {
+  const dist = join(CONSOLE, 'dist')
+  const lock = join(CONSOLE, 'dist.lock')
+  while (!isFresh(dist)) {
+    try {
+      mkdirSync(lock)
+    } catch {
+      if (isOld(lock)) rmSync(lock, { recursive: true, force: true })
+      await delay(100)
+      continue
+    }
+    try {
+      await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'error' })
+    } finally {
+      rmSync(lock, { recursive: true, force: true })
+    }
+  }
+  return dist
+}
+
+/** Vite writes the page last, so what waits for it finds everything. */
+function isFresh(dist: string): boolean {
+  const sources = readdirSync(join(CONSOLE, 'src'), { recursive: true, withFileTypes: true })
+  const newest = Math.max(...sources.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs))
+  return (statSync(join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= newest
+}
+
+/** Left by a run that was killed. */
+function isOld(lock: string): boolean {
+  const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
+  return made !== undefined && Date.now() - made > 60_000
 }
 
 /** FRED, as far as a walk through the console needs it. */

@@ -50,10 +50,15 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     const policy = response!.headers()['content-security-policy']!
     expect(policy).not.toContain('unsafe')
     await page.getByLabel('Your key').waitFor()
-    const [mark] = await page.evaluate(() =>
-      performance.getEntriesByName('parquetry:interactive').map(({ startTime }) => startTime),
-    )
-    expect(mark).toBeLessThan(1_000)
+    const times: number[] = []
+    for (let round = 0; round < 3; round += 1) {
+      await page.reload()
+      await page.getByLabel('Your key').waitFor()
+      times.push(
+        await page.evaluate(() => performance.getEntriesByName('parquetry:interactive')[0]!.startTime),
+      )
+    }
+    expect(times.sort((a, b) => a - b)[1]).toBeLessThan(1_000)
     await expectClean()
   })
 
@@ -190,27 +195,28 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await expectClean()
   })
 
-  it('downloads what is seen, byte for byte, in a format of choice', async () => {
+  it('downloads what is seen, byte for byte, in every format', async () => {
     const { page } = visitor
-    for (const format of ['CSV', 'Parquet']) {
+    for (const format of ['CSV', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
+      const ending = format === 'Excel' ? 'xlsx' : format.toLowerCase()
       await page.getByRole('button', { name: 'Download' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('radio', { name: format }).check()
+      await dialog.getByRole('radio', { name: new RegExp(`^${format} `) }).check()
       await expectClean()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         dialog.getByRole('button', { name: 'Download' }).click(),
       ])
-      expect(download.suggestedFilename()).toBe(`stations.${format.toLowerCase()}`)
+      expect(download.suggestedFilename()).toBe(`stations.${ending}`)
       const query = new URLSearchParams({
         $filter: `station eq 'Bergen' and "Rain (mm)" ge 5`,
         $orderby: 'temperature desc',
-        $format: format.toLowerCase(),
+        $format: ending,
       })
       const [{ id }] = (await (await stage.api('GET', '/datasets')).json()) as [{ id: number }]
       const direct = await (await stage.api('GET', `/datasets/${id}/data?${query}`)).arrayBuffer()
       const saved = await readFile(await download.path())
-      expect(saved.equals(Buffer.from(direct))).toBe(true)
+      expect(saved.equals(Buffer.from(direct)), format).toBe(true)
       await dialog.waitFor({ state: 'hidden' })
     }
   })

@@ -9,18 +9,37 @@ export interface Rows {
   readonly revision: number
   readonly rowCount: number | undefined
   readonly error: unknown
+  /** The filter has changed and its first rows are not here yet; what is shown is of the one before. */
+  readonly pending: boolean
 }
 
-/** The rows of a dataset under a filter and an order; a change of either begins anew. */
+interface Opened {
+  readonly filter: string
+  readonly windows: RowWindows
+}
+
+/**
+ * The rows of a dataset under a filter and an order. A change of either begins anew, but the old rows stay until the
+ * first new ones have come, so that the table does not flicker.
+ */
 export function useRows(dataset: Dataset, filter: string, order: OrderBy | undefined): Rows {
-  const [windows, setWindows] = useState<RowWindows>()
+  const [opened, setOpened] = useState<Opened>()
   const [revision, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
   const { id, version, columns } = dataset
   useEffect(() => {
     if (dataset.rowCount === 0) return
-    const opened = new RowWindows(id, { filter, orderBy: order }, columns.length, () => changed(undefined))
-    setWindows(opened)
-    return () => opened.close()
+    const windows: RowWindows = new RowWindows(id, { filter, orderBy: order }, columns.length, () => {
+      setOpened((before) => (before?.windows === windows ? before : { filter, windows }))
+      changed(undefined)
+    })
+    return () => windows.close()
   }, [id, version, filter, order, columns.length])
-  return { windows, revision, rowCount: windows?.rowCount, error: windows?.error }
+  const windows = opened?.windows
+  return {
+    windows,
+    revision,
+    rowCount: windows?.rowCount,
+    error: windows?.error,
+    pending: opened?.filter !== filter,
+  }
 }

@@ -181,8 +181,13 @@ function valueSuggestions(
 function matching(all: readonly Suggestion[], prefix: string): Suggestion[] {
   const wanted = prefix.replace(/^["']/, '').toLowerCase()
   if (wanted === '') return [...all]
+  // Of a function its name counts, not what its arguments are called.
   const place = (suggestion: Suggestion) =>
-    suggestion.label.replace(/^["']/, '').toLowerCase().indexOf(wanted)
+    suggestion.label
+      .replace(/^["']/, '')
+      .replace(suggestion.kind === 'function' ? /\(.*/ : /$/, '')
+      .toLowerCase()
+      .indexOf(wanted)
   const begins = all.filter((suggestion) => place(suggestion) === 0)
   const holds = all.filter((suggestion) => place(suggestion) > 0)
   const whole = begins.length === 1 && begins[0]!.insert.trim() === prefix

@@ -57,7 +57,7 @@ function DatasetView(props: {
   const profile = useProfile(
     dataset,
     filter,
-    !isEmpty && rows.error === undefined && rows.rowCount !== undefined,
+    !isEmpty && !rows.pending && rows.error === undefined && rows.rowCount !== undefined,
   )
   const valuesOf = useSeenValues(profile)
 
@@ -123,7 +123,7 @@ function DatasetView(props: {
           <FilterBar
             columns={dataset.columns}
             filter={filter}
-            error={filter === '' ? undefined : filterError(rows.error)}
+            error={filter === '' || rows.pending ? undefined : filterError(rows.error)}
             valuesOf={valuesOf}
             onApply={setFilter}
           />

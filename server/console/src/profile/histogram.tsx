@@ -18,11 +18,18 @@ export function Histogram(props: {
     case 'bins':
       return (
         <div class="histogram">
-          <div class="histogram-bars">
+          {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons, not of form fields */}
+          <div
+            class="histogram-bars"
+            role="group"
+            aria-label={`Histogram of ${column.name}; arrow keys go from bar to bar`}
+            onKeyDown={moveAmongBars}
+          >
             {shape.bins.map((bin, at) => (
               <Bar
                 key={bin.from}
                 bin={bin}
+                first={at === 0}
                 highest={Math.max(...shape.bins.map(({ count }) => count), 1)}
                 label={rangeText(bin, column.type)}
                 onClick={() => props.onFilter(binFilter(column, bin, at === 0, at === shape.bins.length - 1))}
@@ -42,6 +49,8 @@ export function Histogram(props: {
 
 function Bar(props: {
   readonly bin: Bin
+  /** The one that the Tab key stops at. */
+  readonly first: boolean
   readonly highest: number
   readonly label: string
   readonly onClick: () => void
@@ -53,6 +62,7 @@ function Bar(props: {
     <button
       type="button"
       class="bar"
+      tabIndex={props.first ? 0 : -1}
       aria-label={`${text}, filter by this`}
       title={text}
       onClick={props.onClick}
@@ -60,6 +70,15 @@ function Bar(props: {
       <span style={{ blockSize: `${share}%` }} />
     </button>
   )
+}
+
+function moveAmongBars(event: KeyboardEvent): void {
+  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+  const bars = [...(event.currentTarget as HTMLElement).querySelectorAll('button')]
+  const next = bars[bars.indexOf(document.activeElement as HTMLButtonElement) + step]
+  if (step === 0 || !next) return
+  event.preventDefault()
+  next.focus()
 }
 
 function Values(props: {

@@ -1,6 +1,9 @@
 import type { Provider } from '../api/records.ts'
 import { formatCount, formatWindow } from '../format.ts'
 
+/** Limits over so few seconds are over before anybody has looked at a clock. */
+const SOON = 60
+
 /** How much is left of a provider's limit. */
 export function LimitLine(props: { readonly limit: Provider['limit'] }) {
   const { requests, perSeconds, remaining, resetsAt } = props.limit
@@ -15,7 +18,9 @@ export function LimitLine(props: { readonly limit: Provider['limit'] }) {
         <span style={{ inlineSize: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
       </span>
       <span class="figures">{text}</span>
-      {remaining === 0 && resetsAt && <span> · again at {clock(resetsAt)}</span>}
+      {remaining === 0 && resetsAt && (
+        <span>· again {perSeconds <= SOON ? 'in a moment' : `at ${clock(resetsAt)}`}</span>
+      )}
     </p>
   )
 }

@@ -23,6 +23,7 @@ export class RowWindows {
   readonly #loading = new Map<number, AbortController>()
   #wanted: readonly number[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
+  #closed = false
 
   constructor(datasetId: number, query: RowQuery, columnCount: number, onChange: () => void) {
     this.#datasetId = datasetId
@@ -53,7 +54,7 @@ export class RowWindows {
 
   /** Says which rows are in view. Those missing are fetched once the view has rested for a moment. */
   want(first: number, end: number): void {
-    if (end <= first) return
+    if (end <= first || this.#closed) return
     const from = Math.floor(first / this.size)
     const to = Math.floor((end - 1) / this.size)
     this.#wanted = Array.from({ length: to - from + 1 }, (_, step) => from + step)
@@ -70,7 +71,9 @@ export class RowWindows {
     this.#onChange()
   }
 
+  /** Keeps what has come, fetches nothing more. */
   close(): void {
+    this.#closed = true
     clearTimeout(this.#timer)
     for (const controller of this.#loading.values()) controller.abort()
     this.#loading.clear()

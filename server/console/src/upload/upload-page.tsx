@@ -49,7 +49,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
   const { repository, target } = props
   const [chosen, setChosen] = useState<Chosen>()
   const [problem, setProblem] = useState<string>()
-  const [name, setName] = useState('')
+  const [ownName, setOwnName] = useState<string>()
   const [types, setTypes] = useState<ReadonlyMap<string, string>>(new Map())
   const [mode, setMode] = useState<'append' | 'replace'>('append')
   const [sending, setSending] = useState<Sending>({ state: 'idle' })
@@ -59,6 +59,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
     document.title = `${target ? 'Add rows' : 'New dataset'} · Parquetry`
   }, [target])
 
+  const name = ownName ?? (chosen ? datasetName(chosen.file.name) : '')
   const choose = async (file: File) => {
     setProblem(undefined)
     setChosen(undefined)
@@ -74,7 +75,6 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
     try {
       const preview = await previewFile(file, kind)
       setChosen({ file, kind, preview })
-      setName((before) => before || datasetName(file.name))
     } catch (error) {
       // Only the sentences of the preview itself condemn a file; what else fails here, the server may still read.
       if (error instanceof PreviewError) setProblem(error.message)
@@ -131,7 +131,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
           {target ? (
             <ModeChoice value={mode} target={target} onValue={setMode} />
           ) : (
-            <Field label="Name of the dataset" value={name} onValue={setName} required maxLength={255} />
+            <Field label="Name of the dataset" value={name} onValue={setOwnName} required maxLength={255} />
           )}
           {sending.state === 'failed' && <Failure error={new Error(sending.message)} />}
           {sending.state === 'sending' ? (
