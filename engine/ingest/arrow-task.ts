@@ -4,7 +4,7 @@ import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchRead
 import { EngineError } from '../errors.ts'
 import type { Column, ColumnType } from '../types.ts'
 import { textReader, typeOfArrow } from './arrow-values.ts'
-import { knownColumns, layColumns, takes } from './columns.ts'
+import { isTextual, knownColumns, layColumns, takes } from './columns.ts'
 import { FileSink } from './file.ts'
 import { KIND } from './kinds.ts'
 import type { DeclaredColumn } from './request.ts'
@@ -102,8 +102,8 @@ function writeRows(
 ): void {
   const readers = batch.data.children.map(textReader)
   const kinds = given.map((type) => (type === 'timestamptz' ? KIND.timestamptz : KIND.text))
-  // Text that is to be JSON is looked at; all else is what its type says.
-  const checked = given.map((type, index) => type === 'string' && wanted[index] === 'json')
+  // Text that is to be something else is looked at; all else is what its type says.
+  const checked = given.map((type, index) => isTextual(type, wanted[index]!))
   for (let row = from; row < to; row++) {
     for (let index = 0; index < readers.length; index++) {
       const text = readers[index]!(row)

@@ -91,7 +91,9 @@ const TEXT_DATES = KIND.date | KIND.timestamp | ZONED | KIND.time
 export function inferTyped(scalars: number, texts: number, nested: boolean): ColumnType {
   if (nested) return 'json'
   if (texts === 0) return inferType(scalars)
-  if (scalars === 0) return (texts & ~TEXT_DATES) === 0 ? inferType(texts) : 'string'
+  // Dates are text in JSON, and in workbooks where Excel's calendar does not go.
+  if (((scalars | texts) & ~TEXT_DATES) === 0) return inferType(scalars | texts)
+  if (scalars === 0) return 'string'
   const special = (texts & ~KIND.special) === 0 && inferType(scalars | KIND.special) === 'double'
   return special ? 'double' : 'string'
 }

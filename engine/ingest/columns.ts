@@ -84,7 +84,7 @@ export function layColumns(
 
 /**
  * The type that a column of a typed format is read as, if it is wanted as another one that holds all of its values.
- * Text may be JSON: our own exports hold it so.
+ * Text may be JSON or UUIDs, value by value: exports hold them so.
  */
 export function takes(
   { existing, declared }: KnownColumns,
@@ -92,8 +92,13 @@ export function takes(
   given: ColumnType,
 ): ColumnType | undefined {
   const wanted = (existing ?? declared)?.find((column) => column.name === name)?.type
-  const fits = wanted !== undefined && (widens(given, wanted) || (wanted === 'json' && given === 'string'))
+  const fits = wanted !== undefined && (widens(given, wanted) || isTextual(given, wanted))
   return fits ? wanted : undefined
+}
+
+/** Whether the values of a text column have to be looked at, one by one, to be of the wanted type. */
+export function isTextual(given: ColumnType, wanted: ColumnType): boolean {
+  return given === 'string' && (wanted === 'json' || wanted === 'uuid')
 }
 
 /** The columns of the dataset that come of targets, once every type is known. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { NOT_MICROSECONDS, normaliseColumn } from '../arrow/normalise.ts'
 import { EngineError } from '../errors.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
-import { type KnownColumns, layColumns, settledColumns, takes } from './columns.ts'
+import { isTextual, type KnownColumns, layColumns, settledColumns, takes } from './columns.ts'
 import type { Duck } from './duck.ts'
 import { unpacksTooLarge } from './gunzip.ts'
 import { writePart } from './part.ts'
@@ -64,12 +64,15 @@ async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): 
 }
 
 function converted(given: ParquetColumn, type: ColumnType): string {
-  if (type !== 'json' || given.type !== 'string') return widened(given, type, given.sql)
-  const message = quoteLiteral(`${NOT_JSON}${JSON.stringify(given.name)}`)
-  return `CASE WHEN ${given.sql} IS NULL OR json_valid(${given.sql}) THEN ${given.sql} ELSE error(${message}) END`
+  if (!isTextual(given.type, type)) return widened(given, type, given.sql)
+  const message = quoteLiteral(`${NOT_OF_TYPE} in column ${JSON.stringify(given.name)} is not a ${type}`)
+  const valid = type === 'json' ? `json_valid(${given.sql})` : `TRY_CAST(${given.sql} AS UUID) IS NOT NULL`
+  const checked = `CASE WHEN ${given.sql} IS NULL OR ${valid} THEN ${given.sql} ELSE error(${message}) END`
+  return `CAST(${checked} AS ${sqlType(type)})`
 }
 
-const NOT_JSON = 'Not JSON in column '
+/** Begins the message of an error that we raise in SQL; DuckDB puts its own words before it. */
+const NOT_OF_TYPE = 'A text'
 
 /** What the file comes to unpacked, by its own account. */
 async function unpackedSize(
@@ -139,8 +142,8 @@ function parquetError(error: unknown, { target }: IngestRequest): unknown {
   if (message.includes(target)) return error
   const fine = message.indexOf(NOT_MICROSECONDS)
   if (fine >= 0) return malformed(`${message.slice(fine).split('\n', 1)[0]}.`)
-  const json = message.indexOf(NOT_JSON)
-  if (json >= 0) return malformed(`${message.slice(json).split('\n', 1)[0]}.`)
+  const text = message.indexOf(NOT_OF_TYPE)
+  if (text >= 0) return malformed(`${message.slice(text).split('\n', 1)[0]}.`)
   if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
   return new EngineError(
     'invalid_upload',

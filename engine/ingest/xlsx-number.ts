@@ -13,8 +13,8 @@ const EPOCH_1900 = 25_569
 const EPOCH_1904 = 24_107
 /** 9999-12-31. */
 const LAST_SERIAL = 2_958_465
-/** Before this, Excel's calendar is a day off. */
-const MARCH_1900 = 61
+/** 29 February 1900, which never was: before it, Excel's calendar is a day off. */
+const LEAP_DAY_1900 = 60
 
 /**
  * A number of a cell with a date format as ISO 8601; undefined where Excel itself would show no date.
@@ -23,36 +23,35 @@ const MARCH_1900 = 61
 export function serialMoment(digits: string, style: NumberStyle, date1904: boolean): CellText | undefined {
   const serial = Number(digits)
   if (style === 'number' || !(serial >= 0 && serial < LAST_SERIAL + 1)) return undefined
-  if (serial < 1 && style !== 'date') {
-    if (style !== 'time' && !date1904) return undefined
-    if (style === 'time') return { text: clock(roundedMicros(serial, digits) % DAY_MICROS), kind: KIND.time }
-  }
-  const days = date1904 ? serial - EPOCH_1904 : serial - EPOCH_1900
-  if (!date1904 && serial < MARCH_1900) {
-    if (serial < 1 || serial >= 60) return undefined
-    return moment(roundedMicros(days + 1, digits), style)
-  }
-  return moment(roundedMicros(days, digits), style)
+  const rounded = microsOfDay(serial, digits)
+  const day = Math.floor(serial) + (rounded === DAY_MICROS ? 1 : 0)
+  const micros = rounded % DAY_MICROS
+  if (serial < 1 && style === 'time') return { text: clock(micros), kind: KIND.time }
+  if (date1904) return moment(day - EPOCH_1904, micros, style)
+  if (day < 1 || day === LEAP_DAY_1900) return undefined
+  return moment(day - EPOCH_1900 + (day < LEAP_DAY_1900 ? 1 : 0), micros, style)
 }
 
-function moment(micros: number, style: NumberStyle): CellText {
-  const day = new Date(Math.floor(micros / DAY_MICROS) * 86_400_000).toISOString().slice(0, 10)
-  const rest = micros - Math.floor(micros / DAY_MICROS) * DAY_MICROS
-  if (style === 'date' && rest === 0) return { text: day, kind: KIND.date }
+function moment(day: number, micros: number, style: NumberStyle): CellText {
+  const date = new Date(day * 86_400_000).toISOString().slice(0, 10)
+  if (style === 'date' && micros === 0) return { text: date, kind: KIND.date }
   return style === 'zoned'
-    ? { text: `${day}T${clock(rest)}Z`, kind: KIND.timestamptz }
-    : { text: `${day}T${clock(rest)}`, kind: KIND.timestamp }
+    ? { text: `${date}T${clock(micros)}Z`, kind: KIND.timestamptz }
+    : { text: `${date}T${clock(micros)}`, kind: KIND.timestamp }
 }
 
 /**
- * Days as microseconds. A double of today's days tells microseconds apart, but many programs write 15 digits only,
- * which is some microseconds off: those are taken for the millisecond next to them.
+ * The time of day. A double of today's days tells microseconds apart, but many programs write 15 digits only, and far
+ * days have fewer: what is as near to a millisecond as the number is exact is taken for it.
  */
-function roundedMicros(days: number, digits: string): number {
-  const micros = Math.round(days * DAY_MICROS)
+function microsOfDay(serial: number, digits: string): number {
+  const micros = Math.round((serial - Math.floor(serial)) * DAY_MICROS)
   const millis = Math.round(micros / 1000) * 1000
+  const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
   const short = digits.replace(/\D/g, '').length <= 15
-  return short && Math.abs(micros - millis) <= 5 ? millis : micros
+  const written = short ? Math.min(5, 0.5 * 10 ** -decimals * DAY_MICROS) : 0
+  const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
+  return Math.abs(micros - millis) <= Math.max(written, told) ? millis : micros
 }
 
 function clock(micros: number): string {

@@ -198,6 +198,9 @@ test.each([
   // 15 digits, as many programs write: some microseconds beside 10:00:00.
   ['45000.4166666667', 'timestamp', '2023-03-15T10:00:00'],
   ['45000.000000005', 'timestamp', '2023-03-15T00:00:00.000432'],
+  ['2958465.9999999884', 'timestamp', '9999-12-31T23:59:59.999'],
+  ['0.99999999998843', 'time', '23:59:59.999999'],
+  ['45000.999999999999', 'timestamp', '2023-03-16T00:00:00'],
   ['45000.41666667824', 'timestamp', '2023-03-15T10:00:00.001'],
 ] as const)('the number %s as %s is %s', (digits, style, text) => {
   expect(serialMoment(digits, style, false)?.text).toBe(text)
