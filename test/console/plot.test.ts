@@ -92,6 +92,16 @@ describe('a profile', () => {
     expect(shape).toMatchObject({ kind: 'values', others: 2 })
   })
 
+  it('fills the gaps between stripes of a column that goes up with the rows', () => {
+    const stripes = [0, 1, 500, 501, 1000, 1001].map(String)
+    const even = statsOf(column('x', 'integer'), stripes, { stripe: 2, rows: 498 })
+    const bins = even.shape.kind === 'bins' ? even.shape.bins : []
+    expect(bins.reduce((sum, { count }) => sum + count, 0)).toBeCloseTo(6 + 2 * 498)
+    for (const { count } of bins) expect(count).toBeGreaterThan(20)
+    const mixed = statsOf(column('x', 'integer'), [...stripes].reverse(), { stripe: 2, rows: 498 })
+    expect(mixed.shape.kind === 'bins' && mixed.shape.bins[5]!.count).toBe(0)
+  })
+
   it.each(['date', 'timestamp', 'timestamptz'])('writes a %s as it was read', (type) => {
     const text = {
       date: '2024-01-31',

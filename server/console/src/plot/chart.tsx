@@ -13,6 +13,8 @@ import { pictureOf } from './picture.ts'
 const ASPECT = 0.5
 const LOWEST = 260
 const HIGHEST = 400
+/** What stands above a chart, and a little below; so much of the window is not for it. */
+const ABOVE = 470
 
 /** A chart that fills its place, follows the colours of the page, says its values under the pointer, and can be saved. */
 export function Chart(props: {
@@ -41,7 +43,8 @@ export function Chart(props: {
 
   useEffect(() => {
     if (width === 0) return
-    const height = Math.round(Math.min(HIGHEST, Math.max(LOWEST, width * ASPECT)))
+    const room = Math.max(LOWEST, Math.min(HIGHEST, innerHeight - ABOVE))
+    const height = Math.round(Math.min(room, Math.max(LOWEST, width * ASPECT)))
     const look = { width, height, kind, xType, xLabel, yLabel, labels, pointCount: points.length }
     const options = optionsFor(look, paintOf(place.current!))
     options.hooks = { setCursor: [(chart) => setAt(chart.cursor.idx ?? null)] }

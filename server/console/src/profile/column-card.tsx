@@ -59,7 +59,12 @@ export function ColumnCard(props: {
         </span>
       </div>
       {column.description && <p class="hint">{column.description}</p>}
-      <Histogram column={column} shape={shape ?? stats.shape} onFilter={props.onFilter} />
+      <Histogram
+        column={column}
+        shape={shape ?? stats.shape}
+        sampled={!whole && !shape}
+        onFilter={props.onFilter}
+      />
       <dl class="figures-list">
         <Figure
           name="nulls"

@@ -1,5 +1,5 @@
 import type { Column } from '../api/records.ts'
-import { formatCount, formatNumber, formatPercent } from '../format.ts'
+import { formatNumber, formatPercent, plural } from '../format.ts'
 import { binFilter, valueFilter } from './exact.ts'
 import { type Bin, type Shape, toLiteral } from './stats.ts'
 
@@ -7,6 +7,8 @@ import { type Bin, type Shape, toLiteral } from './stats.ts'
 export function Histogram(props: {
   readonly column: Column
   readonly shape: Shape
+  /** The counts are of a sample, so only their shares tell anything. */
+  readonly sampled: boolean
   readonly onFilter: (condition: string) => void
 }) {
   const { shape, column } = props
@@ -31,7 +33,7 @@ export function Histogram(props: {
                 bin={bin}
                 first={at === 0}
                 highest={Math.max(...shape.bins.map(({ count }) => count), 1)}
-                label={rangeText(bin, column.type)}
+                label={`${rangeText(bin, column.type)}: ${countText(bin.count, totalOf(shape), props.sampled)}`}
                 onClick={() => props.onFilter(binFilter(column, bin, at === 0, at === shape.bins.length - 1))}
               />
             ))}
@@ -56,7 +58,7 @@ function Bar(props: {
   readonly onClick: () => void
 }) {
   const { count } = props.bin
-  const text = `${props.label}: ${formatCount(count)} rows`
+  const text = props.label
   const share = count === 0 ? 0 : Math.max(2, (count / props.highest) * 100)
   return (
     <button
@@ -84,6 +86,7 @@ function moveAmongBars(event: KeyboardEvent): void {
 function Values(props: {
   readonly column: Column
   readonly shape: Extract<Shape, { kind: 'values' }>
+  readonly sampled: boolean
   readonly onFilter: (condition: string) => void
 }) {
   const { shape } = props
@@ -104,7 +107,7 @@ function Values(props: {
           <button
             type="button"
             class="value"
-            title={`${formatCount(count)} rows: filter by this`}
+            title={`${countText(count, total, props.sampled)}: filter by this`}
             onClick={() => props.onFilter(valueFilter(props.column, value))}
           >
             {row(value, count)}
@@ -118,6 +121,16 @@ function Values(props: {
       )}
     </ul>
   )
+}
+
+function totalOf(shape: Extract<Shape, { kind: 'bins' }>): number {
+  return shape.bins.reduce((sum, { count }) => sum + count, 0)
+}
+
+function countText(count: number, total: number, sampled: boolean): string {
+  return sampled
+    ? `about ${formatPercent(total === 0 ? 0 : count / total)} of the rows`
+    : plural(count, 'row')
 }
 
 function rangeText(bin: Bin, type: string): string {

@@ -1,7 +1,7 @@
 import type { Dataset } from '../api/records.ts'
 import { fetchRows, limiter } from '../api/rows.ts'
 import type { Field } from '../csv.ts'
-import { type ColumnStats, statsOf } from './stats.ts'
+import { type ColumnStats, type Gaps, statsOf } from './stats.ts'
 
 /** Rows taken from a dataset to get an impression of it. */
 export interface Sample {
@@ -9,6 +9,7 @@ export interface Sample {
   readonly rows: readonly (readonly Field[])[]
   /** Rows that match the filter; the sample holds all of them when it is not longer than this. */
   readonly rowCount: number
+  readonly gaps: Gaps | undefined
 }
 
 export interface SampleQuery {
@@ -32,7 +33,7 @@ export async function fetchSample(
   signal: AbortSignal,
   onProgress: (share: number) => void = () => undefined,
 ): Promise<Sample> {
-  const stripe = Math.ceil(query.size / STRIPES)
+  const stripe = Math.max(1, Math.floor(query.size / STRIPES))
   const ask = (skip: number, top: number) =>
     background(() => {
       signal.throwIfAborted()
@@ -41,10 +42,10 @@ export async function fetchSample(
 
   const first = await ask(0, stripe)
   const { columns, rowCount } = first
-  if (rowCount <= first.rows.length) return { columns, rows: first.rows, rowCount }
+  if (rowCount <= first.rows.length) return { columns, rows: first.rows, rowCount, gaps: undefined }
   if (rowCount <= query.size) {
     const rest = await ask(stripe, rowCount - stripe)
-    return { columns, rows: [...first.rows, ...rest.rows], rowCount }
+    return { columns, rows: [...first.rows, ...rest.rows], rowCount, gaps: undefined }
   }
   let done = 1
   const others = Array.from({ length: STRIPES - 1 }, async (_, at) => {
@@ -54,7 +55,8 @@ export async function fetchSample(
     onProgress(done / STRIPES)
     return window.rows
   })
-  return { columns, rows: [...first.rows, ...(await Promise.all(others)).flat()], rowCount }
+  const rows = [...first.rows, ...(await Promise.all(others)).flat()]
+  return { columns, rows, rowCount, gaps: { stripe, rows: (rowCount - rows.length) / (STRIPES - 1) } }
 }
 
 export function isWhole(sample: Sample): boolean {
@@ -71,6 +73,7 @@ export function profileOf(dataset: Dataset, sample: Sample): ReadonlyMap<string,
         statsOf(
           described,
           sample.rows.map((row) => row[at] ?? null),
+          sample.gaps,
         ),
       ]
     }),

@@ -54,7 +54,15 @@ export function toLiteral(value: number, type: string): string {
   return String(value)
 }
 
-export function statsOf(column: Column, values: readonly Field[]): ColumnStats {
+/** Rows that a sample has passed over, evenly, behind every stripe but the last. */
+export interface Gaps {
+  /** Rows in a stripe. */
+  readonly stripe: number
+  /** Rows in a gap. */
+  readonly rows: number
+}
+
+export function statsOf(column: Column, values: readonly Field[], gaps?: Gaps): ColumnStats {
   const present = values.filter((value): value is string => value !== null)
   const counts = new Map<string, number>()
   for (const value of present) counts.set(value, (counts.get(value) ?? 0) + 1)
@@ -68,7 +76,7 @@ export function statsOf(column: Column, values: readonly Field[]): ColumnStats {
       ...base,
       min: low === undefined ? undefined : present[low],
       max: high === undefined ? undefined : present[high],
-      shape: binsOf(numbers),
+      shape: binsOf(numbers, gaps),
     }
   }
   const sorted = [...counts.keys()].sort()
@@ -92,20 +100,46 @@ function extremes(numbers: readonly number[]): { low: number | undefined; high: 
   return { low, high }
 }
 
-function binsOf(numbers: readonly number[]): Shape {
+function binsOf(numbers: readonly number[], gaps: Gaps | undefined): Shape {
   const finite = numbers.filter(Number.isFinite)
   if (finite.length === 0) return { kind: 'none' }
   const edges = binEdges(finite)
   const counts = new Array<number>(edges.length - 1).fill(0)
   const low = edges[0]!
   const span = edges.at(-1)! - low
-  for (const value of finite) {
-    const at = span === 0 ? 0 : Math.floor(((value - low) / span) * counts.length)
-    counts[Math.min(at, counts.length - 1)]! += 1
+  const binOf = (value: number) =>
+    span === 0 ? 0 : Math.min(Math.floor(((value - low) / span) * counts.length), counts.length - 1)
+  for (const value of finite) counts[binOf(value)]! += 1
+  if (gaps && finite.length === numbers.length && isAscending(finite)) {
+    fillGaps(finite, gaps, (value, rows) => {
+      counts[binOf(value)]! += rows
+    })
   }
   return {
     kind: 'bins',
     bins: counts.map((count, at) => ({ from: edges[at]!, to: edges[at + 1]!, count })),
+  }
+}
+
+function isAscending(numbers: readonly number[]): boolean {
+  return numbers.every((value, at) => at === 0 || value >= numbers[at - 1]!)
+}
+
+const STEPS = 16
+
+/**
+ * In a column that goes up with the rows, as time does, stripes would stand as spikes with nothing between them. But
+ * there it is known what lies in a gap: so many rows, between the value before it and the value behind.
+ */
+function fillGaps(
+  ascending: readonly number[],
+  gaps: Gaps,
+  add: (value: number, rows: number) => void,
+): void {
+  for (let at = gaps.stripe; at < ascending.length; at += gaps.stripe) {
+    const before = ascending[at - 1]!
+    const step = (ascending[at]! - before) / STEPS
+    for (let part = 0; part < STEPS; part += 1) add(before + (part + 0.5) * step, gaps.rows / STEPS)
   }
 }
 
