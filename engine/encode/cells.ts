@@ -1,8 +1,8 @@
-import type { Vector } from '../arrow/batch.ts'
+import type { Batch, Vector } from '../arrow/batch.ts'
 import { type ColumnType, decimalParts } from '../types.ts'
 import { date, MAX_MOMENT, time, timestamp } from './moments.ts'
 import { decimal, double, int64, MAX_DECIMAL, MAX_DOUBLE, MAX_INTEGER } from './numbers.ts'
-import { literal, type Output, writeLiteral } from './output.ts'
+import { literal, writeLiteral } from './output.ts'
 
 /** How a cell is written; small numbers, because the choice is made for every value. */
 export const KIND = {
@@ -26,10 +26,6 @@ export type Kind = (typeof KIND)[keyof typeof KIND]
 export function kindOf(type: ColumnType): Kind {
   return type.startsWith('decimal') ? KIND.decimal : KIND[type as keyof typeof KIND]
 }
-
-/** Room that a cell of any fixed-width kind needs at most, in any text format, with what surrounds it. */
-export const MAX_CELL = MAX_DECIMAL + 4
-if (Math.max(MAX_INTEGER, MAX_DOUBLE, MAX_MOMENT) > MAX_DECIMAL) throw new Error('MAX_CELL is too small')
 
 /** Kinds and scales of columns, side by side. */
 export interface Shape {
@@ -89,20 +85,67 @@ export function fixedCell(
   }
 }
 
-/** Copies bytes word by word into reserved room; up to three bytes more may be overwritten. */
-export function copyBytes(out: Output, from: DataView, start: number, end: number): void {
-  const { view, length } = out
-  for (let i = start, at = length; i < end; i += 4, at += 4) view.setUint32(at, from.getUint32(i, true), true)
-  out.length = length + end - start
+/** The longest text of a value of each kind, `uuid` included; 0 where it has no bound. */
+const LONGEST: readonly number[] = (() => {
+  const lengths: number[] = []
+  lengths[KIND.boolean] = 5
+  lengths[KIND.integer] = MAX_INTEGER
+  lengths[KIND.double] = MAX_DOUBLE
+  lengths[KIND.decimal] = MAX_DECIMAL
+  for (const kind of [KIND.date, KIND.time, KIND.timestamp, KIND.timestamptz]) lengths[kind] = MAX_MOMENT
+  for (const kind of [KIND.uuid, KIND.binary, KIND.string, KIND.json]) lengths[kind] = 0
+  return lengths
+})()
+
+/**
+ * Bytes that a batch takes at most, so that room is reserved once.
+ * @param around bytes beside each value: separators, quotes, a key
+ * @param factor how many bytes a byte of a text may become
+ */
+export function boundOf(
+  { rows, vectors }: Batch,
+  { kinds }: Shape,
+  around: number,
+  factor: (column: number) => number,
+): number {
+  let bound = 8
+  for (const [column, { offsets }] of vectors.entries()) {
+    const kind = kinds[column]!
+    const texts = offsets.length > 0 ? offsets[rows]! : 0
+    // Each text of base64 is rounded up to four.
+    const bytes = kind === KIND.binary ? Math.ceil((texts * 4) / 3) + 4 * rows : texts * factor(column)
+    bound += bytes + rows * (LONGEST[kind]! + around)
+  }
+  return bound
+}
+
+/** Whether there is a character below the blank. The bytes begin at a multiple of four. */
+export function hasControls(bytes: Uint8Array): boolean {
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  let found = 0
+  // Subtracting 32 from a control character sets its top bit.
+  for (let i = 0; i < words.length; i++) found |= (words[i]! - 0x20202020) & ~words[i]!
+  for (let i = words.length * 4; i < bytes.length; i++) found |= bytes[i]! < 0x20 ? -1 : 0
+  return (found & 0x80808080) !== 0
+}
+
+/** Copies bytes, eight at a time; up to seven more may be read and overwritten. */
+export function plainText(view: DataView, at: number, from: DataView, start: number, end: number): number {
+  const stop = at + end - start
+  for (; at < stop; at += 8, start += 8) view.setBigInt64(at, from.getBigInt64(start, true), true)
+  return stop
 }
 
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 
-/** Base64 with padding (RFC 4648, section 4); reserves its room, and `spare` bytes more. */
-export function base64(out: Output, bytes: Uint8Array, start: number, end: number, spare: number): void {
-  out.reserve((((end - start + 2) / 3) | 0) * 4 + spare)
-  const target = out.bytes
-  let at = out.length
+/** Base64 with padding (RFC 4648, section 4). */
+export function writeBase64(
+  target: Uint8Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
   for (let i = start; i < end; i += 3) {
     const left = end - i
     const group = (bytes[i]! << 16) | (left > 1 ? bytes[i + 1]! << 8 : 0) | (left > 2 ? bytes[i + 2]! : 0)
@@ -112,5 +155,5 @@ export function base64(out: Output, bytes: Uint8Array, start: number, end: numbe
     target[at + 3] = left > 2 ? BASE64[group & 63]! : 0x3d
     at += 4
   }
-  out.length = at
+  return at
 }

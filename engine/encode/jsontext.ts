@@ -1,5 +1,3 @@
-import type { Output } from './output.ts'
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
@@ -10,13 +8,15 @@ const isWordStart = (byte: number): boolean => (byte | 0x20) === 0x6e || (byte |
 /**
  * Embeds JSON text. DuckDB's JSON is a little more than JSON: numbers may be `NaN` and `Infinity`, which become the
  * strings that stand for them everywhere else. Line breaks between tokens become blanks, so that a row stays one line.
- * Reserves its room, and `spare` bytes more.
+ * The text becomes at most twice as long. Returns the position behind it.
  */
-export function embedJson(out: Output, from: Uint8Array, start: number, end: number, spare: number): void {
-  // A word of three letters may become a string of four bytes more than it had.
-  out.reserve(2 * (end - start) + 8 + spare)
-  const { bytes } = out
-  let at = out.length
+export function embedJson(
+  bytes: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  end: number,
+): number {
   let inString = false
   for (let i = start; i < end; i++) {
     const byte = from[i]!
@@ -39,7 +39,7 @@ export function embedJson(out: Output, from: Uint8Array, start: number, end: num
       bytes[at++] = byte
     }
   }
-  out.length = at
+  return at
 }
 
 function isLetter(byte: number): boolean {

@@ -1,4 +1,4 @@
-import { ascii, fourDigits, int64, twoDigits } from './numbers.ts'
+import { ascii, fourDigits, twoDigits, unsigned } from './numbers.ts'
 
 /**
  * Dates and times in ISO 8601, `T` between date and time, fractions of a second only where there are any. Years are
@@ -10,8 +10,7 @@ import { ascii, fourDigits, int64, twoDigits } from './numbers.ts'
 /** The longest: -290307-12-22T00:00:00.000000Z, and a little more. */
 export const MAX_MOMENT = 36
 
-const DAY_SECONDS = 86_400
-const DAY_MICROS = DAY_SECONDS * 1_000_000
+const DAY_MICROS = 86_400_000_000
 const INT32_MAX = 0x7fffffff
 
 /** Days that most data falls on, from 1900 to 2099, are taken apart once: year * 512 + month * 32 + day. */
@@ -45,7 +44,6 @@ function fromDays(days: number): number {
 }
 
 const HYPHEN = 0x2d
-const COLON = 0x3a
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 const POINT = 0x2e
@@ -56,18 +54,45 @@ export function date(view: DataView, at: number, days: number): number {
   return calendarDate(view, at, days)
 }
 
+/** `-MM-` and `DD` as words of ASCII, by month and day; `HH:M` and `M:` by the minute of the day, 24:00 included. */
+const MONTHS = new Uint32Array(13)
+const DAYS = new Uint16Array(32)
+const HOURS_MINUTES = new Uint32Array(1441)
+const MINUTES = new Uint16Array(1441)
+for (let month = 0; month < 13; month++) MONTHS[month] = word(`-${twoFigures(month)}-`)
+for (let day = 0; day < 32; day++) DAYS[day] = word(twoFigures(day))
+for (let minute = 0; minute <= 1440; minute++) {
+  const text = `${twoFigures(Math.floor(minute / 60))}:${twoFigures(minute % 60)}:`
+  HOURS_MINUTES[minute] = word(text.slice(0, 4))
+  MINUTES[minute] = word(text.slice(4))
+}
+
+function twoFigures(n: number): string {
+  return String(n).padStart(2, '0')
+}
+
+function word(text: string): number {
+  return Buffer.from(text.padEnd(4, '\0')).readUInt32LE()
+}
+
 function calendarDate(view: DataView, at: number, days: number): number {
   const packed = civil(days)
-  let year = Math.floor(packed / 512)
-  if (year < 0) {
-    view.setUint8(at++, HYPHEN)
-    year = -year
-  }
-  at = year < 10_000 ? fourDigits(view, at, year) : int64(view, at, year, 0)
-  view.setUint8(at, HYPHEN)
-  twoDigits(view, at + 1, (packed >> 5) & 15)
-  view.setUint8(at + 3, HYPHEN)
-  return twoDigits(view, at + 4, packed & 31)
+  if (packed < 0 || packed >= 10_000 * 512) return farDate(view, at, packed)
+  at = fourDigits(view, at, packed >> 9)
+  view.setUint32(at, MONTHS[(packed >> 5) & 15]!, true)
+  view.setUint16(at + 4, DAYS[packed & 31]!, true)
+  return at + 6
+}
+
+/** A year before 0 or after 9999; what its lower bits say of month and day holds for negative numbers as well. */
+function farDate(view: DataView, at: number, packed: number): number {
+  const year = Math.floor(packed / 512)
+  if (year < 0) view.setUint8(at++, HYPHEN)
+  const digits = Math.abs(year)
+  at = digits < 10_000 ? fourDigits(view, at, digits) : unsigned(view, at, digits)
+  view.setUint32(at, MONTHS[(packed >> 5) & 15]!, true)
+  view.setUint16(at + 4, DAYS[packed & 31]!, true)
+  return at + 6
 }
 
 /** A time of day in microseconds, 24:00:00 included. */
@@ -76,22 +101,20 @@ export function time(view: DataView, at: number, low: number, high: number): num
 }
 
 function timeOfDay(view: DataView, at: number, micros: number): number {
-  let seconds = Math.floor(micros / 1_000_000)
-  const fraction = micros - seconds * 1_000_000
-  const hours = (seconds / 3600) | 0
-  seconds -= hours * 3600
+  const seconds = Math.floor(micros / 1_000_000)
   const minutes = (seconds / 60) | 0
-  twoDigits(view, at, hours)
-  view.setUint8(at + 2, COLON)
-  twoDigits(view, at + 3, minutes)
-  view.setUint8(at + 5, COLON)
+  view.setUint32(at, HOURS_MINUTES[minutes]!, true)
+  view.setUint16(at + 4, MINUTES[minutes]!, true)
   twoDigits(view, at + 6, seconds - minutes * 60)
-  at += 8
-  if (fraction === 0) return at
+  const fraction = micros - seconds * 1_000_000
+  return fraction === 0 ? at + 8 : fractionOfSecond(view, at + 8, fraction)
+}
+
+function fractionOfSecond(view: DataView, at: number, fraction: number): number {
   view.setUint8(at, POINT)
-  const thousands = (fraction / 100) | 0
-  fourDigits(view, at + 1, thousands)
-  twoDigits(view, at + 5, fraction - thousands * 100)
+  const hundreds = (fraction / 100) | 0
+  fourDigits(view, at + 1, hundreds)
+  twoDigits(view, at + 5, fraction - hundreds * 100)
   at += 7
   while (view.getUint8(at - 1) === 0x30) at--
   return at
@@ -100,18 +123,27 @@ function timeOfDay(view: DataView, at: number, micros: number): number {
 /** Microseconds since 1970; `zoned` adds the `Z`. */
 export function timestamp(view: DataView, at: number, low: number, high: number, zoned: boolean): number {
   const micros = high * 4_294_967_296 + (low >>> 0)
-  let days = Math.floor(micros / DAY_MICROS)
-  let rest = micros - days * DAY_MICROS
   if (micros < -Number.MAX_SAFE_INTEGER || micros > Number.MAX_SAFE_INTEGER) {
-    if (high === INT32_MAX && low === -1) return ascii(view, at, 'infinity')
-    if (high === -INT32_MAX - 1 && low === 1) return ascii(view, at, '-infinity')
-    const exact = (BigInt(high) << 32n) | BigInt(low >>> 0)
-    rest = Number(((exact % 86_400_000_000n) + 86_400_000_000n) % 86_400_000_000n)
-    days = Number((exact - BigInt(rest)) / 86_400_000_000n)
+    return farTimestamp(view, at, low, high, zoned)
   }
+  const days = Math.floor(micros / DAY_MICROS)
+  return dateAndTime(view, at, days, micros - days * DAY_MICROS, zoned)
+}
+
+/** More microseconds than a double counts one by one, after the year 2255 or before 1684. */
+function farTimestamp(view: DataView, at: number, low: number, high: number, zoned: boolean): number {
+  if (high === INT32_MAX && low === -1) return ascii(view, at, 'infinity')
+  if (high === -INT32_MAX - 1 && low === 1) return ascii(view, at, '-infinity')
+  const micros = (BigInt(high) << 32n) | BigInt(low >>> 0)
+  const day = BigInt(DAY_MICROS)
+  const rest = ((micros % day) + day) % day
+  return dateAndTime(view, at, Number((micros - rest) / day), Number(rest), zoned)
+}
+
+function dateAndTime(view: DataView, at: number, days: number, micros: number, zoned: boolean): number {
   at = calendarDate(view, at, days)
   view.setUint8(at, LETTER_T)
-  at = timeOfDay(view, at + 1, rest)
+  at = timeOfDay(view, at + 1, micros)
   if (!zoned) return at
   view.setUint8(at, LETTER_Z)
   return at + 1

@@ -44,13 +44,15 @@ function eightDigits(view: DataView, at: number, n: number): number {
   return at + 8
 }
 
-/** A whole number 0 <= n <= 2^53. */
+/** A whole number 0 <= n <= 2^53. Short, so that it is inlined where it is called; most numbers are small. */
 export function unsigned(view: DataView, at: number, n: number): number {
-  if (n < 10_000) {
-    const leading = n < 10 ? 3 : n < 100 ? 2 : n < 1000 ? 1 : 0
-    view.setUint32(at, FOUR_DIGITS[n]! >>> (leading * 8), true)
-    return at + 4 - leading
-  }
+  if (n >= 10_000) return longUnsigned(view, at, n)
+  const leading = n < 10 ? 3 : n < 100 ? 2 : n < 1000 ? 1 : 0
+  view.setUint32(at, FOUR_DIGITS[n]! >>> (leading * 8), true)
+  return at + 4 - leading
+}
+
+function longUnsigned(view: DataView, at: number, n: number): number {
   if (n < 100_000_000) {
     const high = (n / 10_000) | 0
     return fourDigits(view, unsigned(view, at, high), n - high * 10_000)
@@ -61,25 +63,43 @@ export function unsigned(view: DataView, at: number, n: number): number {
 
 /** A 64-bit integer, given as its low and high words. */
 export function int64(view: DataView, at: number, low: number, high: number): number {
-  let n = high === low >> 31 ? low : high * 4_294_967_296 + (low >>> 0)
+  if (high !== low >> 31) return longInt64(view, at, low, high)
+  if (low >= 0) return unsigned(view, at, low)
+  view.setUint8(at, MINUS)
+  return unsigned(view, at + 1, -low)
+}
+
+function longInt64(view: DataView, at: number, low: number, high: number): number {
+  const n = high * 4_294_967_296 + (low >>> 0)
   if (n < -Number.MAX_SAFE_INTEGER || n > Number.MAX_SAFE_INTEGER) {
     return ascii(view, at, String((BigInt(high) << 32n) | BigInt(low >>> 0)))
   }
-  if (n < 0) {
-    view.setUint8(at++, MINUS)
-    n = -n
-  }
-  return unsigned(view, at, n)
+  if (n >= 0) return unsigned(view, at, n)
+  view.setUint8(at, MINUS)
+  return unsigned(view, at + 1, -n)
 }
 
 const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`))
-/** A decimal of up to 15 digits is the only one of that length that reads back as its double. */
+
+/** Decimals of up to 15 digits are far enough apart for one alone of a length to read back as a double. */
 const FIFTEEN_DIGITS = 1e15
+/** Below this, and from 1e21 on, `String` uses an exponent. */
+const SMALLEST_PLAIN = 1e-6
+
+/** For each binary exponent, the power of ten that gives its doubles 14 or 15 digits before the point. */
+const SCALES = Int8Array.from({ length: 2048 }, (_, exponent) => {
+  const scale = Math.floor(15 - (exponent - 1022) * Math.log10(2))
+  return scale >= 0 && scale < 22 ? scale : 0
+})
+const bits = new Float64Array(1)
+const halves = new Uint32Array(bits.buffer)
 
 /**
- * A finite double as the shortest text that reads back as the same one. Most data has few decimals: if the nearest
- * whole number to `d * 10^k`, divided by `10^k`, gives `d` again, then its digits with the point k places from the
- * right are that text, as both numbers are exact and division rounds correctly. The rest is `String`'s work.
+ * A finite double as the shortest text that reads back as the same one. If the nearest whole number to `d * 10^k`,
+ * divided by `10^k`, gives `d` again, then its digits with the point k places from the right are such a text, as both
+ * numbers are exact and division rounds correctly. Most data has few decimals, so these are tried first, the fewest
+ * before. Then fifteen digits: that they fail says that a longer text is needed; that they do not, that they are the
+ * shortest but for zeros at their end.
  */
 export function double(view: DataView, at: number, d: number): number {
   if (d < 0 || Object.is(d, -0)) {
@@ -87,30 +107,86 @@ export function double(view: DataView, at: number, d: number): number {
     d = -d
   }
   if (d < FIFTEEN_DIGITS) {
-    const whole = Math.floor(d)
-    if (whole === d) return unsigned(view, at, d)
-    for (let k = 1; k <= 4; k++) {
-      const scaled = d * POWERS[k]!
-      const digits = Math.round(scaled)
-      // The product is off by less than this, so there is no need to divide.
-      if (Math.abs(scaled - digits) < 0.07 && digits < FIFTEEN_DIGITS && digits / POWERS[k]! === d) {
-        return pointed(view, at, digits, k)
+    if (Math.floor(d) === d) return unsigned(view, at, d)
+    if (d >= SMALLEST_PLAIN) {
+      for (let k = 1; k <= 3 && d < 1e9; k++) {
+        const scaled = d * POWERS[k]!
+        const digits = Math.round(scaled)
+        // The product is off by less than this, so most need no division.
+        if (Math.abs(scaled - digits) < 1e-3 && digits / POWERS[k]! === d) return pointed(view, at, digits, k)
       }
-    }
-    if (d >= 1e-6) {
-      let k = 5
-      while (k < 20 && d * POWERS[k + 1]! < FIFTEEN_DIGITS) k++
-      let digits = Math.round(d * POWERS[k]!)
-      if (digits < FIFTEEN_DIGITS && digits / POWERS[k]! === d) {
-        while (digits % 10 === 0) {
-          digits /= 10
-          k--
-        }
-        return pointed(view, at, digits, k)
-      }
+      bits[0] = d
+      let k = SCALES[halves[1]! >>> 20]!
+      if (d * POWERS[k + 1]! < FIFTEEN_DIGITS) k++
+      const digits = Math.round(d * POWERS[k]!)
+      return digits / POWERS[k]! === d ? shortened(view, at, digits, k) : manyDigits(view, at, d, k + 1)
     }
   }
   return ascii(view, at, String(d))
+}
+
+/** Fifteen digits without the zeros at their end. */
+function shortened(view: DataView, at: number, digits: number, scale: number): number {
+  for (let step = 8; step >= 1; step /= 2) {
+    const fewer = Math.floor(digits / POWERS[step]!)
+    if (fewer * POWERS[step]! !== digits) continue
+    digits = fewer
+    scale -= step
+  }
+  return pointed(view, at, digits, scale)
+}
+
+/** With 16 digits several numbers may read back as `d`, and the product may be off by one. */
+function manyDigits(view: DataView, at: number, d: number, k: number): number {
+  const digits = Math.round(d * POWERS[k]!)
+  if (digits >= Number.MAX_SAFE_INTEGER - 2) return ascii(view, at, String(d))
+  if (digits / POWERS[k]! === d) return pointed(view, at, digits, k)
+  for (let near = digits - 2; near <= digits + 2; near++) {
+    if (near / POWERS[k]! === d) return pointed(view, at, near, k)
+  }
+  return seventeenDigits(view, at, d, k + 1)
+}
+
+/** Splits a double into two of 26 bits, whose products are exact (Dekker 1971). */
+function upperHalf(d: number): number {
+  const shifted = d * 134_217_729
+  return shifted - (shifted - d)
+}
+
+const UPPER_POWERS = POWERS.map(upperHalf)
+
+/** Seventeen digits always suffice: those nearest to the exact product, which is the sum of two doubles. */
+function seventeenDigits(view: DataView, at: number, d: number, k: number): number {
+  const power = POWERS[k]!
+  const product = d * power
+  const dUpper = upperHalf(d)
+  const dLower = d - dUpper
+  const pUpper = UPPER_POWERS[k]!
+  const pLower = power - pUpper
+  const error = dUpper * pUpper - product + dUpper * pLower + dLower * pUpper + dLower * pLower
+  // The product is beyond 2^53, hence whole; the error and the lower digits are small enough to be added.
+  let upper = Math.floor(product / 100_000_000)
+  const exact = product - upper * 100_000_000 + error
+  let lower = Math.round(exact)
+  // Of two that are as near, the even one, as everywhere.
+  if (lower - exact === 0.5 && lower % 2 === 1) lower--
+  if (lower < 0 || lower >= 100_000_000) {
+    const carry = lower < 0 ? -1 : 1
+    upper += carry
+    lower -= carry * 100_000_000
+  }
+  if (k >= 8) {
+    const unit = POWERS[k - 8]!
+    const whole = Math.floor(upper / unit)
+    at = unsigned(view, at, whole)
+    view.setUint8(at, POINT)
+    return eightDigits(view, padded(view, at + 1, upper - whole * unit, k - 8), lower)
+  }
+  const unit = POWERS[k]!
+  const whole = Math.floor(lower / unit)
+  at = padded(view, unsigned(view, at, upper), whole, 8 - k)
+  view.setUint8(at, POINT)
+  return padded(view, at + 1, lower - whole * unit, k)
 }
 
 /** The digits of n < 2^53 with a point `scale` places from the right, 1 <= scale <= 22. */
@@ -122,8 +198,8 @@ function pointed(view: DataView, at: number, n: number, scale: number): number {
   return padded(view, at + 1, n - whole * power, scale)
 }
 
-/** The digits of n with zeros before them, `width` in all. */
-function padded(view: DataView, at: number, n: number, width: number): number {
+/** The digits of n < 2^53 with zeros before them, `width` in all. */
+export function padded(view: DataView, at: number, n: number, width: number): number {
   if (width <= 4) {
     view.setUint32(at, FOUR_DIGITS[n]! >>> ((4 - width) * 8), true)
     return at + width

@@ -1,4 +1,5 @@
-import { type Literal, literal, type Output, writeLiteral } from './output.ts'
+import { hasControls } from './cells.ts'
+import { type Literal, literal, writeLiteral } from './output.ts'
 
 const UNDERSCORE = 0x5f
 const HEX = Buffer.from('0123456789ABCDEF')
@@ -7,56 +8,27 @@ const ENTITIES: readonly (Literal | undefined)[] = Array.from({ length: 64 }, (_
   return text === undefined ? undefined : literal(text)
 })
 
-/**
- * Copies a text four bytes at a time; where a byte of it may need an escape, nothing was written and this is false.
- * The room must have been reserved.
- */
-export function copyUnlessSpecial(out: Output, from: DataView, start: number, end: number): boolean {
-  const { view, length } = out
-  let found = 0
-  let at = length
-  let i = start
-  for (; i + 4 <= end; i += 4, at += 4) {
-    const word = from.getInt32(i, true)
-    view.setInt32(at, word, true)
-    const ampersands = word ^ 0x26262626
-    // `<` and `>` differ in one bit.
-    const angles = (word & 0xfdfdfdfd) ^ 0x3c3c3c3c
-    const underscores = word ^ 0x5f5f5f5f
-    const noncharacters = word ^ 0xefefefef
-    found |=
-      ((ampersands - 0x01010101) & ~ampersands) |
-      ((angles - 0x01010101) & ~angles) |
-      ((underscores - 0x01010101) & ~underscores) |
-      ((noncharacters - 0x01010101) & ~noncharacters) |
-      ((word - 0x20202020) & ~word)
-  }
-  if ((found & 0x80808080) !== 0) return false
-  for (; i < end; i++, at++) {
-    const byte = from.getUint8(i)
-    if (
-      byte < 0x20 ||
-      byte === 0x26 ||
-      byte === 0x3c ||
-      byte === 0x3e ||
-      byte === UNDERSCORE ||
-      byte === 0xef
-    )
-      return false
-    view.setUint8(at, byte)
-  }
-  out.length = at
-  return true
+const SUSPICIOUS = [0x26, 0x3c, 0x3e, UNDERSCORE, 0xef]
+
+/** Whether bytes can stand in XML as they are; false also for some that can, such as every underscore. */
+export function isXmlText(bytes: Uint8Array, length: number): boolean {
+  const texts = bytes.subarray(0, length)
+  return !SUSPICIOUS.some((byte) => texts.includes(byte)) && !hasControls(texts)
 }
 
 /**
  * Writes a text as XML content. What XML can't hold (control characters, U+FFFE, U+FFFF, and carriage returns, which
  * parsers turn into line feeds) is written `_x0001_`, as Office Open XML does (ISO 29500-1, 22.9.2.19, ST_Xstring); a
- * text that looks like such an escape has its underscore escaped. Room for seven bytes for each must be reserved.
+ * text that looks like such an escape has its underscore escaped. A byte becomes seven at most.
  */
-export function escapeXml(out: Output, from: Uint8Array, start: number, end: number): void {
-  const { bytes, view } = out
-  let at = out.length
+export function escapeXml(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  end: number,
+): number {
   const escapeCode = (code: number): void => {
     bytes[at++] = UNDERSCORE
     bytes[at++] = 0x78
@@ -80,7 +52,7 @@ export function escapeXml(out: Output, from: Uint8Array, start: number, end: num
       bytes[at++] = byte
     }
   }
-  out.length = at
+  return at
 }
 
 /** Whether the text goes on as `_x005F_` does. */

@@ -19,12 +19,14 @@ export interface Piece {
   readonly note: unknown
 }
 
+/** What a thread writes into, piece after piece. */
+let scratch = new Output(1 << 20)
+const KEPT_SCRATCH = 16 << 20
+
 /** Encodes pieces, in whatever thread it is made. */
 export class PieceEncoder {
   readonly #encoder: Encoder
   readonly #arena = new Arena('reused')
-  /** What the last piece took for a row, and a bit more: the next one should fit without growing. */
-  #rowBytes = 64
 
   constructor(encoder: Encoder) {
     this.#encoder = encoder
@@ -35,19 +37,21 @@ export class PieceEncoder {
    * @param decode reads a chunk into the arena and frees it
    */
   encode(chunks: readonly Chunk[], first: number, decode: (chunk: Chunk, arena: Arena) => Batch): Piece {
-    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
-    const out = new Output(Math.ceil(rows * this.#rowBytes * 1.1) + 1024)
-    let done = 0
+    const out = scratch
+    out.length = 0
+    let rows = 0
     for (const chunk of chunks) {
       const batch = decode(chunk, this.#arena)
-      this.#encoder.batch(batch, first + done, out)
-      done += batch.rows
+      this.#encoder.batch(batch, first + rows, out)
+      rows += batch.rows
     }
-    const { packing } = this.#encoder
-    this.#rowBytes = out.length / Math.max(rows, 1)
-    return {
-      rows,
-      ...(packing?.pack(out.written(), first, rows) ?? { bytes: out.written(), note: undefined }),
+    const written = out.written()
+    // Rooms are reserved for the worst case, so a piece leaves as a copy of its own size; the warm memory stays here.
+    const packed = this.#encoder.packing?.pack(written, first, rows) ?? {
+      bytes: written.slice(),
+      note: undefined,
     }
+    if (out.bytes.length > KEPT_SCRATCH) scratch = new Output(1 << 20)
+    return { rows, ...packed }
   }
 }

@@ -1,0 +1,1 @@
+SELECT 1::BIGINT AS a, 'x' AS b WHERE false
