@@ -16,6 +16,7 @@ import {
   FALSE,
   LEVEL,
   not,
+  orFalse,
   type Sql,
   TRUE,
 } from './sql.ts'
@@ -121,7 +122,11 @@ export class Compiler {
    */
   #logical(node: Extract<Expression, { kind: 'logical' }>, place: Place): Sql {
     const join = node.operator === 'and' ? all : any
-    const parts = node.operands.map((operand) => this.sql(operand, place))
+    const operands = node.operator === 'or' ? gathered(node.operands) : node.operands
+    if (place === 'filter' && node.operator === 'or' && operands.length > LONGEST_OR) {
+      return orFalse(this.#logical({ ...node, operands }, 'value'))
+    }
+    const parts = operands.map((operand) => this.sql(operand, place))
     const risky = parts.filter((part) => part.fallible)
     const safe = parts.filter((part) => !part.fallible)
     if (risky.length === 0 || safe.length === 0) return join(parts)
@@ -162,6 +167,38 @@ export class Compiler {
       comparison(column, '<', this.parameter(after)),
     ])
   }
+}
+
+/**
+ * DuckDB's optimizer takes time by the square of a disjunction's length, minutes for some thousands. It doesn't look into
+ * a function's arguments, and beyond this length there are hardly row groups to skip.
+ */
+const LONGEST_OR = 64
+
+/** `x eq 1 or x eq 2` is `x in (1, 2)`, for which there are better ways than one comparison after the other. */
+function gathered(operands: readonly Expression[]): readonly Expression[] {
+  const lists = Map.groupBy(operands.filter(isEqualToLiteral), ({ left }) => left.name)
+  return operands.flatMap((operand): readonly Expression[] => {
+    const list = isEqualToLiteral(operand) ? lists.get(operand.left.name)! : []
+    if (list.length < 2) return [operand]
+    // The list stands where its first member stood.
+    if (operand !== list[0]) return []
+    const { left, type, at } = list[0]!
+    return [{ kind: 'in', operand: left, items: list.map(({ right }) => right.value), type, at }]
+  })
+}
+
+type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
+
+function isEqualToLiteral(
+  node: Expression,
+): node is Of<'comparison'> & { left: Of<'column'>; right: Of<'literal'> } {
+  return (
+    node.kind === 'comparison' &&
+    node.operator === 'eq' &&
+    node.left.kind === 'column' &&
+    node.right.kind === 'literal'
+  )
 }
 
 /** The least text after all that begin with a prefix, in the order of code points; undefined where there is none. */

@@ -166,8 +166,7 @@ class Builder {
       if (args.length === 0)
         throw invalid(span.at, 'case() needs at least one pair, as in case(Price gt 5: 1).')
       const branches = args.map(([when, result]) => {
-        if (!result)
-          throw invalid(when!.end, "case() takes pairs, a condition and a result with ':' between them.")
+        if (!result) throw this.#unpaired(when!)
         return { when: when!, result }
       })
       return this.#grown(
@@ -180,6 +179,12 @@ class Builder {
     if (pair) throw invalid(pair[0]!.end, "':' can stand only in case().")
     const plain = args.map(([argument]) => argument!)
     return this.#grown({ ...span, kind: 'call', name: name.image, args: plain }, plain)
+  }
+
+  #unpaired({ at, end }: Syntax): Error {
+    const time = /\d\d:\d\d$/.exec(this.#text.slice(at, end))
+    const hint = time ? ` ${time[0]} reads as a time of day: put blanks around the ':'.` : ''
+    return invalid(end, `case() takes pairs, a condition and a result with ':' between them.${hint}`)
   }
 
   /** Chains of operators make a tree as deep as they are long, and all that follows calls itself for each level. */
