@@ -68,6 +68,9 @@ function Frame(props: { readonly address: Address }) {
           />
           <NavLink href={href(['account'])} icon="key" label="Account" current={section === 'account'} />
         </nav>
+        <a class="nav-link top-docs" href="/docs" target="_blank" rel="noreferrer">
+          API
+        </a>
         <ThemeButton />
       </header>
       <main id="main" ref={main} tabIndex={-1}>

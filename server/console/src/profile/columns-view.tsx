@@ -9,6 +9,8 @@ import { bothFilters } from './exact.ts'
 
 /** As many columns are asked exactly without being told to; each costs a few questions. */
 const ASKED_AT_ONCE = 12
+/** So many are drawn at first, and so many more with each wish. */
+const SHOWN_AT_ONCE = 48
 
 /** Every column with its type and a small profile. */
 export function ColumnsView(props: {
@@ -19,10 +21,12 @@ export function ColumnsView(props: {
 }) {
   const { dataset, profile } = props
   const [search, setSearch] = useState('')
+  const [most, setMost] = useState(SHOWN_AT_ONCE)
   if (profile.state === 'failed') return <Failure error={profile.error} />
   if (profile.state === 'loading') return <Loading label="Looking at the columns" lines={8} />
   const wanted = search.trim().toLowerCase()
-  const shown = dataset.columns.filter((column) => column.name.toLowerCase().includes(wanted))
+  const found = dataset.columns.filter((column) => column.name.toLowerCase().includes(wanted))
+  const shown = found.slice(0, most)
   return (
     <div class="columns-view">
       <div class="columns-head">
@@ -52,6 +56,11 @@ export function ColumnsView(props: {
           )
         })}
       </ul>
+      {found.length > shown.length && (
+        <button type="button" class="button more" onClick={() => setMost(most + SHOWN_AT_ONCE)}>
+          Show more of the {plural(found.length, 'column')}
+        </button>
+      )}
     </div>
   )
 }

@@ -20,7 +20,9 @@ export interface SampleQuery {
 }
 
 /** As many as a histogram has bars, so that time, along which most tables grow, is covered evenly. */
-const STRIPES = 20
+const MOST_STRIPES = 20
+/** A stripe of fewer rows is not worth a question. */
+const SHORTEST_STRIPE = 20
 const background = limiter(3)
 
 /**
@@ -33,7 +35,8 @@ export async function fetchSample(
   signal: AbortSignal,
   onProgress: (share: number) => void = () => undefined,
 ): Promise<Sample> {
-  const stripe = Math.max(1, Math.floor(query.size / STRIPES))
+  const stripes = Math.max(4, Math.min(MOST_STRIPES, Math.floor(query.size / SHORTEST_STRIPE)))
+  const stripe = Math.max(1, Math.floor(query.size / stripes))
   const ask = (skip: number, top: number) =>
     background(() => {
       signal.throwIfAborted()
@@ -48,15 +51,15 @@ export async function fetchSample(
     return { columns, rows: [...first.rows, ...rest.rows], rowCount, gaps: undefined }
   }
   let done = 1
-  const others = Array.from({ length: STRIPES - 1 }, async (_, at) => {
-    const skip = Math.floor(((rowCount - stripe) * (at + 1)) / (STRIPES - 1))
+  const others = Array.from({ length: stripes - 1 }, async (_, at) => {
+    const skip = Math.floor(((rowCount - stripe) * (at + 1)) / (stripes - 1))
     const window = await ask(skip, stripe)
     done += 1
-    onProgress(done / STRIPES)
+    onProgress(done / stripes)
     return window.rows
   })
   const rows = [...first.rows, ...(await Promise.all(others)).flat()]
-  return { columns, rows, rowCount, gaps: { stripe, rows: (rowCount - rows.length) / (STRIPES - 1) } }
+  return { columns, rows, rowCount, gaps: { stripe, rows: (rowCount - rows.length) / (stripes - 1) } }
 }
 
 export function isWhole(sample: Sample): boolean {
