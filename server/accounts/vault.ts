@@ -1,9 +1,11 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ConfigError } from '../config-reader.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+const SHORTEST_SECRET = 16
 
 /** Encrypts small secrets with AES-256-GCM under a key derived from the server's secret (HKDF, SHA-256). */
 export class Vault {
@@ -48,5 +50,11 @@ export function secretIn(directory: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return readFileSync(file, 'utf8')
+  const secret = readFileSync(file, 'utf8')
+  if (secret.length < SHORTEST_SECRET) {
+    throw new ConfigError(
+      `${file} is damaged: put the secret of a backup there, or remove it; saved provider keys are lost then.`,
+    )
+  }
+  return secret
 }

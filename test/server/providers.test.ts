@@ -1,0 +1,444 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hit, Routes } from '../connectors/upstream.ts'
+import { dataset, type Platform, platform } from './platform.ts'
+
+const CANARY = 'canary-key-0123456789'
+
+const GNPCA = {
+  id: 'GNPCA',
+  title: 'Real Gross National Product',
+  observation_start: '1929-01-01',
+  observation_end: '1931-01-01',
+  frequency: 'Annual',
+  units: 'Billions of Dollars',
+  last_updated: '2026-03-26 07:46:03-05',
+}
+
+const badKey = {
+  status: 400,
+  body: { error_code: 400, error_message: 'Bad Request. The value for variable api_key is not registered.' },
+}
+
+const routes: Routes = {
+  '/fred/category/children': (hit: Hit) =>
+    hit.query.get('api_key') === 'wrong'
+      ? badKey
+      : {
+          body: {
+            categories: hit.query.get('category_id') === '0' ? [{ id: 13, name: 'Trade', notes: 'All' }] : [],
+          },
+        },
+  '/fred/category/series': (hit: Hit) => ({
+    body: {
+      count: 1500,
+      seriess: Array.from({ length: Number(hit.query.get('limit')) }, (_, i) => ({
+        ...GNPCA,
+        id: `S${Number(hit.query.get('offset')) + i}`,
+      })),
+    },
+  }),
+  '/fred/series': (hit: Hit) =>
+    hit.query.get('series_id') === 'GNPCA'
+      ? { body: { seriess: [GNPCA] } }
+      : { status: 400, body: { error_code: 400, error_message: 'Bad Request. The series does not exist.' } },
+  '/fred/series/observations': {
+    body: {
+      count: 3,
+      observations: [
+        { date: '1929-01-01', value: '1065.9' },
+        { date: '1930-01-01', value: '.' },
+        { date: '1931-01-01', value: '-0.5' },
+      ],
+    },
+  },
+}
+
+let at: Platform
+let ada: string
+beforeAll(async () => {
+  at = await platform({
+    routes,
+    config: {
+      providers: {
+        fred: { key: CANARY, limits: { windows: [{ requests: 500, perSeconds: 60 }] } },
+        alphavantage: { key: CANARY },
+      },
+    },
+  })
+  ada = at.account('ada')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const get = (url: string, key = ada, headers: Record<string, string> = {}) =>
+  at.call(key, 'GET', url, { headers })
+
+describe('GET /providers', () => {
+  it('lists all of them', async () => {
+    const list = (await get('/providers')).json()
+    expect(list.map((one: { slug: string }) => one.slug)).toContain('worldbank')
+    expect(list.find((one: { slug: string }) => one.slug === 'fred')).toEqual({
+      slug: 'fred',
+      name: 'FRED',
+      description: expect.any(String),
+      homepage: 'https://fred.stlouisfed.org',
+      tier: 'free',
+      keyRequired: true,
+      userKey: false,
+      limit: { requests: 500, perSeconds: 60, remaining: 500, resetsAt: null },
+    })
+  })
+
+  it('takes a slug in any case', async () => {
+    for (const slug of ['fred', 'FRED', 'FrEd', '%46red']) {
+      expect((await get(`/providers/${slug}`)).json().slug, slug).toBe('fred')
+    }
+  })
+
+  it('is 404 for an unknown one, everywhere', async () => {
+    for (const path of ['', '/browse', '/series/X']) {
+      const response = await get(`/providers/nosuch${path}`)
+      expect(response.statusCode).toBe(404)
+      expect(response.json().code).toBe('unknown_provider')
+    }
+    expect((await at.call(ada, 'PUT', '/user-keys/nosuch', { json: { key: 'k' } })).statusCode).toBe(404)
+    expect((await at.call(ada, 'DELETE', '/user-keys/nosuch')).statusCode).toBe(404)
+  })
+})
+
+describe('GET /providers/{slug}/browse', () => {
+  it('gives the categories under a path', async () => {
+    expect((await get('/providers/FRED/browse')).json()).toEqual({
+      provider: 'fred',
+      path: '',
+      categories: [{ path: '13', name: 'Trade', description: 'All', series: true }],
+    })
+    expect((await get('/providers/fred/browse?path=13&series=false')).json()).toEqual({
+      provider: 'fred',
+      path: '13',
+      categories: [],
+    })
+  })
+
+  it('with series=true gives series, 200 of them unless it is said otherwise', async () => {
+    const page = (await get('/providers/fred/browse?path=13&series=true')).json()
+    expect(page).toMatchObject({ provider: 'fred', path: '13', total: 1500, limit: 200, offset: 0 })
+    expect(page.series).toHaveLength(200)
+    expect(page.series[0]).toEqual({
+      series_id: 'S0',
+      name: 'Real Gross National Product',
+      frequency: 'annual',
+      unit: 'Billions of Dollars',
+      start: '1929-01-01',
+      end: '1931-01-01',
+    })
+    const next = (await get('/providers/fred/browse?path=13&series=true&limit=1000&offset=200')).json()
+    expect(next.series).toHaveLength(1000)
+    expect(next.series[0].series_id).toBe('S200')
+  })
+
+  it.each([
+    'limit=1001',
+    'limit=0',
+    'limit=-1',
+    'limit=x',
+    'limit=1.5',
+    'offset=-1',
+    'offset=x',
+    'series=yes',
+    'series=',
+    'page=1',
+    '$top=1',
+    'limit=1&limit=2',
+    'Limit=1',
+  ])('%s is 400', async (query) => {
+    const response = await get(`/providers/fred/browse?series=true&path=13&${query}`)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toEqual({ error: expect.any(String), code: 'invalid_query' })
+  })
+})
+
+describe('GET /providers/{slug}/series/{series_id}', () => {
+  const observations = [
+    { date: '1929-01-01', period: '1929', value: 1065.9 },
+    { date: '1930-01-01', period: '1930', value: null },
+    { date: '1931-01-01', period: '1931', value: -0.5 },
+  ]
+  const head = {
+    provider: 'fred',
+    series_id: 'GNPCA',
+    name: 'Real Gross National Product',
+    frequency: 'annual',
+    unit: 'Billions of Dollars',
+    lastUpdated: '2026-03-26T07:46:03-05:00',
+  }
+
+  it('gives json with the observations', async () => {
+    const response = await get('/providers/fred/series/GNPCA')
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.json()).toEqual({ ...head, observations })
+    const again = await get('/providers/fred/series/GNPCA')
+    expect(again.json()).toEqual({ ...head, observations })
+    expect(Number(again.headers['age'])).toBeGreaterThanOrEqual(0)
+  })
+
+  it('applies the options to the observations of json', async () => {
+    const options = '$filter=value gt 0 or value eq null&$orderby=date desc&$top=1'
+    const response = await get(`/providers/fred/series/GNPCA?${options}`)
+    expect(response.json()).toEqual({ ...head, observations: [observations[1]] })
+    expect(response.headers['row-count']).toBe('2')
+    expect((await get('/providers/fred/series/GNPCA?$last=1&$select=value')).json().observations).toEqual([
+      { value: -0.5 },
+    ])
+    expect((await get('/providers/fred/series/GNPCA?$filter=nope eq 1')).statusCode).toBe(400)
+  })
+
+  it('gives the observations in the other formats', async () => {
+    const csv = await get('/providers/fred/series/GNPCA?$format=csv')
+    expect(csv.body).toBe(
+      'date,period,value\n1929-01-01,1929,1065.9\n1930-01-01,1930,\n1931-01-01,1931,-0.5\n',
+    )
+    expect(csv.headers['content-disposition']).toContain('filename="fred-GNPCA.csv"')
+    expect((await get('/providers/fred/series/GNPCA?$format=tsv&$last=1')).body).toBe(
+      'date\tperiod\tvalue\n1931-01-01\t1931\t-0.5\n',
+    )
+    const xlsx = await get('/providers/fred/series/GNPCA?format=xlsx')
+    expect(xlsx.rawPayload.subarray(0, 2).toString()).toBe('PK')
+  })
+
+  it('takes start and end', async () => {
+    expect(
+      (await get('/providers/fred/series/GNPCA?start=1930-01-01&end=1930-12-31')).json().observations,
+    ).toEqual([observations[1]])
+    for (const query of ['start=yesterday', 'start=1930-13-01', 'start=1931-01-01&end=1930-01-01']) {
+      expect((await get(`/providers/fred/series/GNPCA?${query}`)).statusCode, query).toBe(400)
+    }
+  })
+
+  it('answers HEAD', async () => {
+    const response = await at.call(ada, 'HEAD', '/providers/fred/series/GNPCA?$format=csv')
+    expect(response.statusCode).toBe(200)
+    expect(response.body).toBe('')
+  })
+
+  it('takes an id with slashes, as they are and percent-encoded, decoded once', async () => {
+    at.upstream.routes = { ...routes, '*': { status: 404 } }
+    const spellings = {
+      'EXR/D.USD.EUR.SP00.A': 'EXR/D.USD',
+      'EXR%2FD.GBP.EUR.SP00.A': 'EXR/D.GBP',
+      'EXR%252FX': 'EXR%2FX',
+    }
+    for (const [spelling, meant] of Object.entries(spellings)) {
+      const response = await get(`/providers/ecb/series/${spelling}`)
+      expect([400, 404]).toContain(response.statusCode)
+      expect(response.json().error).toContain(meant)
+    }
+    const twice = await get('/providers/fred/series/GNP%2543A')
+    expect(twice.statusCode).not.toBe(200)
+    at.upstream.routes = routes
+  })
+
+  it('is 404 for an unknown id and 400 for malformed percent-encoding', async () => {
+    const unknown = await get('/providers/fred/series/NOPE')
+    expect(unknown.statusCode).toBe(404)
+    expect(unknown.json().code).toBe('series_not_found')
+    const malformed = await get('/providers/fred/series/%zz')
+    expect(malformed.statusCode).toBe(400)
+    expect(malformed.json()).toEqual({ error: expect.any(String), code: 'invalid_url' })
+  })
+})
+
+describe('plans and keys', () => {
+  it('a paid provider is 402 on a plan without paid providers', async () => {
+    const free = at.account('free', 'free')
+    for (const path of ['series/X/Y', 'browse', 'browse?series=true']) {
+      const response = await get(`/providers/nasdaq/${path}`, free)
+      expect(response.statusCode).toBe(402)
+      expect(response.json()).toEqual({ error: expect.stringMatching(/paid/), code: 'plan_limit' })
+    }
+    expect((await get('/providers/nasdaq', free)).json()).toMatchObject({ tier: 'paid' })
+    const pro = at.account('pro', 'pro')
+    expect((await get('/providers/nasdaq/series/X/Y', pro)).statusCode).not.toBe(402)
+    const upload = await at.call(free, 'POST', `/datasets/${(await dataset(at, free)).id}/data`, {
+      json: { provider: 'nasdaq', series: ['X/Y'] },
+    })
+    expect(upload.statusCode).toBe(402)
+  })
+
+  it('a provider that costs only with the service’s key is free with a key of one’s own', async () => {
+    const free = at.account('own', 'free')
+    expect((await get('/providers/alphavantage', free)).json()).toMatchObject({
+      tier: 'paid',
+      userKey: false,
+    })
+    expect((await get('/providers/alphavantage/browse', free)).statusCode).toBe(402)
+    await at.call(free, 'PUT', '/user-keys/alphavantage', { json: { key: 'my-own-key-123' } })
+    expect((await get('/providers/alphavantage', free)).json()).toMatchObject({ tier: 'free', userKey: true })
+    expect((await get('/providers/alphavantage/browse', free)).statusCode).not.toBe(402)
+  })
+
+  it('a missing key is 400 and says how to save one', async () => {
+    const pro = at.account('pro2', 'pro')
+    const response = await get('/providers/nasdaq/series/X/Y', pro)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toEqual({
+      error: expect.stringMatching(/PUT \/user-keys\/nasdaq/),
+      code: 'key_required',
+    })
+  })
+})
+
+describe('/user-keys', () => {
+  const put = (key: string, slug = 'fred', account = ada) =>
+    at.call(account, 'PUT', `/user-keys/${slug}`, { json: { key } })
+
+  it('are saved, listed and deleted, slugs in any case, the key never shown', async () => {
+    const saved = await put('my-fred-key-4711', 'FRED')
+    expect(saved.statusCode).toBe(200)
+    expect(saved.json()).toEqual({ provider: 'fred', keyHint: '…4711', updatedAt: expect.any(String) })
+    expect((await get('/user-keys')).json()).toEqual([saved.json()])
+    expect((await get('/providers/fred')).json().userKey).toBe(true)
+    const before = at.upstream.requests.length
+    await get('/providers/fred/series/GNPCA?start=1929-06-01')
+    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
+    expect(new Set(keys)).toEqual(new Set(['my-fred-key-4711']))
+    expect((await at.call(ada, 'DELETE', '/user-keys/Fred')).statusCode).toBe(204)
+    expect((await at.call(ada, 'DELETE', '/user-keys/fred')).statusCode).toBe(404)
+    expect((await get('/user-keys')).json()).toEqual([])
+  })
+
+  it('never serve another user', async () => {
+    const bob = at.account('bob')
+    await put('the-key-of-bob-1', 'fred', bob)
+    const before = at.upstream.requests.length
+    await get('/providers/fred/series/GNPCA?start=1929-07-01')
+    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
+    expect(new Set(keys)).toEqual(new Set([CANARY]))
+  })
+
+  it('are checked with the provider: a rejected one is 400 and not saved', async () => {
+    const response = await put('wrong')
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe('key_rejected')
+    expect((await get('/user-keys')).json()).toEqual([])
+  })
+
+  it('two changes at the same time: one wins, the other is 409', async () => {
+    for (const slug of ['fred', 'alphavantage']) {
+      const answers = await Promise.all([put('first-key-000001', slug), put('second-key-000002', slug)])
+      expect(answers.map((one) => one.statusCode).sort()).toEqual([200, 409])
+      expect(answers.find((one) => one.statusCode === 409)!.json().code).toBe('user_key_conflict')
+      const winner = answers.find((one) => one.statusCode === 200)!.json()
+      const saved = (await get('/user-keys')).json()
+      expect(saved.find((one: { provider: string }) => one.provider === slug)).toEqual(winner)
+      expect((await put('third-key-000003', slug)).statusCode).toBe(200)
+    }
+    const others = await Promise.all([put('key-one-111111', 'fred'), put('key-two-222222', 'alphavantage')])
+    expect(others.map((one) => one.statusCode)).toEqual([200, 200])
+    for (const slug of ['fred', 'alphavantage']) await at.call(ada, 'DELETE', `/user-keys/${slug}`)
+  })
+
+  it.each([
+    [{}],
+    [{ key: '' }],
+    [{ key: 5 }],
+    [{ key: 'a b' }],
+    [{ key: 'a\r\nb' }],
+    [{ key: 'k', more: 1 }],
+    [{ apiKey: 'k' }],
+  ])('%j is 400', async (json) => {
+    expect((await at.call(ada, 'PUT', '/user-keys/fred', { json })).statusCode).toBe(400)
+  })
+
+  it('are encrypted at rest, and useless under another account, provider or secret', async () => {
+    await put('plain-text-key-42')
+    const database = at.engine.database
+    const { id } = at.services.accounts.byName('ada')
+    const row = database.prepare('SELECT sealed FROM provider_keys WHERE account_id = ?').get(id)
+    expect(Buffer.from(row!['sealed'] as Uint8Array).includes('plain-text-key')).toBe(false)
+    const eve = at.account('eve')
+    const eveId = at.services.accounts.byName('eve').id
+    database.prepare("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')").run(eveId, row!['sealed']!)
+    const response = await get('/providers/fred/series/GNPCA', eve)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toEqual({
+      error: expect.stringMatching(/Save it again/),
+      code: 'user_key_unreadable',
+    })
+    await at.call(ada, 'DELETE', '/user-keys/fred')
+  })
+})
+
+describe('series saved as rows', () => {
+  it('with POST they are appended, with PUT they replace', async () => {
+    const { repository } = await dataset(at, ada)
+    const { id } = (
+      await at.call(ada, 'POST', '/datasets', { json: { name: 'saved', repositoryId: repository } })
+    ).json()
+    const save = (method: string) =>
+      at.call(ada, method, `/datasets/${id}/data`, { json: { provider: 'FRED', series: ['GNPCA', 'GNPCA'] } })
+    const saved = await save('POST')
+    expect(saved.statusCode, saved.body).toBe(200)
+    expect(saved.json()).toMatchObject({ rowCount: 6 })
+    expect(
+      saved.json().columns.map((column: { name: string; type: string }) => [column.name, column.type]),
+    ).toEqual([
+      ['provider', 'string'],
+      ['series_id', 'string'],
+      ['date', 'date'],
+      ['value', 'double'],
+    ])
+    expect((await get(`/datasets/${id}/data?$top=2`)).body).toBe(
+      'provider,series_id,date,value\nfred,GNPCA,1929-01-01,1065.9\nfred,GNPCA,1930-01-01,\n',
+    )
+    expect((await save('POST')).json().rowCount).toBe(12)
+    expect((await save('PUT')).json().rowCount).toBe(6)
+  })
+
+  it('all or nothing', async () => {
+    const { id } = await dataset(at, ada)
+    const before = (await get(`/datasets/${id}`)).json()
+    const response = await at.call(ada, 'PUT', `/datasets/${id}/data`, {
+      json: { provider: 'fred', series: ['GNPCA', 'NOPE'] },
+    })
+    expect(response.statusCode).toBe(404)
+    expect((await get(`/datasets/${id}`)).json()).toEqual(before)
+  })
+
+  it.each([
+    [{ provider: 'fred' }],
+    [{ series: ['GNPCA'] }],
+    [{ provider: 'fred', series: [] }],
+    [{ provider: 'fred', series: 'GNPCA' }],
+    [{ provider: 'fred', series: [1] }],
+    [{ provider: 1, series: ['GNPCA'] }],
+    [{ provider: 'fred', series: ['GNPCA'], mode: 'x' }],
+    [{ provider: 'fred', series: Array(101).fill('GNPCA') }],
+  ])('%j is 400', async (json) => {
+    const { id } = await dataset(at, ada)
+    const response = await at.call(ada, 'POST', `/datasets/${id}/data`, { json })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe('invalid_body')
+  })
+})
+
+it("the service's key, the upstream's address and saved keys are in no answer and no line of the log", async () => {
+  at.upstream.routes = { '*': { status: 500, body: `broken: ${CANARY} at ${at.upstream.url}` } }
+  const texts: string[] = []
+  for (const path of [
+    '/providers',
+    '/providers/fred/series/OTHER',
+    '/providers/fred/browse?path=99',
+    '/providers/ecb/series/EXR/D.USD.EUR.SP00.A',
+  ]) {
+    const response = await get(path)
+    texts.push(response.body, JSON.stringify(response.headers))
+    expect(response.statusCode).toBeLessThan(504)
+  }
+  texts.push((await at.call(at.root, 'GET', '/metrics')).body, JSON.stringify(at.log))
+  for (const text of texts) {
+    expect(text).not.toContain(CANARY)
+    expect(text).not.toContain(at.upstream.url)
+    expect(text).not.toContain('plain-text-key')
+  }
+  at.upstream.routes = routes
+})
