@@ -99,7 +99,7 @@ function Figure(props: { readonly name: string; readonly value: string; readonly
     <div>
       <dt>{props.name}</dt>
       <dd class={props.sampled ? 'figures is-sampled' : 'figures'} title={props.value}>
-        {props.value}
+        {props.value === '' ? 'empty text' : props.value}
         {props.sampled && <span class="sampled"> in the sample</span>}
       </dd>
     </div>
