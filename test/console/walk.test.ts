@@ -187,6 +187,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await heading.getByRole('button').click()
     await expect.poll(() => heading.getAttribute('aria-sort')).toBe('descending')
     const grid = page.getByRole('grid')
+    await expect.poll(() => grid.getAttribute('aria-busy')).toBe('false')
     await grid.focus()
     await grid.press('Control+End')
     await page.getByText(/^row \d+$/).waitFor()

@@ -78,6 +78,7 @@ export function TableView(props: {
         columns={dataset.columns}
         windows={rows.windows}
         revision={rows.revision}
+        busy={rows.pending}
         rowCount={rows.rowCount}
         order={props.order}
         profile={props.profile}

@@ -9,12 +9,13 @@ export interface Rows {
   readonly revision: number
   readonly rowCount: number | undefined
   readonly error: unknown
-  /** The filter has changed and its first rows are not here yet; what is shown is of the one before. */
+  /** Filter or order have changed and the first rows are not here yet; what is shown is of those before. */
   readonly pending: boolean
 }
 
 interface Opened {
   readonly filter: string
+  readonly order: OrderBy | undefined
   readonly windows: RowWindows
 }
 
@@ -29,7 +30,7 @@ export function useRows(dataset: Dataset, filter: string, order: OrderBy | undef
   useEffect(() => {
     if (dataset.rowCount === 0) return
     const windows: RowWindows = new RowWindows(id, { filter, orderBy: order }, columns.length, () => {
-      setOpened((before) => (before?.windows === windows ? before : { filter, windows }))
+      setOpened((before) => (before?.windows === windows ? before : { filter, order, windows }))
       changed(undefined)
     })
     return () => windows.close()
@@ -40,6 +41,6 @@ export function useRows(dataset: Dataset, filter: string, order: OrderBy | undef
     revision,
     rowCount: windows?.rowCount,
     error: windows?.error,
-    pending: opened?.filter !== filter,
+    pending: opened?.filter !== filter || opened.order !== order,
   }
 }

@@ -24,6 +24,8 @@ export function Grid(props: {
   readonly windows: RowWindows
   /** Counts the changes of `windows`, so that the table is drawn again. */
   readonly revision: number
+  /** Other rows are on their way. */
+  readonly busy: boolean
   readonly rowCount: number
   readonly order: OrderBy | undefined
   readonly profile: ReadonlyMap<string, ColumnStats> | undefined
@@ -52,6 +54,7 @@ export function Grid(props: {
   const shown = columnsInView(places, scroll.scrollLeft, scroll.width)
   const visible = places.slice(shown.first, shown.end)
 
+  useEffect(() => scroll.toTop(), [windows])
   useEffect(() => windows.want(rows.first, rows.end), [windows, rows.first, rows.end])
 
   const activate = (place: CellPlace) => {
@@ -79,6 +82,7 @@ export function Grid(props: {
       role="grid"
       tabIndex={0}
       aria-label={props.label}
+      aria-busy={props.busy}
       aria-rowcount={rowCount + 1}
       aria-colcount={columns.length + 1}
       aria-activedescendant={active ? cellId(id, active.row, active.column) : undefined}

@@ -9,6 +9,7 @@ export interface Scroll {
   readonly width: number
   readonly height: number
   readonly onScroll: () => void
+  readonly toTop: () => void
   /** Brings a row into view by the shortest way. */
   readonly showRow: (row: number) => void
   readonly showRange: (left: number, width: number) => void
@@ -71,6 +72,11 @@ export function useScroll(
       move(follow(geometry, latest.current, scrolled.scrollTop))
       clearTimeout(rest.current)
       rest.current = setTimeout(settle, REST_MS)
+    },
+    toTop: () => {
+      clearTimeout(rest.current)
+      element.current!.scrollTop = 0
+      move(START)
     },
     showRow: (row) => {
       const virtualTop = topToShow(geometry, latest.current.virtualTop, row)
