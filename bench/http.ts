@@ -7,7 +7,7 @@ import { openEngine } from '../engine/index.ts'
 import { type BenchOptions, type Case, duel, median } from './case.ts'
 import { type Service, startService } from './service.ts'
 
-const FLIGHTS = new URL(import.meta.resolve('vega-datasets/data/flights-3m.parquet')).pathname
+const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 
 /** Tables of different kinds, by the SQL that makes them. */
 function tables(quick: boolean): Record<string, string> {

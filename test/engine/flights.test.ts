@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Dataset } from '../../engine/index.ts'
 import { newDataset, openWorkplace, textOf } from './workplace.ts'
 
-const FLIGHTS = fileURLToPath(import.meta.resolve('vega-datasets/data/flights-3m.parquet'))
+const FLIGHTS = fileURLToPath(new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')))
 
 describe('three million flights', () => {
   let place: Awaited<ReturnType<typeof openWorkplace>>

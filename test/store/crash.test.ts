@@ -70,7 +70,7 @@ test(
         using query = engine.dataset(id).query()
         for await (const row of query.rows()) {
           const last = blocks.at(-1)
-          if (last?.operation === row['op']) {
+          if (last && last.operation === row['op']) {
             expect(row['n']).toBe(last.rows)
             last.rows += 1
           } else {
