@@ -149,14 +149,24 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
   },
 }
 
+/** The error responses, described once; operations share them. */
+export const ERROR_RESPONSES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.keys(REASONS).map((status) => [status, errorResponse(Number(status))]),
+)
+
 /** The error responses of an operation, by status. */
-export function errors(...statuses: readonly number[]) {
-  return Object.fromEntries(statuses.map((status) => [status, errorResponse(status)]))
+export function errors(...statuses: readonly number[]): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const response = ERROR_RESPONSES[status]
+      if (!response) throw new Error(`status ${status} is not described`)
+      return [status, response]
+    }),
+  )
 }
 
 function errorResponse(status: number) {
-  const reason = REASONS[status]
-  if (!reason) throw new Error(`status ${status} is not described`)
+  const reason = REASONS[status]!
   const headers = {
     ...(status === 401 && {
       'WWW-Authenticate': {

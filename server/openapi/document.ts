@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import type { QuerySchema } from '../http/query.ts'
 import * as records from '../routes/records.ts'
-import { ERROR, errors, type JsonSchema } from './describe.ts'
+import { ERROR, ERROR_RESPONSES, errors, type JsonSchema } from './describe.ts'
 
 /** Schemas that the document names once and refers to. */
-const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
+const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: ERROR,
   Repository: records.REPOSITORY,
   Member: records.MEMBER,
@@ -19,6 +19,14 @@ const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   Series: records.SERIES,
   UserKey: records.USER_KEY,
 }
+
+/** Everything that is named once, with the reference that stands for it elsewhere. */
+const REFERENCES = new Map<unknown, string>([
+  ...Object.entries(SCHEMAS).map(([name, schema]) => [schema, `#/components/schemas/${name}`] as const),
+  ...Object.entries(ERROR_RESPONSES).map(
+    ([status, response]) => [response, `#/components/responses/Error${status}`] as const,
+  ),
+])
 
 /** Parameters of paths, by their name in the routes. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
@@ -109,9 +117,8 @@ export class Document {
           },
           apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
         },
-        schemas: Object.fromEntries(
-          Object.entries(COMPONENTS).map(([name, schema]) => [name, withReferences(schema, schema)]),
-        ),
+        schemas: mapped(SCHEMAS, (name) => name),
+        responses: mapped(ERROR_RESPONSES, (status) => `Error${status}`),
       },
     }
     return withReferences(document) as JsonSchema
@@ -166,11 +173,18 @@ function methodOf(route: RouteOptions): string {
   return [route.method].flat()[0]!
 }
 
-/** Puts a reference in place of each named schema but `self`. */
-function withReferences(value: unknown, self?: JsonSchema): unknown {
+/** Named parts under the names of the document, each itself whole. */
+function mapped(parts: Readonly<Record<string, JsonSchema>>, name: (key: string) => string) {
+  return Object.fromEntries(
+    Object.entries(parts).map(([key, part]) => [name(key), withReferences({ ...part })]),
+  )
+}
+
+/** Puts a reference in place of everything that is named once. */
+function withReferences(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => withReferences(item))
-  const name = value === self ? undefined : Object.keys(COMPONENTS).find((key) => COMPONENTS[key] === value)
-  if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
+  const $ref = REFERENCES.get(value)
+  if ($ref !== undefined) return { $ref }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withReferences(item)]))
 }

@@ -41,9 +41,14 @@ interface Operation {
   readonly tags: readonly string[]
   readonly parameters: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<
-    Record<string, { description: string; content?: Readonly<Record<string, Media>> }>
-  >
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+/** An answer, or a reference to one. */
+interface Answer {
+  readonly description?: string
+  readonly content?: Readonly<Record<string, Media>>
+  readonly $ref?: string
 }
 
 interface Media {
@@ -57,7 +62,7 @@ export function documentPage(document: JsonSchema): string {
     info: { title: string; version: string; description: string }
     tags: readonly { name: string; description: string }[]
     paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-    components: { schemas: Readonly<Record<string, JsonSchema>> }
+    components: { schemas: Readonly<Record<string, JsonSchema>>; responses: Readonly<Record<string, Answer>> }
   }
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -73,6 +78,10 @@ export function documentPage(document: JsonSchema): string {
     ([name, schema]) =>
       `<details id="${html(name)}"><summary>${html(name)}</summary><div>${schemaHtml(schema)}</div></details>`,
   )
+  const problems = Object.entries(components.responses).map(
+    ([name, { description = '' }]) =>
+      `<tr id="${html(name)}"><td>${html(name.replace('Error', ''))}</td><td>${prose(description)}</td></tr>`,
+  )
   const title = `${html(info.title)} ${html(info.version)}`
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -85,6 +94,7 @@ ${info.description
 <p>Send your API key as the user name of Basic authentication with an empty password (<code>curl -u "$KEY:" …</code>),
 or as the query parameter <code>apiKey</code>. The same as a document for programs: <a href="openapi.json">openapi.json</a>.</p>
 ${sections.join('')}
+<h2>Errors</h2><table>${problems.join('')}</table>
 <h2>Records</h2>${schemas.join('')}
 </body></html>
 `
@@ -96,9 +106,14 @@ function operationHtml(path: string, method: string, operation: Operation): stri
       `<tr><td><code>${html(name)}</code></td><td>${html(place)}</td><td>${html(typeText(schema))}</td>` +
       `<td>${prose(description)}${example === undefined ? '' : ` <code>${html(String(example))}</code>`}</td></tr>`,
   )
-  const responses = Object.entries(operation.responses).map(
-    ([status, { description, content }]) =>
-      `<tr><td>${html(status)}</td><td>${prose(description)}${status.startsWith('2') ? mediaHtml(content) : ''}</td></tr>`,
+  const answers = Object.entries(operation.responses)
+  const expected = answers.flatMap(([status, { description, content }]) =>
+    description === undefined
+      ? []
+      : [`<tr><td>${html(status)}</td><td>${prose(description)}${mediaHtml(content)}</td></tr>`],
+  )
+  const problems = answers.flatMap(([status, { $ref }]) =>
+    $ref === undefined ? [] : [`<a href="#Error${html(status)}">${html(status)}</a>`],
   )
   return (
     `<details id="${html(operation.operationId)}"><summary><b>${method}</b> <code class="path">${html(path)}</code>` +
@@ -108,7 +123,7 @@ function operationHtml(path: string, method: string, operation: Operation): stri
       ? `<h4>Parameters</h4><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters.join('')}</table>`
       : '') +
     (operation.requestBody ? `<h4>Body</h4>${mediaHtml(operation.requestBody.content)}` : '') +
-    `<h4>Answers</h4><table>${responses.join('')}</table></div></details>`
+    `<h4>Answers</h4><table>${expected.join('')}</table><p>Errors: ${problems.join(', ')}</p></div></details>`
   )
 }
 
