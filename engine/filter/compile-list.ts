@@ -55,8 +55,7 @@ function memberOf(
   }
   const sorted = values.toSorted(byKey).map(({ text }) => text)
   const leaf = Math.max(SHORTEST_LEAF, Math.ceil(sorted.length / MOST_LEAVES))
-  const separator = type.kind === 'string' ? absentFrom(sorted) : ','
-  const tree = searchTree(compiler, x, sorted, type, leaf, separator)
+  const tree = new SearchTree(compiler, x, type, leaf, sorted).sql(sorted)
   if (!skipping) return tree
   return all([
     comparison(x, '>=', compiler.typed(sorted[0]!, type)),
@@ -66,33 +65,41 @@ function memberOf(
 }
 
 /** A binary search, written out: each step halves the list, and a short rest is looked through. */
-function searchTree(
-  compiler: Compiler,
-  x: Sql,
-  sorted: readonly string[],
-  type: ValueType,
-  leaf: number,
-  separator: string,
-): Sql {
-  if (sorted.length <= leaf) {
-    const split = call(
-      'string_split',
-      compiler.parameter(sorted.join(separator)),
-      compiler.parameter(separator),
-    )
-    const list = type.kind === 'string' ? split : cast(split, `${duckType(type)}[]`)
-    return call('list_contains', list, x)
+class SearchTree {
+  readonly #compiler: Compiler
+  readonly #x: Sql
+  readonly #type: ValueType
+  readonly #leaf: number
+  readonly #separator: string
+  readonly #separatorSql: Sql
+
+  constructor(compiler: Compiler, x: Sql, type: ValueType, leaf: number, texts: readonly string[]) {
+    this.#compiler = compiler
+    this.#x = x
+    this.#type = type
+    this.#leaf = leaf
+    const plain = type.kind !== 'string'
+    this.#separator = plain ? ',' : absentFrom(texts)
+    this.#separatorSql = plain ? atom("','") : compiler.parameter(this.#separator)
   }
-  const middle = sorted.length >> 1
-  const below = comparison(x, '<', compiler.typed(sorted[middle]!, type))
-  const half = (some: readonly string[]) => searchTree(compiler, x, some, type, leaf, separator)
-  return caseWhen([[below, half(sorted.slice(0, middle))]], half(sorted.slice(middle)))
+
+  sql(sorted: readonly string[]): Sql {
+    if (sorted.length <= this.#leaf) {
+      const joined = this.#compiler.parameter(sorted.join(this.#separator))
+      const split = call('string_split', joined, this.#separatorSql)
+      const list = this.#type.kind === 'string' ? split : cast(split, `${duckType(this.#type)}[]`)
+      return call('list_contains', list, this.#x)
+    }
+    const middle = sorted.length >> 1
+    const below = comparison(this.#x, '<', this.#compiler.typed(sorted[middle]!, this.#type))
+    return caseWhen([[below, this.sql(sorted.slice(0, middle))]], this.sql(sorted.slice(middle)))
+  }
 }
 
 /** A character that no text of a list holds, to join them by. */
 function absentFrom(texts: readonly string[]): string {
   const used = new Set(texts.join(''))
   let point = 0x1f
-  while (used.has(String.fromCodePoint(point))) point++
+  while (used.has(String.fromCodePoint(point))) point = point === 0xd7ff ? 0xe000 : point + 1
   return String.fromCodePoint(point)
 }

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { compileFilter } from '../../engine/filter/index.ts'
+import { column } from './support/table.ts'
+
+const columns = [
+  column('s', 'string', 0),
+  column('i', 'integer', 1),
+  column('d', 'double', 2),
+  column('p', 'decimal(10,2)', 3),
+  column('b', 'boolean', 4),
+  column('day', 'date', 5),
+  column('at', 'timestamptz', 6),
+  column('e', 'double', 7),
+]
+
+function sqlOf(filter: string): string {
+  return compileFilter(filter, columns, { now: new Date('2024-03-01T00:00:00Z') }).sql
+}
+
+describe('a comparison with a literal in a conjunction is a plain operator', () => {
+  test.each([
+    ["s eq 'x'", '"c0" = $1'],
+    ['i gt 5 and i le 9', '"c1" > CAST($1 AS BIGINT) AND "c1" <= CAST($2 AS BIGINT)'],
+    ['5 lt i', '"c1" > CAST($1 AS BIGINT)'],
+    ['i gt 2.5', '"c1" > CAST($1 AS BIGINT)'],
+    ['d lt 5', '"c2" < CAST($1 AS DOUBLE)'],
+    // NaN is greater than every number in DuckDB.
+    ['d gt 5', '"c2" > CAST($1 AS DOUBLE) AND NOT isnan("c2")'],
+    ['p ge 2.555', '"c3" > CAST($1 AS DECIMAL(10,2))'],
+    ['day ge 2024-01-01T00:00:01Z', '"c5" > CAST($1 AS DATE)'],
+    ['at ge 2024-01-01', '"c6" >= CAST($1 AS TIMESTAMPTZ)'],
+    ["at gt now() sub duration'P1D'", '"c6" > CAST($1 AS TIMESTAMPTZ)'],
+    ["s eq 'x' or i eq 5", '("c0" = $1 OR "c1" = CAST($2 AS BIGINT))'],
+    ['b eq true and i eq 5', '"c4" AND "c1" = CAST($1 AS BIGINT)'],
+    ["startswith(s, 'ab')", '"c0" >= $1 AND "c0" < $2'],
+    ["startswith(s, 'ab') eq true", '"c0" >= $1 AND "c0" < $2'],
+    ['i in (1, 2)', '"c1" IN (CAST($1 AS BIGINT), CAST($2 AS BIGINT))'],
+    ['i in (1, null)', '("c1" IS NULL OR "c1" = CAST($1 AS BIGINT))'],
+    ['s eq null', '"c0" IS NULL'],
+    ['s ne null', '"c0" IS NOT NULL'],
+    ['i lt 1e30', '"c1" IS NOT NULL'],
+    ['i gt 1e30', 'FALSE'],
+    ['i in ()', 'FALSE'],
+  ])('%s', (filter, sql) => {
+    expect(sqlOf(filter)).toBe(sql)
+  })
+})
+
+describe('elsewhere nulls and NaN are kept out by other means', () => {
+  test.each([
+    ["s ne 'x'", '"c0" IS DISTINCT FROM $1'],
+    ['d eq e', `"c2" IS NOT DISTINCT FROM "c7" AND "c2" IS DISTINCT FROM CAST('NaN' AS DOUBLE)`],
+    ['d lt e', '"c2" < "c7" AND NOT isnan("c7")'],
+    ['d add 1 gt 5', `nullif("c2" + CAST($1 AS DOUBLE), CAST('NaN' AS DOUBLE)) > CAST($2 AS DOUBLE)`],
+    ['not (i gt 5)', 'NOT coalesce("c1" > CAST($1 AS BIGINT), FALSE)'],
+    ['not (i eq 5)', 'NOT ("c1" IS NOT DISTINCT FROM CAST($1 AS BIGINT))'],
+    ['(i gt 5) eq b', 'coalesce("c1" > CAST($1 AS BIGINT), FALSE) IS NOT DISTINCT FROM "c4"'],
+    ['not (i in (1, 2))', 'NOT coalesce("c1" IN (CAST($1 AS BIGINT), CAST($2 AS BIGINT)), FALSE)'],
+    ["not startswith(s, 'ab')", 'NOT starts_with("c0", $1)'],
+  ])('%s', (filter, sql) => {
+    expect(sqlOf(filter)).toBe(sql)
+  })
+})
+
+describe('parentheses stand where SQL needs them', () => {
+  test.each([
+    ['(b or b) and b', '("c4" OR "c4") AND "c4"'],
+    ['b or b and b', '("c4" OR "c4" AND "c4")'],
+    ['b and (b and b)', '"c4" AND "c4" AND "c4"'],
+    [
+      '(d add e) mul d gt e sub (d sub e)',
+      `nullif(("c2" + "c7") * "c2", CAST('NaN' AS DOUBLE)) > "c7" - ("c2" - "c7")`,
+    ],
+    ["concat(s, s) eq 'x'", '"c0" || "c0" = $1'],
+    ['-(-(d)) lt 1', '-(-"c2") < CAST($1 AS DOUBLE)'],
+  ])('%s', (filter, sql) => {
+    expect(sqlOf(filter)).toBe(sql)
+  })
+})
+
+test('what can fail is evaluated only where the rest has not decided', () => {
+  const zero =
+    "error('The filter divides by zero: the right operand of the operator at position 16 is 0 in a row.')"
+  const division = `CASE WHEN "c1" = 0 THEN ${zero} ELSE CAST($2 AS BIGINT) // "c1" END > CAST($3 AS BIGINT)`
+  const guard = '"c1" IS DISTINCT FROM CAST($1 AS BIGINT)'
+  expect(sqlOf('i ne 0 and 100 div i gt 5')).toBe(
+    `${guard} AND CASE WHEN ${guard} THEN ${division} ELSE FALSE END`,
+  )
+})
+
+test('lists beyond DuckDB’s own are searched, so that no join can reorder the rows', () => {
+  const many = Array.from({ length: 40 }, (_, index) => index)
+  expect(sqlOf(`i in (${many})`)).toMatch(
+    /^\("c1" = CAST\(\$1 AS BIGINT\)( OR "c1" = CAST\(\$\d+ AS BIGINT\)){39}\)$/,
+  )
+  const more = compileFilter(`s in (${Array.from({ length: 5000 }, (_, index) => `'k${index}'`)})`, columns)
+  expect(more.sql).toMatch(/^"c0" >= \$\d+ AND "c0" <= \$\d+ AND CASE WHEN "c0" < \$/)
+  expect(more.sql).not.toContain(' IN (')
+  expect(more.parameters.length).toBeLessThan(1500)
+})
+
+test('alternatives of equality become one list', () => {
+  expect(sqlOf("s eq 'a' or i gt 5 or s eq 'b'")).toBe('("c0" IN ($1, $2) OR "c1" > CAST($3 AS BIGINT))')
+})
+
+test('parameters are numbered from where the caller says', () => {
+  const { sql, parameters } = compileFilter("s eq 'x' and i eq 5", columns, { firstParameter: 7 })
+  expect(sql).toBe('"c0" = $7 AND "c1" = CAST($8 AS BIGINT)')
+  expect(parameters).toEqual(['x', '5'])
+})
+
+test('the columns used are named once each, in the order found', () => {
+  expect(compileFilter("i gt 5 and s eq 'x' or i lt 3 and contains(s, 'y')", columns).columns).toEqual([
+    'i',
+    's',
+  ])
+})
