@@ -13,22 +13,25 @@ export interface DuckDb {
   open(config: Readonly<Record<string, string>>): bigint
   close(database: bigint): void
   connect(database: bigint): bigint
-  disconnect(connection: bigint): void
+  /** Off the main thread: it waits for what the connection still does. */
+  disconnect(connection: bigint): Promise<void>
   /** Makes the connection's running query fail. Harmless when none runs, without effect on one that starts later. */
   interrupt(connection: bigint): void
-  /** Runs a statement that is quick and returns nothing of interest. Blocks. */
-  run(connection: bigint, sql: string): void
+  /** Off the main thread; for statements that return nothing of interest. */
+  run(connection: bigint, sql: string): Promise<void>
   /** Off the main thread. The statement is destroyed by the caller unless this rejects. */
   prepare(connection: bigint, sql: string): Promise<bigint>
   bind(statement: bigint, parameters: readonly string[]): void
-  destroyStatement(statement: bigint): void
+  /** Off the main thread, as `disconnect`. */
+  destroyStatement(statement: bigint): Promise<void>
   /** Off the main thread; resolves when the first rows are there or the query has failed. */
   execute(statement: bigint): Promise<Result>
   /** Off the main thread. The next chunk, which the caller destroys; undefined after the last. */
   fetch(result: Result): Promise<bigint | undefined>
   /** `duckdb_type` numbers of the result's columns. */
   columnTypes(result: Result): number[]
-  destroyResult(result: Result): void
+  /** Off the main thread, as `disconnect`. */
+  destroyResult(result: Result): Promise<void>
   chunkRows(chunk: bigint): number
   destroyChunk(chunk: bigint): void
   arrowOptions(connection: bigint): bigint
@@ -194,11 +197,15 @@ function load(): DuckDb {
       if (connect(database, connection) !== 0) failed(null, 'duckdb_connect')
       return connection[0]!
     },
-    disconnect: (connection) => disconnect(holding(connection)),
+    async disconnect(connection) {
+      const holder = holding(connection)
+      await off(disconnect, [holder], holder)
+    },
     interrupt: (connection) => interrupt(connection),
-    run(connection, sql) {
+    async run(connection, sql) {
       const memory = words(6)
-      const message = query(connection, sql, memory) === 0 ? undefined : (resultError(memory) ?? '')
+      const state = await off<number>(query, [connection, sql, memory], memory)
+      const message = state === 0 ? undefined : (resultError(memory) ?? '')
       destroyResult(memory)
       if (message !== undefined) failed(message, sql)
     },
@@ -218,7 +225,10 @@ function load(): DuckDb {
         }
       }
     },
-    destroyStatement: (statement) => destroyPrepare(holding(statement)),
+    async destroyStatement(statement) {
+      const holder = holding(statement)
+      await off(destroyPrepare, [holder], holder)
+    },
     async execute(statement) {
       const memory = words(6)
       const state = await off<number>(execute, [statement, memory], memory)
@@ -238,7 +248,9 @@ function load(): DuckDb {
     columnTypes({ memory }) {
       return Array.from({ length: Number(columnCount(memory)) }, (_, column) => columnType(memory, column))
     },
-    destroyResult: ({ memory }) => destroyResult(memory),
+    async destroyResult({ memory }) {
+      await off(destroyResult, [memory], memory)
+    },
     chunkRows: (chunk) => Number(chunkSize(chunk)),
     destroyChunk: (chunk) => destroyChunk(holding(chunk)),
     arrowOptions(connection) {

@@ -10,11 +10,10 @@ import {
 import type { ColumnType } from '../types.ts'
 import { Arena, type Batch, type Layout, layoutOf, type Vector, vectorOver, widthOf } from './batch.ts'
 
-/** A chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
-export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[]): Batch {
+/** The first rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
+export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], rows: number): Batch {
   const arena = new Arena('kept')
   arena.begin()
-  const rows = chunk.rowCount
   return {
     rows,
     vectors: types.map((type, column) => readColumn(chunk, column, layoutOf(type), rows, arena)),
@@ -28,7 +27,7 @@ function readColumn(
   rows: number,
   arena: Arena,
 ): Vector {
-  const values = chunk.getColumnValues(column)
+  const values = chunk.getColumnValues(column).slice(0, rows)
   const bits = (rows + 7) >> 3
   let validity: Uint8Array | undefined
   if (values.includes(null)) {

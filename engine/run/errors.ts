@@ -15,7 +15,6 @@ export function cancelled(signal: AbortSignal | undefined): EngineError {
 export function engineError(error: unknown): unknown {
   if (error instanceof EngineError || !(error instanceof Error)) return error
   const { message } = error
-  if (message.startsWith('INTERRUPT Error')) return cancelled(undefined)
   if (/No space left on device|max_temp_directory_size/.test(message)) {
     return new EngineError(
       'storage_full',
@@ -35,4 +34,12 @@ export function engineError(error: unknown): unknown {
     )
   }
   return error
+}
+
+/**
+ * Whether DuckDB says that it was interrupted. It does so by mistake, too, when one of its threads has failed and the
+ * others have noticed before the failure was noted down.
+ */
+export function saysInterrupted(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('INTERRUPT Error')
 }

@@ -54,9 +54,10 @@ export async function exportBytes(
   }
   const pieces = new Pieces(cursor, {
     rowBytes,
+    // The first bytes needn't wait for a thread to start.
     encode: async (chunks, first) =>
-      isSmall(chunks)
-        ? local.encode(chunks, first, (chunk, arena) => cursor.decode(chunk, arena))
+      isSmall(chunks) || (!around.pool.warm && first === 0)
+        ? local.encode(chunks, first, cursor)
         : around.pool.encode(id, recipe, chunks, first),
     allowance: (pieceBytes) =>
       Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 2 * around.pool.size * pieceBytes)),

@@ -146,7 +146,7 @@ async function openSource(options: ExecutorOptions): Promise<Source> {
   const wanted = options.source ?? 'auto'
   if (wanted !== 'node') {
     try {
-      return (await import('./native.ts')).openNativeSource(options)
+      return await (await import('./native.ts')).openNativeSource(options)
     } catch (error) {
       if (wanted === 'ffi') throw error
     }

@@ -3,7 +3,7 @@ import { type DuckDb, loadDuckDb, type Result } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
 import type { Statement } from '../types.ts'
 import { Calls } from './calls.ts'
-import { cancelled } from './errors.ts'
+import { cancelled, saysInterrupted } from './errors.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -17,14 +17,14 @@ import {
 } from './source.ts'
 
 /** The fast source: DuckDB through its C API. Throws where the library or koffi can't be loaded. */
-export function openNativeSource(options: SourceOptions): Source {
+export async function openNativeSource(options: SourceOptions): Promise<Source> {
   const duckdb = loadDuckDb()
   const database = duckdb.open(openSettings(options))
   const connection = duckdb.connect(database)
   try {
-    for (const sql of lockDown(options)) duckdb.run(connection, sql)
+    for (const sql of lockDown(options)) await duckdb.run(connection, sql)
   } finally {
-    duckdb.disconnect(connection)
+    await duckdb.disconnect(connection)
   }
   const cursors = new Set<NativeCursor>()
   let closed = false
@@ -77,7 +77,13 @@ class NativeCursor implements Cursor {
     signal?.addEventListener('abort', stop, { once: true })
     try {
       const { sql, parameters } = this.#statement
-      this.#duckdb.run(this.#connection, bufferSetting(this.#statement, rowBytes))
+      const setting = bufferSetting(this.#statement, rowBytes)
+      if (setting !== undefined) {
+        await this.#calls.call(
+          () => this.#duckdb.run(this.#connection, setting),
+          () => {},
+        )
+      }
       const prepared = await this.#calls.call(
         () => this.#duckdb.prepare(this.#connection, sql),
         (statement) => {
@@ -95,8 +101,9 @@ class NativeCursor implements Cursor {
         },
       )
     } catch (error) {
+      const cause = await this.#trueError(error)
       await this.close()
-      throw signal?.aborted ? cancelled(signal) : error
+      throw signal?.aborted ? cancelled(signal) : cause
     } finally {
       signal?.removeEventListener('abort', stop)
     }
@@ -105,17 +112,44 @@ class NativeCursor implements Cursor {
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const address = await this.#calls.call(
-      () => this.#duckdb.fetch(result),
-      (chunk) => {
-        if (!this.#calls.interrupted || chunk === undefined) return chunk
-        this.#duckdb.destroyChunk(chunk)
-        throw cancelled(undefined)
-      },
-    )
+    const address = await this.#calls
+      .call(
+        () => this.#duckdb.fetch(result),
+        (chunk) => {
+          if (!this.#calls.interrupted || chunk === undefined) return chunk
+          this.#duckdb.destroyChunk(chunk)
+          throw cancelled(undefined)
+        },
+      )
+      .catch(async (error) => {
+        throw await this.#trueError(error)
+      })
     if (address === undefined) return undefined
     const rows = this.#duckdb.chunkRows(address)
     return { kind: 'native', rows, address, options: this.#arrowOptions }
+  }
+
+  /** Where DuckDB says that it was interrupted and was not, the error of running the query once more. */
+  async #trueError(error: unknown): Promise<unknown> {
+    if (this.#calls.interrupted || !saysInterrupted(error)) return error
+    const { sql, parameters } = this.#statement
+    try {
+      await this.#calls.call(
+        async () => {
+          const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
+          try {
+            this.#duckdb.bind(prepared, parameters)
+            await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared))
+          } finally {
+            await this.#duckdb.destroyStatement(prepared)
+          }
+        },
+        () => {},
+      )
+      return error
+    } catch (cause) {
+      return cause
+    }
   }
 
   decode(chunk: Chunk, arena: Arena): Batch {
@@ -148,12 +182,12 @@ class NativeCursor implements Cursor {
   async #close(): Promise<void> {
     this.interrupt()
     await this.#calls.settled()
-    if (this.#result) this.#duckdb.destroyResult(this.#result)
-    if (this.#prepared !== undefined) this.#duckdb.destroyStatement(this.#prepared)
+    if (this.#result) await this.#duckdb.destroyResult(this.#result)
+    if (this.#prepared !== undefined) await this.#duckdb.destroyStatement(this.#prepared)
     this.#result = undefined
     this.#prepared = undefined
     this.#duckdb.destroyArrowOptions(this.#arrowOptions)
-    this.#duckdb.disconnect(this.#connection)
+    await this.#duckdb.disconnect(this.#connection)
     this.#onClose(this)
   }
 }

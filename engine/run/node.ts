@@ -1,9 +1,14 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBResult } from '@duckdb/node-api'
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
+} from '@duckdb/node-api'
 import type { Arena, Batch } from '../arrow/batch.ts'
 import { readChunk } from '../arrow/node.ts'
 import type { ColumnType, Statement } from '../types.ts'
 import { Calls } from './calls.ts'
-import { cancelled } from './errors.ts'
+import { cancelled, saysInterrupted } from './errors.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -57,6 +62,9 @@ class NodeCursor implements Cursor {
   readonly #connection: DuckDBConnection
   readonly #onClose: (self: NodeCursor) => void
   readonly #calls: Calls
+  readonly #sql: string
+  readonly #marked: boolean
+  #complete = false
   #result: DuckDBResult | undefined
   #closed: Promise<void> | undefined
 
@@ -66,6 +74,8 @@ class NodeCursor implements Cursor {
     this.#connection = connection
     this.#onClose = onClose
     this.#calls = new Calls(() => connection.interrupt())
+    this.#marked = /^\s*(select|from|with|values|\()/i.test(statement.sql)
+    this.#sql = this.#marked ? withEndMark(statement) : statement.sql
   }
 
   /** Closes itself where it fails. */
@@ -73,24 +83,25 @@ class NodeCursor implements Cursor {
     const stop = () => this.interrupt()
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
-    const { sql, parameters } = this.#statement
     try {
       await this.#calls.call(
         async () => {
-          await this.#connection.run(bufferSetting(this.#statement, rowBytes))
-          const prepared = await this.#connection.prepare(sql)
-          for (const [index, text] of parameters.entries()) prepared.bindVarchar(index + 1, text)
-          return prepared.stream()
+          const setting = bufferSetting(this.#statement, rowBytes)
+          if (setting !== undefined) await this.#connection.run(setting)
+          return (await this.#prepare(this.#sql)).stream()
         },
         (result) => (this.#result = result),
       )
       checkTypes(
         this.#statement,
-        this.#result!.columnTypes().map((type) => type.typeId),
+        this.#result!.columnTypes()
+          .slice(0, this.#marked ? -1 : undefined)
+          .map((type) => type.typeId),
       )
     } catch (error) {
+      const cause = this.#calls.interrupted || !saysInterrupted(error) ? error : await this.#failure()
       await this.close()
-      throw signal?.aborted ? cancelled(signal) : error
+      throw signal?.aborted ? cancelled(signal) : cause
     } finally {
       signal?.removeEventListener('abort', stop)
     }
@@ -103,8 +114,33 @@ class NodeCursor implements Cursor {
       () => result.fetchChunk(),
       (fetched) => fetched,
     )
-    if (!chunk || chunk.rowCount === 0) return undefined
-    return { kind: 'batch', rows: chunk.rowCount, batch: readChunk(chunk, this.#types) }
+    if (!chunk || chunk.rowCount === 0) {
+      if (this.#marked && !this.#complete) throw await this.#failure()
+      return undefined
+    }
+    this.#complete =
+      this.#marked && chunk.getColumnVector(this.#types.length).getItem(chunk.rowCount - 1) === true
+    const rows = chunk.rowCount - (this.#complete ? 1 : 0)
+    return { kind: 'batch', rows, batch: readChunk(chunk, this.#types, rows) }
+  }
+
+  /** The package ends a failed stream as if it were whole. Running the query once more gives the error. */
+  async #failure(): Promise<unknown> {
+    try {
+      await this.#calls.call(
+        async () => (await this.#prepare(`EXPLAIN ANALYZE ${this.#sql}`)).run(),
+        (result) => result,
+      )
+      return new Error('The result ended before its last row')
+    } catch (error) {
+      return error
+    }
+  }
+
+  async #prepare(sql: string): Promise<DuckDBPreparedStatement> {
+    const prepared = await this.#connection.prepare(sql)
+    for (const [index, text] of this.#statement.parameters.entries()) prepared.bindVarchar(index + 1, text)
+    return prepared
   }
 
   decode(chunk: Chunk, _arena: Arena): Batch {
@@ -130,4 +166,10 @@ class NodeCursor implements Cursor {
     this.#connection.closeSync()
     this.#onClose(this)
   }
+}
+
+/** The same rows and a last one whose last column is true: without it a stream has failed. */
+function withEndMark({ sql, columns }: Statement): string {
+  const nulls = columns.map(() => 'NULL')
+  return `SELECT *, false FROM (${sql}) UNION ALL SELECT ${[...nulls, 'true'].join(', ')}`
 }

@@ -19,6 +19,12 @@ export interface Piece {
   readonly note: unknown
 }
 
+/** Takes chunks, each of them once. A cursor is one. */
+export interface ChunkReader {
+  decode(chunk: Chunk, arena: Arena): Batch
+  discard(chunk: Chunk): void
+}
+
 /** What a thread writes into, piece after piece. */
 let scratch = new Output(1 << 20)
 const KEPT_SCRATCH = 16 << 20
@@ -32,18 +38,21 @@ export class PieceEncoder {
     this.#encoder = encoder
   }
 
-  /**
-   * @param first rows of the result before the first chunk
-   * @param decode reads a chunk into the arena and frees it
-   */
-  encode(chunks: readonly Chunk[], first: number, decode: (chunk: Chunk, arena: Arena) => Batch): Piece {
+  /** @param first rows of the result before the first chunk */
+  encode(chunks: readonly Chunk[], first: number, reader: ChunkReader): Piece {
     const out = scratch
     out.length = 0
     let rows = 0
-    for (const chunk of chunks) {
-      const batch = decode(chunk, this.#arena)
-      this.#encoder.batch(batch, first + rows, out)
-      rows += batch.rows
+    let taken = 0
+    try {
+      for (const chunk of chunks) {
+        taken++
+        const batch = reader.decode(chunk, this.#arena)
+        this.#encoder.batch(batch, first + rows, out)
+        rows += batch.rows
+      }
+    } finally {
+      for (const chunk of chunks.slice(taken)) reader.discard(chunk)
     }
     const written = out.written()
     // Rooms are reserved for the worst case, so a piece leaves as a copy of its own size; the warm memory stays here.

@@ -1,8 +1,9 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { EngineError } from '../errors.ts'
 import type { Piece, Recipe } from './piece.ts'
 import type { Chunk } from './source.ts'
-import type { Answer, Job } from './worker.ts'
+import type { Answer, Failure, Job } from './worker.ts'
 
 interface Waiting {
   readonly resolve: (piece: Piece) => void
@@ -11,6 +12,7 @@ interface Waiting {
 
 interface Member {
   readonly worker: Worker
+  online: boolean
   readonly waiting: Map<number, Waiting>
   /** Exports whose recipe it has. */
   readonly known: Set<number>
@@ -21,7 +23,6 @@ export class WorkerPool {
   readonly #members: Member[] = []
   readonly #size: number
   #nextId = 0
-  #closed = false
 
   constructor(size: number) {
     this.#size = size
@@ -29,6 +30,12 @@ export class WorkerPool {
 
   get size(): number {
     return this.#size
+  }
+
+  /** Whether a thread runs already. Where none does, one is started, for the next time. */
+  get warm(): boolean {
+    if (this.#members.length === 0) this.#members.push(this.#start())
+    return this.#members.some((member) => member.online)
   }
 
   /** Pieces being encoded or waiting for it. */
@@ -60,7 +67,6 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
     await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
   }
 
@@ -78,26 +84,32 @@ export class WorkerPool {
   #start(): Member {
     // The same file beside this one, from sources and from what they were built to.
     const worker = new Worker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
-    const member: Member = { worker, waiting: new Map(), known: new Set() }
+    const member: Member = { worker, online: false, waiting: new Map(), known: new Set() }
     worker.unref()
+    worker.once('online', () => (member.online = true))
     worker.on('message', (answer: Answer) => {
       const waiting = member.waiting.get(answer.id)
       member.waiting.delete(answer.id)
       if (member.waiting.size === 0) worker.unref()
       if ('piece' in answer) waiting?.resolve(answer.piece)
-      else waiting?.reject(answer.error)
+      else waiting?.reject(errorOf(answer.failure))
     })
-    worker.on('error', (error) => this.#replace(member, error))
-    worker.on('exit', () => this.#replace(member, new Error('An encoding thread has ended')))
+    worker.on('error', (error) => this.#drop(member, error))
+    worker.on('exit', () => this.#drop(member, new Error('An encoding thread has ended')))
     return member
   }
 
-  /** A thread has died: what it was to do fails, what comes goes to a new one. */
-  #replace(member: Member, error: unknown): void {
+  /** A thread has died: what it was to do fails. Another is started when there is work. */
+  #drop(member: Member, error: unknown): void {
     const index = this.#members.indexOf(member)
     if (index < 0) return
-    if (!this.#closed) this.#members[index] = this.#start()
+    this.#members.splice(index, 1)
     for (const { reject } of member.waiting.values()) reject(error)
     member.waiting.clear()
   }
+}
+
+function errorOf(failure: Failure): unknown {
+  if ('cause' in failure) return failure.cause
+  return new EngineError(failure.code, failure.message, failure.details && { details: failure.details })
 }

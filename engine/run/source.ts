@@ -73,19 +73,25 @@ export function lockDown(options: SourceOptions): string[] {
   ]
 }
 
-/** What DuckDB may hold ready of a result: enough for the readers not to wait, little enough for a hundred of them. */
-const READY_BYTES = 1 << 20
+/**
+ * What DuckDB holds ready of a result unless it is told otherwise (1 MB): enough for the readers not to wait, little
+ * enough for a hundred of them.
+ */
+const READY_KIB = 976
 /** Of a result that nothing is known of; texts may be long. */
 const UNKNOWN_ROW_BYTES = 256
 
 /**
- * The setting that keeps about `READY_BYTES` of a result ready. DuckDB counts 16 bytes for a text however long it is,
- * so the size is given in the bytes that it counts.
+ * The setting that keeps about a megabyte of a result ready, where it is not the usual one. DuckDB counts 16 bytes for a
+ * text however long it is, so the size is given in the bytes that it counts.
  */
-export function bufferSetting(statement: Statement, rowBytes: number = UNKNOWN_ROW_BYTES): string {
+export function bufferSetting(
+  statement: Statement,
+  rowBytes: number = UNKNOWN_ROW_BYTES,
+): string | undefined {
   const counted = statement.columns.reduce((sum, { type }) => sum + countedBytes(type), 0)
-  const size = READY_BYTES * Math.min(1, counted / Math.max(rowBytes, 1))
-  return `SET SESSION streaming_buffer_size = '${Math.max(1, Math.round(size / 1024))}KiB'`
+  const size = Math.round((READY_KIB * counted) / Math.max(rowBytes, 1))
+  return size < READY_KIB ? `SET SESSION streaming_buffer_size = '${Math.max(1, size)}KiB'` : undefined
 }
 
 function countedBytes(type: ColumnType): number {

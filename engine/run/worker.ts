@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
-import type { Arena, Batch } from '../arrow/batch.ts'
 import { loadDuckDb } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
 import { openEncoder } from '../encode/formats.ts'
-import { type Piece, PieceEncoder, type Recipe } from './piece.ts'
+import { EngineError, type ErrorCode } from '../errors.ts'
+import { type ChunkReader, type Piece, PieceEncoder, type Recipe } from './piece.ts'
 import type { Chunk } from './source.ts'
 
 /** What the pool sends: chunks to encode (with the recipe, the first time), or that an export is over. */
@@ -18,12 +18,16 @@ export type Job =
     }
   | { readonly kind: 'forget'; readonly exportId: number }
 
-/** What comes back for an `encode`. */
-export type Answer = { readonly id: number } & ({ readonly piece: Piece } | { readonly error: unknown })
+/** What comes back for an `encode`. Errors lose their class between threads, so ours travel in parts. */
+export type Answer = { readonly id: number } & ({ readonly piece: Piece } | { readonly failure: Failure })
+
+export type Failure =
+  | { readonly code: ErrorCode; readonly message: string; readonly details: EngineError['details'] }
+  | { readonly cause: unknown }
 
 interface Open {
   readonly encoder: Promise<PieceEncoder>
-  readonly decode: (chunk: Chunk, arena: Arena) => Batch
+  readonly reader: ChunkReader
 }
 
 const port = parentPort!
@@ -40,34 +44,38 @@ async function work(job: Job): Promise<void> {
     exports.delete(job.exportId)
     return
   }
-  let undecoded = job.chunks
   try {
     if (job.recipe) exports.set(job.exportId, open(job.recipe))
-    const { encoder, decode } = exports.get(job.exportId)!
-    const piece = (await encoder).encode(job.chunks, job.first, (chunk, arena) => {
-      undecoded = undecoded.slice(1)
-      return decode(chunk, arena)
-    })
+    const { encoder, reader } = exports.get(job.exportId)!
+    const piece = (await encoder).encode(job.chunks, job.first, reader)
     const answer: Answer = { id: job.id, piece }
     port.postMessage(answer, [piece.bytes.buffer])
   } catch (error) {
-    for (const chunk of undecoded) {
-      if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)
-    }
-    const answer: Answer = { id: job.id, error }
+    const answer: Answer = { id: job.id, failure: failureOf(error) }
     port.postMessage(answer)
   }
 }
 
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof EngineError)) return { cause: error }
+  const { code, message, details } = error
+  return { code, message, details }
+}
+
 function open({ format, columns, options }: Recipe): Open {
   const types = columns.map((column) => column.type)
-  let reader: NativeReader | undefined
+  let native: NativeReader | undefined
   return {
     encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder)),
-    decode: (chunk, arena) => {
-      if (chunk.kind === 'batch') return chunk.batch
-      reader ??= new NativeReader(loadDuckDb(), types, arena)
-      return reader.read(chunk.options, chunk.address)
+    reader: {
+      decode: (chunk, arena) => {
+        if (chunk.kind === 'batch') return chunk.batch
+        native ??= new NativeReader(loadDuckDb(), types, arena)
+        return native.read(chunk.options, chunk.address)
+      },
+      discard: (chunk) => {
+        if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)
+      },
     },
   }
 }
