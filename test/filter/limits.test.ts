@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EngineError } from '../../engine/errors.ts'
+import { compileFilter, DEFAULT_LIMITS } from '../../engine/filter/index.ts'
+import { Table } from './support/table.ts'
+
+let table: Table
+beforeAll(async () => {
+  table = await Table.create(
+    {
+      i: 'integer',
+      d: 'double',
+      p: 'decimal(10,2)',
+      s: 'string',
+      b: 'boolean',
+      at: 'timestamptz',
+      day: 'date',
+    },
+    [
+      ['1', '1.5', '2.5', 'a', 'true', '2020-01-01 00:00:00+00', '2020-01-01'],
+      [null, null, null, null, null, null, null],
+    ],
+  )
+})
+afterAll(() => table[Symbol.asyncDispose]())
+
+function refusal(filter: string, limits = {}): EngineError {
+  try {
+    compileFilter(filter, table.columns, { limits })
+  } catch (error) {
+    return error as EngineError
+  }
+  throw new Error('not refused')
+}
+
+/** Applies `wrap` so many times. */
+function nested(times: number, wrap: (inner: string) => string, innermost: string): string {
+  let text = innermost
+  for (let level = 0; level < times; level++) text = wrap(text)
+  return text
+}
+
+function series(count: number, item: (index: number) => string, between: string): string {
+  return Array.from({ length: count }, (_, index) => item(index)).join(between)
+}
+
+describe('large filters work', () => {
+  test('100,000 characters', async () => {
+    expect(await table.rows(`s ne '${'x'.repeat(100_000)}'`)).toEqual([0, 1])
+  })
+
+  test.each([
+    ['integers', `i in (${series(20_000, (index) => `${index}`, ',')})`, [0]],
+    ['texts', `s in (${series(20_000, (index) => `'${index}'`, ',')}, 'a')`, [0]],
+    ['values of a function', `tolower(s) in (${series(20_000, (index) => `'${index}'`, ',')}, 'a')`, [0]],
+    [
+      'moments',
+      `at in (${series(3_000, (index) => `2020-01-01T00:${String(index % 60).padStart(2, '0')}:00Z`, ',')})`,
+      [0],
+    ],
+  ])('a list of thousands of %s', async (_, filter, rows) => {
+    expect(await table.rows(filter)).toEqual(rows)
+  })
+
+  test.each([
+    ['or', series(5_000, (index) => `i eq ${index}`, ' or '), [0]],
+    ['and', series(5_000, (index) => `i ne ${index + 5}`, ' and '), [0, 1]],
+    ['and within or', series(3_000, (index) => `i eq ${index} and s eq 'a'`, ' or '), [0]],
+    ['or within and', series(2_000, (index) => `(i ne ${index + 5} or s eq 'x')`, ' and '), [0, 1]],
+    ['or of functions', series(2_000, (index) => `contains(s, 'x${index}')`, ' or '), []],
+  ])('a chain of thousands: %s', async (_, filter, rows) => {
+    expect(await table.rows(filter)).toEqual(rows)
+  })
+})
+
+describe('as deep as the limit allows, DuckDB follows', () => {
+  const depth = DEFAULT_LIMITS.nesting - 2
+  test.each([
+    ['parentheses', nested(depth, (x) => `(${x})`, 'b')],
+    ['not', 'not '.repeat(depth) + 'b'],
+    ['minus', `${'-'.repeat(depth)}(i) lt 5`],
+    ['a chain of additions', `${nested(depth, (x) => `${x} add 1`, 'i')} gt 5`],
+    ['additions to the right', `${nested(depth, (x) => `1 add (${x})`, 'i')} gt 5`],
+    ['decimals', `${nested(100, (x) => `${x} add 0.1`, 'p')} gt 5`],
+    ['divisions of decimals', `${nested(depth, (x) => `${x} div 2.5`, 'p')} lt 5`],
+    ['functions', `${nested(depth, (x) => `tolower(${x})`, 's')} eq 'a'`],
+    ['substrings', `${nested(depth, (x) => `substring(${x}, 0)`, 's')} eq 'a'`],
+    ['equality', nested(depth, (x) => `(${x}) eq b`, 'b')],
+    ['order', nested(depth, (x) => `(${x}) gt b`, 'b')],
+    ['conditions', nested(depth, (x) => `case(${x}: b, true: false)`, 'b')],
+    ['moments', `${nested(depth, (x) => `${x} add duration'PT1S'`, 'at')} gt 2000-01-01`],
+    ['and, or by turns', nested(70, (x) => `(${x} and b or b)`, 'b')],
+    ['guards', nested(40, (x) => `(${x} and i gt 1 and 1 div i gt 0)`, 'b')],
+  ])('%s', async (_, filter) => {
+    await expect(table.rows(filter)).resolves.toBeInstanceOf(Array)
+  })
+})
+
+describe('beyond the limits is a clear refusal', () => {
+  test.each([
+    ['100,000 parentheses', '('.repeat(100_000)],
+    ['98,000 closed parentheses', `${'('.repeat(49_000)}b${')'.repeat(49_000)}`],
+    ['90,000 minus signs', `${'-'.repeat(90_000)}5 eq 5`],
+    ['20,000 times not', `${'not '.repeat(20_000)}b`],
+    ['functions in each other', nested(10_000, (x) => `tolower(${x})`, 's')],
+    ['an endless sum', series(20_000, () => '1', ' add ')],
+    ['equality after equality', series(20_000, () => 'b', ' eq ')],
+    ['lists after lists', `b${' in (true)'.repeat(10_000)}`],
+  ])('%s', (_, filter) => {
+    const error = refusal(filter)
+    expect(error.code).toBe('filter_too_complex')
+    expect(error.message).toMatch(/^The filter nests deeper than 150 levels\./)
+  })
+
+  test('too long', () => {
+    expect(refusal(`s eq '${'x'.repeat(200_000)}'`).message).toBe(
+      'The filter has 200007 characters; at most 200000 are taken.',
+    )
+  })
+
+  test('too many words', () => {
+    expect(
+      refusal(
+        series(60_000, () => 'b', ' '),
+        { tokens: 50_000 },
+      ).message,
+    ).toBe('The filter has 60000 words and signs; at most 50000 are taken.')
+  })
+
+  test('SQL that would multiply', () => {
+    const error = refusal(`${nested(60, (x) => `i div (${x})`, 'i')} gt 5`)
+    expect(error.code).toBe('filter_too_complex')
+    expect(error.message).toMatch(/grows too long as SQL/)
+  })
+
+  test('numbers without end', () => {
+    expect(refusal(`i gt ${'9'.repeat(5000)}`).message).toBe(
+      'At position 6: a number of 5000 characters; at most 1000 are taken.',
+    )
+    expect(compileFilter('i lt 1e999999999', table.columns).sql).toBe('"c0" IS NOT NULL')
+    expect(compileFilter('i lt 1e-999999999', table.columns).parameters).toEqual(['0'])
+  })
+
+  test('limits may be narrowed', () => {
+    expect(refusal('((b))', { nesting: 1 }).code).toBe('filter_too_complex')
+    expect(refusal('b and b', { length: 3 }).code).toBe('filter_too_complex')
+  })
+
+  test('limits raised beyond what a stack holds', () => {
+    const filter = nested(20_000, (x) => `(${x})`, 'b')
+    expect(refusal(filter, { nesting: 1_000_000 }).message).toBe('The filter nests too deeply.')
+  })
+})

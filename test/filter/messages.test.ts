@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest'
+import type { EngineError } from '../../engine/errors.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
+import { GOODS } from './support/goods.ts'
+import { column } from './support/table.ts'
+
+const columns = Object.entries(GOODS).map(([name, type], index) => column(name, type, index))
+
+function refusal(filter: string): EngineError {
+  try {
+    compileFilter(filter, columns)
+  } catch (error) {
+    return error as EngineError
+  }
+  throw new Error(`${filter} was not refused`)
+}
+
+/** What users read. Each says where, what was found, and what would be right. */
+describe('messages', () => {
+  test.each([
+    ['', 'At position 1: the filter is empty. Write a condition, as in Price gt 5.'],
+    [' Sold', 'At position 1: the filter begins with a blank. Remove it.'],
+    [
+      'Name eq',
+      "At position 8: the filter ends after 'eq', where a column, a literal, a function or '(' is expected.",
+    ],
+    [
+      'Sold and',
+      "At position 9: the filter ends after 'and', where a column, a literal, a function or '(' is expected.",
+    ],
+    [
+      'Sold and )',
+      "At position 10: found ')' after 'and', where a column, a literal, a function or '(' is expected.",
+    ],
+    [
+      'Stock gt 5 Sold',
+      "At position 12: found 'Sold', where an operator like eq or and, or the end, is expected.",
+    ],
+    [
+      '(Stock gt 5 Sold)',
+      "At position 13: found 'Sold', where an operator like eq or and, or ')', is expected.",
+    ],
+    [
+      "Name equal 'x'",
+      "At position 6: found 'equal', where an operator like eq or and, or the end, is expected.",
+    ],
+    [
+      "Name neq 'x'",
+      "At position 6: found 'neq', where an operator like eq or and, or the end, is expected. Did you mean eq?",
+    ],
+    [
+      'eq 5',
+      "At position 4: found '5', where an operator like eq or and, or the end, is expected. 'eq' was read as a column, because of where it stands.",
+    ],
+    [
+      "Name like 'a%'",
+      "At position 6: 'like' is no operator here. Write contains(x, 'a'), startswith(x, 'a') or endswith(x, 'a').",
+    ],
+    ['Name is null', "At position 6: 'is' is no operator here. Write eq null or ne null."],
+    [
+      "Name not in ('a')",
+      "At position 6: 'not' is no operator here. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).",
+    ],
+    ["Name = 'x'", "At position 6: '=' is no operator here. Write eq."],
+    ['Sold && Sold', "At position 6: '&&' is no operator here. Write and."],
+    ['(Stock gt 5', "At position 12: the filter ends, but the '(' at position 1 is not closed."],
+    ['Stock gt 5)', "At position 11: found ')' without a '(' before it."],
+    [
+      "Name eq ('a', 'b')",
+      "At position 13: found ',' outside of a function and of a list. A list can stand only after 'in'.",
+    ],
+    [
+      "Name in 'a'",
+      "At position 9: found 'a' after 'in', where '(' and a list of literals are expected, as in x in (1, 2) or x in ('a', 'b').",
+    ],
+    [
+      'Stock in (1 2)',
+      "At position 13: found '2' in a list, which holds literals parted by commas, as in x in (1, 2) or x in ('a', 'b').",
+    ],
+    [
+      "Name in ['a']",
+      "At position 9: '[' is not supported here: a list is written in parentheses, as in x in ('a', 'b').",
+    ],
+    ["Name in ('a', Note)", "At position 15: a list after 'in' holds literals only, not 'Note'."],
+    ["Name in('a')", "At position 6: 'in' needs a blank after it."],
+    ['not(Sold)', "At position 1: 'not' needs a blank after it, as in not (…)."],
+    [
+      "contains (Name, 'a')",
+      "At position 10: found '(', where an operator like eq or and, or the end, is expected. No blank may stand between contains and its '('.",
+    ],
+    ["Name eq 'x", "At position 9: this text has no closing '. A ' inside a text is written twice."],
+    ['Name eq ’x’', 'At position 9: the quote ’ is not a straight one. Texts stand in \'…\', names in "…".'],
+    ["Name\neq 'x'", 'At position 5: the white space U+000A. Only blanks and tabs may part words.'],
+    ['Stock eq 5-3', "At position 10: '5-3' is no literal. Write 5 sub 3."],
+    ['Stock eq 5.', "At position 10: '5.' ends in a point. Write 5.0 or 5."],
+    ['Stock eq .5', "At position 10: '.5' begins with a point. Write 0.5."],
+    ['Stock eq 5L', "At position 10: '5L' has a suffix, which numbers no longer have. Write 5."],
+    ['2nd eq 5', `At position 1: '2nd' is no number, and a name that begins with a digit is written "2nd".`],
+    ['Made eq 2024-02-30', "At position 9: '2024-02-30' has day 30; that month has the days 01 to 29."],
+    [
+      'Made eq 2024-2-3',
+      "At position 9: '2024-2-3' is no date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.",
+    ],
+    [
+      'Seen gt 2024-01-01T10:00:00 02:00',
+      "At position 29: found '02:00', where an operator like eq or and, or the end, is expected. If this is an offset, its '+' was lost: in a URL it is written %2B.",
+    ],
+    [
+      'Opens eq 10:00:00Z',
+      "At position 10: '10:00:00Z' is no time of day. Write 13:45 or 13:45:00.5, without an offset.",
+    ],
+    [
+      "Made eq datetime'2024-01-01'",
+      "At position 9: the prefix datetime'…' is no longer in the language. Write the moment bare, as 2024-02-29T13:45:00Z.",
+    ],
+    [
+      "Seen add duration'P1Y' gt now()",
+      "At position 10: 'P1Y' is no duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes and seconds.",
+    ],
+    ["contain(Name, 'a')", 'At position 1: contain() is no function. Did you mean contains?'],
+    ['contains(Name)', 'At position 1: contains(text, part) takes 2 arguments, not 1.'],
+    [
+      'cast(Name, Edm.Int32) eq 5',
+      'At position 1: cast() is not supported here: numbers, and dates with moments, compare without it.',
+    ],
+    [
+      'Name/Length eq 5',
+      "At position 5: '/' is not supported here: a table has no paths, no any and no all. To divide, write div or divby.",
+    ],
+    [
+      'Name eq @p',
+      "At position 9: '@p' is not supported here: parameter aliases, annotations and $it, $root, $this mean nothing on a table.",
+    ],
+    [
+      "Name has Sales.Color'Red'",
+      "At position 6: 'has' is no operator here, because no column has an enumeration type.",
+    ],
+    ['Price div 0 eq 1', "At position 7: 'div' divides by zero."],
+    [
+      "matchesPattern(Name, '(?=a)')",
+      'At position 22: the pattern of matchesPattern() has a lookahead, which is not supported, at its character 3.',
+    ],
+    [
+      'year(2024-01-01T00:00:00+02:00) eq 2023',
+      'At position 6: year() looks at a moment in UTC, so its literal must be in UTC, too: write it with Z, not with another offset.',
+    ],
+    [
+      'case(Sold: 1, 2) eq 1',
+      "At position 16: case() takes pairs, a condition and a result with ':' between them.",
+    ],
+    [
+      'case(Stock gt 10:15, true: 1) eq 1',
+      "At position 20: case() takes pairs, a condition and a result with ':' between them. 10:15 reads as a time of day: put blanks around the ':'.",
+    ],
+  ])('%s', (filter, message) => {
+    const error = refusal(filter)
+    expect(error.code).toBe('invalid_filter')
+    expect(error.message).toBe(message)
+  })
+})
+
+describe('messages about types', () => {
+  test.each([
+    [
+      'Name',
+      'At position 1: a filter is a condition, but Name is string. Compare it with something, as in x eq 5.',
+    ],
+    ['Name eq 5', "At position 6: 'eq' can't compare Name (string) with 5 (integer). Write it as text: '5'."],
+    [
+      "Price eq '5'",
+      "At position 7: 'eq' can't compare Price (decimal(10,2)) with '5' (string). Write 5 without quotes.",
+    ],
+    [
+      "Made gt 'May'",
+      "At position 6: 'gt' can't compare Made (date) with 'May' (string). A date is written without quotes, as 2024-02-29.",
+    ],
+    ['Sold eq 1', "At position 6: 'eq' can't compare Sold (boolean) with 1 (integer). Write true or false."],
+    ['Raw eq Raw', "At position 5: 'eq' can't compare binary values; they can only be compared with null."],
+    [
+      "not Name eq 'x'",
+      "At position 1: 'not' takes a condition, but Name is string. 'not' binds more tightly than eq: write not (Name eq …).",
+    ],
+    ['Sold and Stock', "At position 10: 'and' takes conditions, but Stock is integer."],
+    [
+      "Name add 'x' eq 'y'",
+      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Name (string) and 'x' (string). To join texts, write concat(a, b).",
+    ],
+    [
+      'Seen add 5 gt now()',
+      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Seen (timestamptz) and 5 (integer). A duration is written like duration'P1D' or duration'PT12H'.",
+    ],
+    [
+      'Stock add 1 in (2)',
+      "At position 7: 'add' takes two numbers, or a date, moment or duration and a duration, not Stock (integer) and 1 in (2) (boolean). 'in' binds more tightly: put the arithmetic in parentheses.",
+    ],
+    ['-Name eq 5', "At position 1: '-' changes the sign of a number or a duration, not of Name (string)."],
+    ['length(Stock) eq 5', 'At position 8: length(text) takes string as text, not Stock (integer).'],
+    [
+      "hour('10:00') eq 10",
+      "At position 6: hour(time) takes timestamp, timestamptz or time as time, not '10:00' (string). Write 10:00 without quotes.",
+    ],
+    [
+      'Name in (5)',
+      "At position 10: 'in' can't find 5 (integer) equal to Name (string). Write it as text: '5'.",
+    ],
+    [
+      'Name in (Note)',
+      "At position 10: 'in' takes a list of literals, but Note is a column. To compare two columns, write eq.",
+    ],
+    [
+      'Seen gt 2024-01-01T10:00',
+      'At position 9: 2024-01-01T10:00 has no offset, which only a column of type timestamp may be compared with. Write 2024-01-01T10:00Z, or the offset.',
+    ],
+    [
+      "case(Sold: 1, true: 'x') eq 1",
+      "At position 1: the results of case() must be of one type, or all numbers, but it gives 1 (integer) and 'x' (string).",
+    ],
+    [
+      'matchesPattern(Name, Note)',
+      "At position 22: matchesPattern() takes its pattern as a literal, as in matchesPattern(Name, '^A').",
+    ],
+  ])('%s', (filter, message) => {
+    const error = refusal(filter)
+    expect(error.code).toBe('filter_type_error')
+    expect(error.message).toBe(message)
+  })
+})
+
+test('unknown columns are listed at once, each once, in the order found, before anything else is said', () => {
+  const error = refusal('Foo eq 5 and contains(bar, 5) and "so \'what\'" in (1) and Foo gt Name add 1')
+  expect(error.code).toBe('invalid_columns')
+  expect(error.message).toBe(
+    "Filter contains invalid column(s): Foo, bar, so 'what'. Column names are case-sensitive.",
+  )
+  expect(error.details).toEqual({ columns: ['Foo', 'bar', "so 'what'"] })
+})
+
+test('the position is given for programs, too', () => {
+  expect(refusal('Stock eq 5-3').details).toEqual({ position: 10 })
+})
