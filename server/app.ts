@@ -138,10 +138,10 @@ function serveConsole(app: FastifyInstance, folder: string): void {
       route.config = { ...route.config, public: true }
       route.schema = { hide: true }
     })
+    scope.get('/console', async (_request, reply) => reply.redirect(`${app.prefix}/console/`))
     await scope.register(staticFiles, {
       root: folder,
       prefix: '/console/',
-      redirect: true,
       setHeaders: (reply) => reply.header('content-security-policy', CONSOLE_POLICY),
     })
   })

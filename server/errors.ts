@@ -137,6 +137,14 @@ function fastifyError(error: unknown): ServerError | undefined {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
     default:
-      return undefined
+      return isRefusal(error)
+        ? new ServerError('bad_request', 'The request is not one that can be handled.')
+        : undefined
   }
+}
+
+/** Fastify's other complaints about requests, as of a QUERY without a type: not our fault. */
+function isRefusal(error: unknown): boolean {
+  const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
+  return String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
 }

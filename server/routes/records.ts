@@ -119,7 +119,11 @@ export const PROVIDER = record('A source of economic series.', {
     requests: { type: ['integer', 'null'] },
     perSeconds: { type: ['number', 'null'] },
     remaining: { type: ['integer', 'null'] },
-    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'When the first request that was spent counts no more; null: none was.' },
+    resetsAt: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When the first request that was spent counts no more; null: none was.',
+    },
   }),
 })
 

@@ -84,6 +84,15 @@ describe('requests that are wrong in themselves', () => {
     expect((await at.call(ada, 'POST', '/datasets/1/data/')).statusCode).toBeGreaterThanOrEqual(400)
   })
 
+  it('a method that nobody uses is refused, not a 500', async () => {
+    expectError(await at.call(ada, 'QUERY', '/repositories'), 400, 'bad_request')
+    for (const method of ['PROPFIND', 'TRACE', 'LOCK', 'SEARCH']) {
+      const { statusCode } = await at.call(ada, method, '/repositories')
+      expect(statusCode, method).toBeGreaterThanOrEqual(400)
+      expect(statusCode, method).toBeLessThan(500)
+    }
+  })
+
   it('malformed percent-encoding in the path is 400', async () => {
     expectError(await at.call(ada, 'GET', '/repositories/%zz'), 400, 'invalid_url')
   })

@@ -48,7 +48,7 @@ export interface Platform extends AsyncDisposable {
 export const ROOT_KEY = 'the-root-key-of-the-tests'
 
 export async function platform(
-  options: { config?: Overrides; routes?: Routes; now?: () => Date } = {},
+  options: { config?: Overrides; routes?: Routes; now?: () => Date; console?: string } = {},
 ): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'parquetry-server-'))
   const upstream = await startUpstream(options.routes ?? {})
@@ -93,6 +93,7 @@ export async function platform(
     connectors,
     version: '1.2.3',
     ...(options.now && { now: options.now }),
+    ...(options.console !== undefined && { console: options.console }),
   })
   addGauges(services)
   services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })
