@@ -13,7 +13,7 @@ export class Database {
 
   constructor(file: string) {
     this.raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true })
-    this.raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;')
+    this.#guard(() => this.raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;'))
   }
 
   get<Row>(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
@@ -80,13 +80,15 @@ export class Database {
     try {
       return work()
     } catch (error) {
-      throw readable(error)
+      throw databaseError(error)
     }
   }
 }
 
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
+/** No room for the index of the write-ahead log. */
+const SQLITE_IOERR_SHMSIZE = 4_874
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 
 /** Whether an error is a violated UNIQUE constraint of the database. */
@@ -94,9 +96,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === SQLITE_CONSTRAINT_UNIQUE
 }
 
-function readable(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode ?? 0
-  if (code === SQLITE_FULL) {
+/** An error of SQLite's about the machine as one of ours; every other as it is. */
+export function databaseError(error: unknown): unknown {
+  const code = (error as { errcode?: number } | undefined)?.errcode
+  if (code === undefined) return error
+  if (code === SQLITE_FULL || code === SQLITE_IOERR_SHMSIZE) {
     return new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
   }
   if ((code & 0xff) === SQLITE_BUSY) {

@@ -1,5 +1,5 @@
 import { daysInMonth, daysOf } from './calendar.ts'
-import { invalid } from './errors.ts'
+import { excerpt, invalid } from './errors.ts'
 import { decimal, MOST_DIGITS, TYPE, type ValueType } from './values.ts'
 
 /** What a literal says, exactly: nothing is rounded before it is known what it meets. */
@@ -96,10 +96,15 @@ const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?/
 
 export function parseDate(text: string, at: number): LiteralValue {
   const days = daysFrom(text, at)
-  if (days < FIRST_DAY || days > LAST_DAY) {
-    throw invalid(at, `'${text}' is beyond the days that can be held, -5877641-06-25 to 5881580-07-10.`)
-  }
+  if (days < FIRST_DAY || days > LAST_DAY) throw beyondDays(text, at)
   return { kind: 'date', days }
+}
+
+function beyondDays(text: string, at: number): Error {
+  return invalid(
+    at,
+    `'${excerpt(text)}' is beyond the days that can be held, -5877641-06-25 to 5881580-07-10.`,
+  )
 }
 
 export function parseTime(text: string, at: number): LiteralValue {
@@ -117,7 +122,7 @@ export function parseMoment(text: string, at: number): LiteralValue {
   if (picos < FIRST_MOMENT * PICOS_PER_MICRO || picos > LAST_MOMENT * PICOS_PER_MICRO) {
     throw invalid(
       at,
-      `'${text}' is beyond the moments that can be held, -290308-12-22T00:00:00Z to 294247-01-10T04:00:54.775806Z.`,
+      `'${excerpt(text)}' is beyond the moments that can be held, -290308-12-22T00:00:00Z to 294247-01-10T04:00:54.775806Z.`,
     )
   }
   return { kind: 'moment', picos, offset }
@@ -126,8 +131,9 @@ export function parseMoment(text: string, at: number): LiteralValue {
 function daysFrom(text: string, at: number): number {
   const [, sign, digits, monthText, dayText] = DATE.exec(text)!
   if (digits!.length > 4 && digits!.startsWith('0')) {
-    throw invalid(at, `'${text}' has a year with a needless zero in front; a year has four digits or more.`)
+    throw invalid(at, `'${excerpt(text)}' has a year with a needless zero in front; a year has four digits or more.`)
   }
+  if (digits!.length > 7) throw beyondDays(text, at)
   const year = Number(digits) * (sign === '-' ? -1 : 1)
   const month = Number(monthText)
   const day = Number(dayText)

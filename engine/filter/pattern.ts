@@ -7,7 +7,9 @@ export function translatePattern(pattern: string): string {
   const reader = new Reader(pattern)
   const { text } = reader.alternatives(0)
   if (!reader.atEnd) throw reader.error("has a ')' without its '('")
-  return text
+  // DuckDB puts a search for a plain text in the place of a simple pattern, and overlooks a ^ in its midst. An
+  // alternative, though it never matches, is not simple.
+  return reader.innerAnchor ? `${text}|${NOTHING}` : text
 }
 
 /** RE2 refuses larger repetitions, and programs that are too large. */
@@ -72,6 +74,9 @@ class Reader {
   constructor(pattern: string) {
     this.#characters = [...pattern]
   }
+
+  /** Whether some ^ is not the first character, or some $ not the last. */
+  innerAnchor = false
 
   get atEnd(): boolean {
     return this.#at >= this.#characters.length
@@ -156,6 +161,7 @@ class Reader {
     switch (character) {
       case '^':
       case '$':
+        if (this.#at !== (character === '^' ? 0 : this.#characters.length - 1)) this.innerAnchor = true
         this.#at++
         return assertion(character)
       case '.':

@@ -3,9 +3,11 @@ import { zstdDecompressSync } from 'node:zlib'
 import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow'
 import { EngineError } from '../errors.ts'
 import type { Column, ColumnType } from '../types.ts'
+import { checkData } from './arrow-check.ts'
 import { textReader, typeOfArrow } from './arrow-values.ts'
 import { isTextual, knownColumns, layColumns, takes } from './columns.ts'
 import { FileSink } from './file.ts'
+import { unpacksTooLarge } from './gunzip.ts'
 import { KIND } from './kinds.ts'
 import type { DeclaredColumn } from './request.ts'
 import type { Hooks } from './task.ts'
@@ -36,7 +38,7 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
   const sink = await FileSink.create(task.target)
   const stream = createReadStream(task.file, { highWaterMark: 1024 * 1024 })
   try {
-    return await rewrite(task, plainChunks(stream), () => stream.bytesRead, sink, hooks)
+    return await rewrite(task, streamForm(stream), () => stream.bytesRead, sink, hooks)
   } catch (error) {
     // The library meets damaged bytes with errors of many kinds; those of the file system have a code.
     const { code } = error as { code?: string }
@@ -54,9 +56,20 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
   }
 }
 
-/** The library asks a Node stream for whole messages at once, which it refuses beyond 1 GiB. */
-async function* plainChunks(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stream) yield chunk
+const FILE_MAGIC = Buffer.from('ARROW1\0\0')
+
+/**
+ * The bytes of the stream; a file is one behind eight bytes, with a directory at its end that a stream doesn't need.
+ * (The library would read a file as a whole, and believe whatever its directory says. Of a Node stream it asks whole
+ * messages at once, which are refused beyond 1 GiB.)
+ */
+async function* streamForm(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let first = true
+  for await (const chunk of chunks) {
+    const isFile = first && FILE_MAGIC.equals(chunk.subarray(0, FILE_MAGIC.length))
+    first = false
+    yield isFile ? chunk.subarray(FILE_MAGIC.length) : chunk
+  }
 }
 
 async function rewrite(
@@ -76,14 +89,24 @@ async function rewrite(
   const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
   const rows = new TypedRows(layColumns(names, known, types))
   for await (const batch of reader) {
+    checkBatch(batch)
     for (const piece of pieces(batch)) {
       signal?.throwIfAborted()
       writeRows(rows, batch, piece, given, types)
       await sink.write(rows.out.take())
+      if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
       onProgress?.({ bytes: bytesRead(), rows: rows.rows })
     }
   }
   return rows.result(task.target)
+}
+
+/** @throws Error where the batch says that it has more than it has */
+function checkBatch(batch: RecordBatch): void {
+  for (const column of batch.data.children) {
+    if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
+    checkData(column)
+  }
 }
 
 function pieces(batch: RecordBatch): { from: number; to: number }[] {

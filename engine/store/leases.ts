@@ -18,6 +18,8 @@ export class Leases {
   readonly #versions: Versions
   readonly #process: string
   readonly #readers = new Map<number, number>()
+  /** Versions read without a lease, for want of room to write one down. */
+  readonly #unwritten = new Set<number>()
   readonly #onIdle: () => void
 
   /** @param onIdle called when the last reader of a version that is no longer current has left */
@@ -49,8 +51,15 @@ export class Leases {
     }
   }
 
-  /** Gives back the leases that nobody uses and that a dataset has moved on from. */
-  dropIdle(): void {
+  /**
+   * Writes down the leases that could not be, and gives back those that nobody uses and that a dataset has moved on
+   * from. Call it before versions are reclaimed.
+   */
+  settle(): void {
+    for (const id of this.#unwritten) {
+      if (this.#readers.has(id)) this.#versions.lease(id, this.#process)
+      this.#unwritten.delete(id)
+    }
     for (const [id, readers] of this.#readers) {
       if (readers > 0 || this.#isCurrent(id)) continue
       this.#versions.release(id, this.#process)
@@ -72,10 +81,11 @@ export class Leases {
         return version
       })
     } catch (error) {
-      // Reading goes on while the disk is full. Nobody can write then, so nobody replaces the version either.
-      if (error instanceof EngineError && error.code === 'storage_full')
-        return this.#versions.current(datasetId)
-      throw error
+      // Reading goes on while the disk is full. Until there is room again, nothing is reclaimed either.
+      if (!(error instanceof EngineError && error.code === 'storage_full')) throw error
+      const version = this.#versions.current(datasetId)
+      this.#unwritten.add(version.id)
+      return version
     }
   }
 

@@ -11,6 +11,7 @@ import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { Versions } from '../catalog/versions.ts'
 import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
 import { EngineError } from '../errors.ts'
+import { storageFull } from '../ingest/file.ts'
 import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import type { Column } from '../types.ts'
@@ -64,6 +65,8 @@ export class Store {
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
   readonly #background = new Set<Promise<void>>()
   readonly #merging = new Set<number>()
+  /** Parts whose files are gone and whose entries in the catalog are to go. */
+  readonly #discarded = new Set<number>()
   readonly #timer: NodeJS.Timeout
   #ingestor: Promise<Ingestor> | undefined
   #spooled = 0
@@ -81,7 +84,7 @@ export class Store {
     this.#leases = new Leases(this.database, this.versions, this.#mark.id, () =>
       this.#later(() => this.tidy()),
     )
-    if (options.role === 'server') this.#sweep()
+    if (options.role === 'server') ifThereIsRoom(() => this.#sweep())
     this.#timer = setInterval(() => this.#later(() => this.tidy()), TIDY_MS)
     this.#timer.unref()
   }
@@ -185,7 +188,9 @@ export class Store {
 
   /** Removes versions and parts that nothing needs any more. */
   tidy(): void {
-    this.#leases.dropIdle()
+    for (const id of this.#discarded) this.versions.dropPart(id)
+    this.#discarded.clear()
+    this.#leases.settle()
     for (const id of this.versions.reclaim()) rmSync(partFile(this.layout, id), { force: true })
   }
 
@@ -221,8 +226,10 @@ export class Store {
     clearInterval(this.#timer)
     await this.settled()
     await (await this.#ingestor)?.close()
-    this.versions.forgetProcess(this.#mark.id)
-    this.tidy()
+    ifThereIsRoom(() => {
+      this.versions.forgetProcess(this.#mark.id)
+      this.tidy()
+    })
     this.#mark.end()
     this.database.close()
     this.#serverLock?.release()
@@ -253,10 +260,15 @@ export class Store {
       this.versions.describePart(part)
       return { part, columns }
     } catch (error) {
-      await rm(target, { force: true })
-      this.versions.dropPart(id)
-      throw diskFull(error)
+      this.#discard(id)
+      throw storageFull(error)
     }
+  }
+
+  #discard(part: number): void {
+    rmSync(partFile(this.layout, part), { force: true })
+    this.#discarded.add(part)
+    this.#later(() => this.tidy())
   }
 
   /**
@@ -269,24 +281,18 @@ export class Store {
     content: (current: Version) => { columns: readonly Column[]; parts: readonly Part[] } | undefined,
     number: (current: Version) => number = (current) => current.number + 1,
   ): boolean {
-    let shown = false
-    let taken = false
+    let shown: { readonly parts: readonly Part[] } | undefined
     try {
-      this.database.transaction(() => {
+      shown = this.database.transaction(() => {
         const current = this.versions.current(datasetId)
         const next = content(current)
-        if (!next) return
-        this.versions.commit(datasetId, { ...next, number: number(current) })
-        // An upload without rows makes a version of its own but needs no part.
-        taken = next.parts.some((one) => one.id === part?.id)
-        shown = true
+        if (next) this.versions.commit(datasetId, { ...next, number: number(current) })
+        return next
       })
-      return shown
+      return shown !== undefined
     } finally {
-      if (part && !(shown && taken)) {
-        rmSync(partFile(this.layout, part.id), { force: true })
-        this.versions.dropPart(part.id)
-      }
+      // An upload without rows makes a version of its own but needs no part.
+      if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
       this.#later(() => this.tidy())
     }
   }
@@ -335,7 +341,7 @@ export class Store {
     const processes = forgetDeadProcesses(this.layout, this.versions)
     // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
     const found = readdirSync(this.layout.parts)
-    this.#leases.dropIdle()
+    this.#leases.settle()
     this.versions.reclaim()
     const known = new Set(this.versions.allParts().map((part) => `${part.id}.parquet`))
     const swept = { files: 0, bytes: 0, processes }
@@ -384,7 +390,11 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-function diskFull(error: unknown): unknown {
-  if ((error as { code?: string }).code !== 'ENOSPC') return error
-  return new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
+/** Does what can wait: while the disk is full, it is left to the next time. */
+function ifThereIsRoom(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof EngineError && error.code === 'storage_full')) throw error
+  }
 }
