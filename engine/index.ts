@@ -10,7 +10,7 @@ import { type Executor, openExecutor } from './run/index.ts'
 import { Store, type Upload } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
 
-export { migrate } from './catalog/database.ts'
+export { databaseError, migrate } from './catalog/database.ts'
 export type { DatasetRecord, Repository } from './catalog/records.ts'
 export type { DeclaredColumn } from './columns.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'

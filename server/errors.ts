@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { ConnectorError } from '../connectors/errors.ts'
-import { EngineError } from '../engine/index.ts'
+import { databaseError, EngineError } from '../engine/index.ts'
 
 /**
  * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
@@ -93,7 +93,9 @@ const INTERNAL: ErrorAnswer = {
  * The one place where an error becomes an answer. Whatever was not raised on purpose is a 500 that says nothing: its
  * message may hold a path, SQL or an address.
  */
-export function errorAnswer(error: unknown): ErrorAnswer {
+export function errorAnswer(thrown: unknown): ErrorAnswer {
+  // The accounts' tables are asked directly, so a full disk comes as SQLite says it.
+  const error = databaseError(thrown)
   if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
   if (error instanceof EngineError) {
     return error.status >= 500 && error.code === 'internal'
