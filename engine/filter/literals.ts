@@ -131,7 +131,10 @@ export function parseMoment(text: string, at: number): LiteralValue {
 function daysFrom(text: string, at: number): number {
   const [, sign, digits, monthText, dayText] = DATE.exec(text)!
   if (digits!.length > 4 && digits!.startsWith('0')) {
-    throw invalid(at, `'${excerpt(text)}' has a year with a needless zero in front; a year has four digits or more.`)
+    throw invalid(
+      at,
+      `'${excerpt(text)}' has a year with a needless zero in front; a year has four digits or more.`,
+    )
   }
   if (digits!.length > 7) throw beyondDays(text, at)
   const year = Number(digits) * (sign === '-' ? -1 : 1)

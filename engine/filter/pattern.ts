@@ -7,10 +7,15 @@ export function translatePattern(pattern: string): string {
   const reader = new Reader(pattern)
   const { text } = reader.alternatives(0)
   if (!reader.atEnd) throw reader.error("has a ')' without its '('")
-  // DuckDB puts a search for a plain text in the place of a simple pattern, and overlooks a ^ in its midst. An
-  // alternative, though it never matches, is not simple.
-  return reader.innerAnchor ? `${text}|${NOTHING}` : text
+  return PLAIN.test(pattern) ? text : `${text}|${NOTHING}`
 }
+
+/**
+ * Where it can, DuckDB puts a search for a text in the place of a pattern, and errs in doing so: it overlooks a ^ in the
+ * midst and an empty group. So this is left to it only for texts, and all else gets an alternative that never matches,
+ * which it leaves alone.
+ */
+const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]+\$?$/
 
 /** RE2 refuses larger repetitions, and programs that are too large. */
 const MOST_REPETITIONS = 1000
@@ -74,9 +79,6 @@ class Reader {
   constructor(pattern: string) {
     this.#characters = [...pattern]
   }
-
-  /** Whether some ^ is not the first character, or some $ not the last. */
-  innerAnchor = false
 
   get atEnd(): boolean {
     return this.#at >= this.#characters.length
@@ -161,7 +163,6 @@ class Reader {
     switch (character) {
       case '^':
       case '$':
-        if (this.#at !== (character === '^' ? 0 : this.#characters.length - 1)) this.innerAnchor = true
         this.#at++
         return assertion(character)
       case '.':

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { translatePattern } from '../../engine/filter/pattern.ts'
+import { Random } from './support/random.ts'
+import { Table } from './support/table.ts'
+
+let table: Table
+beforeAll(async () => {
+  table = await Table.create({ s: 'string' }, [['x']])
+})
+afterAll(() => table[Symbol.asyncDispose]())
+
+const TEXTS = [
+  ...[
+    '',
+    'a',
+    'b',
+    'A',
+    'ab',
+    'abc',
+    'aaa',
+    'ba',
+    '1',
+    '12',
+    '_',
+    '-',
+    '.',
+    '\\',
+    '[',
+    ']',
+    '{',
+    '}',
+    '/',
+    '^',
+    '$',
+  ],
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    'a\nb',
+    '\r',
+    '\v',
+    '\f',
+    '\u00a0',
+    '\u2028',
+    '\u3000',
+    '\ufeff',
+    '\u0085',
+    '\b',
+    '\u0001',
+  ],
+  ...['é', 'e\u0301', 'ß', 'Σ', 'я', '日本', '🎉', 'a🎉b', '\u{10ffff}', 'a b', 'x-y', 'foo.bar', 'A1b2'],
+]
+
+/** Which of the texts DuckDB matches with a translated pattern. */
+async function matches(pattern: string): Promise<string[]> {
+  const rows = TEXTS.map((_, index) => `(${index}, $${index + 2})`).join(', ')
+  const sql = `SELECT n FROM (VALUES ${rows}) AS t(n, v) WHERE regexp_matches(v, $1) ORDER BY n`
+  return (await table.query(sql, [translatePattern(pattern), ...TEXTS])).map((n) => TEXTS[Number(n)]!)
+}
+
+function expected(pattern: string): string[] {
+  const regex = new RegExp(pattern, 'u')
+  return TEXTS.filter((text) => regex.test(text))
+}
+
+describe('a pattern matches what it matches in ECMAScript', () => {
+  test.each([
+    ...[
+      '',
+      'a',
+      '^a',
+      'a$',
+      '^a$',
+      '.',
+      '^.$',
+      '^.{2}$',
+      'a|b',
+      '^(a|b)$',
+      '^(?:a|b)+$',
+      '^(?<x>a)b',
+      'a*',
+      '^a+$',
+      'a??b',
+    ],
+    ...[
+      '\\d',
+      '\\D',
+      '\\w',
+      '\\W',
+      '\\s',
+      '\\S',
+      '^\\s$',
+      '^\\S$',
+      '[\\s]',
+      '[^\\s]',
+      '[\\S]',
+      '[^\\S]',
+      '[\\d\\s]',
+      '[^\\w]',
+    ],
+    ...[
+      '\\bab',
+      'b\\b',
+      '\\Ba',
+      '\\t',
+      '\\n',
+      '\\v',
+      '\\f',
+      '\\r',
+      '\\0',
+      '\\cA',
+      '\\x61',
+      '\\u0061',
+      '\\u{1F389}',
+      '\\ud83c\\udf89',
+    ],
+    ...[
+      '[abc]',
+      '[a-c]',
+      '[^a-c]',
+      '[a\\-c]',
+      '[-a]',
+      '[a-]',
+      '[\\]]',
+      '[\\^]',
+      '[\\b]',
+      '[.]',
+      '[$]',
+      '[\\n\\t]',
+      '[é-я]',
+      '[🎉]',
+    ],
+    ...[
+      '[]',
+      '[^]',
+      '[^]a',
+      'a{2}',
+      'a{2,}',
+      'a{1,2}',
+      '^a{3}$',
+      'a{0}',
+      '(a|b){2}',
+      '(?:a{2}){1,3}',
+      '\\.',
+      '\\\\',
+      '\\/',
+      '\\[',
+      '\\{',
+    ],
+    ...[
+      '\\p{L}',
+      '\\P{L}',
+      '\\p{Lu}',
+      '\\p{Nd}',
+      '[\\p{L}\\d]',
+      '[^\\p{L}]',
+      '\\p{Script=Greek}',
+      '\\p{sc=Cyrillic}',
+      '\\p{gc=Ll}',
+    ],
+    ...['a.b', 'x-y', '(?:)', '()', 'a|', '|a', '^$', '$^', '(?:a|ab)(?:c|bcd)?', '[[a]'],
+  ])('%s', async (pattern) => {
+    expect(await matches(pattern)).toEqual(expected(pattern))
+  })
+
+  test('random patterns', async () => {
+    const random = new Random(20_241_103)
+    for (let index = 0; index < 1_500; index++) {
+      const pattern = randomPattern(random, 3)
+      expect({ pattern, texts: await matches(pattern) }).toEqual({ pattern, texts: expected(pattern) })
+    }
+  })
+})
+
+const ATOMS = [
+  ...[
+    'a',
+    'b',
+    'A',
+    '1',
+    '.',
+    'é',
+    '🎉',
+    '\\d',
+    '\\D',
+    '\\w',
+    '\\W',
+    '\\s',
+    '\\S',
+    '\\n',
+    '\\u00e9',
+    '\\.',
+    '\\-'.slice(1),
+  ],
+  ...[
+    '[ab]',
+    '[^ab]',
+    '[a-z]',
+    '[^\\s]',
+    '[\\w.]',
+    '[\\p{L}]',
+    '\\p{Lu}',
+    '[]',
+    '[^]',
+    '\\x41',
+    '\\u{1F389}',
+  ],
+]
+
+function randomPattern(random: Random, depth: number): string {
+  const count = random.below(4)
+  let pattern = ''
+  for (let index = 0; index < count; index++) {
+    const roll = random.below(10)
+    if (roll === 0) pattern += random.pick(['^', '$', '\\b', '\\B'])
+    else if (roll === 1 && depth > 0)
+      pattern += `(?:${randomPattern(random, depth - 1)})${quantifier(random)}`
+    else if (roll === 2 && depth > 0) {
+      pattern += `(${randomPattern(random, depth - 1)}|${randomPattern(random, depth - 1)})`
+    } else pattern += random.pick(ATOMS) + quantifier(random)
+  }
+  return pattern
+}
+
+function quantifier(random: Random): string {
+  return random.chance(0.6)
+    ? ''
+    : random.pick(['*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '+?', '??', '{1,2}?'])
+}
+
+describe('what is no pattern, or none that is matched in linear time, is refused', () => {
+  test.each([
+    ['(?=a)', 'has a lookahead, which is not supported, at its character 3.'],
+    ['a(?!b)', 'has a lookahead, which is not supported, at its character 4.'],
+    ['(?<=a)b', 'has a lookbehind, which is not supported, at its character 4.'],
+    ['(?<!a)b', 'has a lookbehind, which is not supported, at its character 4.'],
+    ['(a)\\1', 'has a backreference, which is not supported, at its character 4.'],
+    ['(?<x>a)\\k<x>', 'has a backreference, which is not supported, at its character 8.'],
+    ['(?i)a', "has a '(?' of a kind that is not supported at its character 3."],
+    ['(?P<x>a)', "has a '(?' of a kind that is not supported at its character 3."],
+    ['(?<1>a)', 'has a group without a valid name at its character 4.'],
+    ['(a', "lacks the ')' of a group at its character 3."],
+    ['a)', "has a ')' without its '(' at its character 2."],
+    ['[a', "lacks the ']' of a class at its character 3."],
+    ['[b-a]', 'has a range out of order at its character 5.'],
+    ['[a-\\d]', 'has a range whose end is not one character at its character 6.'],
+    ['*a', 'has nothing to repeat at its character 1.'],
+    ['a|+', 'has nothing to repeat at its character 3.'],
+    ['{2}', 'has nothing to repeat at its character 1.'],
+    ['a**', 'repeats a repetition at its character 3.'],
+    ['a{2}{3}', 'repeats a repetition at its character 5.'],
+    ['^*', 'repeats something that matches no character at its character 2.'],
+    ['\\b+', 'repeats something that matches no character at its character 3.'],
+    ['a{3,2}', 'has a repetition whose bounds are out of order at its character 2.'],
+    ['a{1001}', 'repeats more than 1000 times, counting nested repetitions, at its character 2.'],
+    ['(?:a{100}){11}', 'repeats more than 1000 times, counting nested repetitions, at its character 11.'],
+    ['a\\', 'ends in a backslash at its character 2.'],
+    ['\\q', 'has the unknown escape \\q at its character 1.'],
+    ['\\A', 'has the unknown escape \\A at its character 1.'],
+    ['\\x4', 'has the unknown escape \\x at its character 1.'],
+    ['\\u12', 'has the unknown escape \\u at its character 1.'],
+    ['\\u{110000}', 'has the unknown escape \\u at its character 1.'],
+    ['\\ud800', 'has the unknown escape \\u at its character 1.'],
+    [
+      '\\p{Foo}',
+      'has the property \\p{Foo}; supported are categories by their short names and Script=… at its character 3.',
+    ],
+  ])('%s', (pattern, message) => {
+    expect(() => translatePattern(pattern)).toThrow(message)
+  })
+
+  test('patterns that would grow too large, or nest too deep', () => {
+    expect(() => translatePattern('(?:\\p{L}[^a-z]\\W){1000}'.repeat(30))).toThrow('grows too large')
+    expect(() => translatePattern('('.repeat(50_000))).toThrow('nests deeper than 100 groups')
+  })
+
+  test('the largest that are let through compile', async () => {
+    await expect(matches('(?:\\p{L}|[^a-zé]|\\W){1000}'.slice(0, 30))).resolves.toBeInstanceOf(Array)
+    await expect(matches(`${'a{1000}'.repeat(40)}`)).resolves.toEqual([])
+  })
+})
