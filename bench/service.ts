@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,9 +13,12 @@ export interface Service extends AsyncDisposable {
   ): Promise<{ bytes: number; first: number; last: number; headers: IncomingMessage['headers'] }>
   /** Resident memory in bytes; undefined where the system doesn't tell. */
   memory(): number | undefined
+  /** Open files and sockets; undefined where the system doesn't tell. */
+  handles(): number | undefined
 }
 
-const KEY = 'bench-key-of-at-least-16-characters'
+/** Of the account root. */
+export const KEY = 'bench-key-of-at-least-16-characters'
 
 export async function startService(directory: string): Promise<Service> {
   const child = spawn(
@@ -59,6 +62,13 @@ export async function startService(directory: string): Promise<Service> {
     memory: () => {
       try {
         return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) * 1024
+      } catch {
+        return undefined
+      }
+    },
+    handles: () => {
+      try {
+        return readdirSync(`/proc/${child.pid}/fd`).length
       } catch {
         return undefined
       }
