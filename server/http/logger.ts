@@ -36,7 +36,8 @@ export function loggerOptions(
     level: config.logLevel,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    serializers: { err: (error: unknown) => logged(error) as never },
+    // Somebody may have put a key where the path should be.
+    serializers: { err: (error: unknown) => logged(error) as never, path: scrub },
     ...(stream && { stream }),
   }
 }

@@ -142,6 +142,7 @@ describe('keys', () => {
     await get('/datasets', basic(key))
     await get(`/datasets?APIKEY=${key}`)
     await get(`/%zz?apiKey=${key}`)
+    await get(`/datasets/${key}`, basic(key))
     expect(JSON.stringify(at.log)).not.toContain(key)
     expect(at.log.length).toBeGreaterThan(2)
   })

@@ -164,6 +164,25 @@ describe('a download', () => {
     expect(bytes).toBeGreaterThan(30_000_000)
   })
 
+  it('goes on with the rows of its version when they are replaced, or the dataset is deleted', async () => {
+    const made = await dataset(at, ada)
+    const file = await (
+      await fetch(`http://127.0.0.1:${port}${path('?$format=parquet')}`, { headers: headers() })
+    ).arrayBuffer()
+    const url = `http://127.0.0.1:${port}/datasets/${made.id}`
+    const put = (body: BodyInit, type: string) =>
+      fetch(`${url}/data`, { method: 'PUT', body, headers: { ...headers(), 'content-type': type } })
+    expect((await put(file, 'application/vnd.apache.parquet')).status).toBe(200)
+    const first = await fetch(`${url}/data`, { headers: headers() })
+    expect((await put('n,word\n1,x\n', 'text/csv')).status).toBe(200)
+    expect((await first.text()).length).toBeGreaterThan(30_000_000)
+    expect((await put(file, 'application/vnd.apache.parquet')).status).toBe(200)
+    const second = await fetch(`${url}/data`, { headers: headers() })
+    expect((await fetch(url, { method: 'DELETE', headers: headers() })).status).toBe(204)
+    expect((await second.text()).length).toBeGreaterThan(30_000_000)
+    expect((await fetch(`${url}/data`, { headers: headers() })).status).toBe(404)
+  })
+
   it('is compressed on the way, and a broken compressed one is broken for the client too', async () => {
     const get = (filter: string) =>
       fetch(`http://127.0.0.1:${port}${path(`?$filter=${encodeURIComponent(filter)}`)}`, {
