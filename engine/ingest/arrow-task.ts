@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { zstdDecompressSync } from 'node:zlib'
 import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow'
 import { EngineError } from '../errors.ts'
 import type { Column, ColumnType } from '../types.ts'
 import { checkData } from './arrow-check.ts'
+import { arrowMessages } from './arrow-messages.ts'
 import { textReader, typeOfArrow } from './arrow-values.ts'
 import { isTextual, knownColumns, layColumns, takes } from './columns.ts'
 import { FileSink } from './file.ts'
@@ -36,9 +37,9 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
       zstdDecompressSync(bytes, { maxOutputLength: Math.min(task.unpackedBytes, 2 ** 31 - 1) }),
   })
   const sink = await FileSink.create(task.target)
-  const stream = createReadStream(task.file, { highWaterMark: 1024 * 1024 })
+  const handle = await open(task.file, 'r')
   try {
-    return await rewrite(task, streamForm(stream), () => stream.bytesRead, sink, hooks)
+    return await rewrite(task, handle, sink, hooks)
   } catch (error) {
     // The library meets damaged bytes with errors of many kinds; those of the file system have a code.
     const { code } = error as { code?: string }
@@ -51,35 +52,22 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
       },
     )
   } finally {
-    stream.destroy()
+    await handle.close()
     await sink.close()
-  }
-}
-
-const FILE_MAGIC = Buffer.from('ARROW1\0\0')
-
-/**
- * The bytes of the stream; a file is one behind eight bytes, with a directory at its end that a stream doesn't need.
- * (The library would read a file as a whole, and believe whatever its directory says. Of a Node stream it asks whole
- * messages at once, which are refused beyond 1 GiB.)
- */
-async function* streamForm(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let first = true
-  for await (const chunk of chunks) {
-    const isFile = first && FILE_MAGIC.equals(chunk.subarray(0, FILE_MAGIC.length))
-    first = false
-    yield isFile ? chunk.subarray(FILE_MAGIC.length) : chunk
   }
 }
 
 async function rewrite(
   task: ArrowTask,
-  stream: AsyncIterable<Uint8Array>,
-  bytesRead: () => number,
+  handle: FileHandle,
   sink: FileSink,
   { signal, onProgress }: Hooks,
 ): Promise<Rewritten> {
-  const reader = await RecordBatchReader.from(stream)
+  let bytes = 0
+  const messages = arrowMessages(handle, (done) => {
+    bytes = done
+  })
+  const reader = await RecordBatchReader.from(messages)
   await reader.open({ autoDestroy: false })
   const { fields } = reader.schema
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
@@ -95,7 +83,7 @@ async function rewrite(
       writeRows(rows, batch, piece, given, types)
       await sink.write(rows.out.take())
       if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
-      onProgress?.({ bytes: bytesRead(), rows: rows.rows })
+      onProgress?.({ bytes, rows: rows.rows })
     }
   }
   return rows.result(task.target)

@@ -160,11 +160,15 @@ describe('Arrow', () => {
   test('a stream of several batches, and the file form', async () => {
     const table = tableFromArrays({ a: Int32Array.from({ length: 10_000 }, (_, i) => i) })
     const twice = new Table(table.schema, [...table.batches, ...table.batches])
-    for (const form of ['stream', 'file'] as const) {
-      const { rows, values } = await bench.read('arrow', tableToIPC(twice, form))
+    const bytes = tableToIPC(twice, 'stream')
+    for (const file of [bytes, Buffer.concat([Buffer.from('ARROW1\0\0'), bytes, Buffer.from('directory')])]) {
+      const { rows, values } = await bench.read('arrow', file)
       expect(rows).toBe(20_000)
       expect(values[19_999]).toEqual(['9999'])
     }
+    expect(await bench.refusal('arrow', tableToIPC(twice, 'file'))).toBe(
+      '400 invalid_upload: The Arrow file has no schema at its beginning; upload it as a stream.',
+    )
   })
 
   test('names may differ by case alone', async () => {
