@@ -8,7 +8,7 @@ import { duckType, type ValueType } from './values.ts'
  * DuckDB joins with an `IN` list of more than this, and rows come out of a join in any order; up to here it compares
  * one by one. So longer lists are written in other ways: the order of rows is part of the product.
  */
-const LONGEST_IN = 5
+const LONGEST_IN = 4
 /** Comparisons one by one, as many as pay; each of them can rule out row groups. */
 const LONGEST_CHAIN = 64
 /** Few and long leaves cost comparisons, many and short ones cost DuckDB's overhead per leaf. */
