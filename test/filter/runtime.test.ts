@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runtimeFilterError } from '../../engine/filter/index.ts'
+import { Table } from './support/table.ts'
+
+let table: Table
+beforeAll(async () => {
+  table = await Table.create(
+    {
+      i: 'integer',
+      j: 'integer',
+      d: 'double',
+      p: 'decimal(38,0)',
+      s: 'string',
+      day: 'date',
+      at: 'timestamptz',
+    },
+    [
+      ['9223372036854775807', '0', '0', `${'9'.repeat(38)}`, 'abc', '2024-01-01', '2024-01-01 00:00:00+00'],
+      ['-9223372036854775808', '-1', '1e300', '1', 'abc', '2024-01-01', '2024-01-01 00:00:00+00'],
+    ],
+  )
+})
+afterAll(() => table[Symbol.asyncDispose]())
+
+async function failure(filter: string): Promise<string> {
+  try {
+    return `passes ${await table.rows(filter)}`
+  } catch (error) {
+    const failed = runtimeFilterError(error)
+    if (!failed) throw error
+    expect(failed.code).toBe('filter_failed')
+    expect(failed.status).toBe(400)
+    expect(failed.cause).toBe(error)
+    return failed.message
+  }
+}
+
+describe('a filter that fails on a row says so in a sentence', () => {
+  test.each([
+    [
+      'i add j mul 2 sub 1 gt j',
+      /^The filter fails on a row: the (addition|subtraction) -?\d+ [+-] -?\d+ gives a number that is too large\.$/,
+    ],
+    [
+      'i mul i gt j',
+      /^The filter fails on a row: the multiplication -?\d+ \* -?\d+ gives a number that is too large\.$/,
+    ],
+    ['-i gt j', /^The filter fails on a row: a negation gives a number that is too large\.$/],
+    ['i div -1 gt j', /^The filter fails on a row: a division gives a number that is too large\.$/],
+    ['p add p gt 5', /^The filter fails on a row: an addition gives a number that is too large\.$/],
+    ['p mul p gt 5', /^The filter fails on a row: a multiplication gives a number that is too large\.$/],
+    [
+      'i div j gt 5',
+      /^The filter divides by zero: the right operand of the operator at position 3 is 0 in a row\.$/,
+    ],
+    [
+      'i mod j gt 5',
+      /^The filter divides by zero: the right operand of the operator at position 3 is 0 in a row\.$/,
+    ],
+    ['p div j gt 5', /^The filter divides by zero: /],
+    ['i mod d gt 5', /^The filter divides by zero: /],
+    ["duration'P1D' div j gt duration'PT0S'", /^The filter divides by zero: /],
+    ['4 div (1 sub 1) eq j', /^The filter divides by zero: /],
+    [
+      "substring(s, j) eq 'x'",
+      /^The filter fails: substring\(\) at position 1 got a negative start in a row\.$/,
+    ],
+    [
+      "substring(s, 0, j) eq 'x'",
+      /^The filter fails: substring\(\) at position 1 got a negative length in a row\.$/,
+    ],
+    [
+      "at add duration'P106751990D' gt at",
+      /^The filter fails on a row: a date or moment comes out that is beyond those that can be held\.$/,
+    ],
+    [
+      "day add duration'P106751990D' gt day",
+      /^The filter fails on a row: a date or moment comes out that is beyond those that can be held\.$/,
+    ],
+    [
+      "duration'P1D' mul d gt duration'PT0S'",
+      /^The filter fails on a row: a number comes out that is too large for its type\.$/,
+    ],
+    [
+      "duration'P1D' mul i gt (at sub day)",
+      /^The filter fails on a row: the multiplication 86400000000 \* -?\d+ gives a number that is too large\.$/,
+    ],
+  ])('%s', async (filter, message) => {
+    expect(await failure(filter)).toMatch(message)
+  })
+})
+
+test('the sentence is found when the error comes wrapped or as a text', () => {
+  const message = 'Out of Range Error: Overflow in addition of INT64 (1 + 9223372036854775807)!'
+  const sentence =
+    'The filter fails on a row: the addition 1 + 9223372036854775807 gives a number that is too large.'
+  expect(runtimeFilterError(new Error(`Error: ${message}`))?.message).toBe(sentence)
+  expect(runtimeFilterError(message)?.message).toBe(sentence)
+})
+
+test('errors that are no filter’s are left alone', () => {
+  for (const message of [
+    'IO Error: No files found that match the pattern "x.parquet"',
+    'INTERRUPT Error: Interrupted!',
+    'Out of Memory Error: could not allocate block of size 256.0 KiB',
+    'Binder Error: Referenced column "c9" not found in FROM clause!',
+    'Invalid Input Error: Attempting to execute an unsuccessful or closed pending query result',
+  ]) {
+    expect(runtimeFilterError(new Error(message))).toBeUndefined()
+  }
+  expect(runtimeFilterError(undefined)).toBeUndefined()
+  expect(runtimeFilterError({ message: 'Overflow in addition' })).toBeUndefined()
+})
+
+test('a row that fails does no harm where another condition has dropped it', async () => {
+  expect(await table.rows('i div j gt 5 and j gt 0')).toEqual([])
+  expect(await table.rows('j lt -1 and substring(s, j) eq s')).toEqual([])
+  expect(await table.rows('i lt 5 and i sub 1 lt 5 and i gt 0')).toEqual([])
+  expect(await table.rows('not (i ge 5 or i lt 0 or i mul i gt 5)')).toEqual([])
+  expect(await table.rows('case(j gt 0: i div j, true: 7) eq 7')).toEqual([0, 1])
+})
