@@ -92,6 +92,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
 
 /** Refuses work while the event loop lags behind or memory is short, before anything is done for it. */
 async function shedLoad(app: FastifyInstance, { shedding }: Config): Promise<void> {
+  // Another application that we are a part of sheds load by itself.
+  if (app.hasDecorator('isUnderPressure')) return
   await app.register(underPressure, {
     maxEventLoopDelay: shedding.eventLoopDelay,
     maxRssBytes: shedding.memoryBytes,
@@ -142,6 +144,7 @@ function serveConsole(app: FastifyInstance, folder: string): void {
     await scope.register(staticFiles, {
       root: folder,
       prefix: '/console/',
+      decorateReply: !scope.hasReplyDecorator('sendFile'),
       setHeaders: (reply) => reply.header('content-security-policy', CONSOLE_POLICY),
     })
   })

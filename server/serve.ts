@@ -64,6 +64,9 @@ export async function serve(config: Config, log?: { write(line: string): void })
   addGauges(services)
   const newRootKey = firstAccount(services.accounts, config.rootKey)
   app = buildApp(services, log)
+  if (config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name !== ROOT) {
+    app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
+  }
   await app.listen({ host: config.host, port: config.port })
 
   const parts = opened.move()

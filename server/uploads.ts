@@ -94,7 +94,7 @@ export class Uploads {
     raw.once('error', (error) => body.destroy(error))
     raw.pipe(body)
     transfer.watch(
-      () => !raw.complete && body.readableLength === 0,
+      () => !raw.readableEnded && body.readableLength === 0,
       () =>
         transfer.abort(
           new ServerError(

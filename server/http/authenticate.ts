@@ -20,7 +20,8 @@ declare module 'fastify' {
  * of what there is. A Basic header, where present, decides alone.
  */
 export async function authenticate(app: FastifyInstance, accounts: Accounts): Promise<void> {
-  await app.register(auth)
+  // As a part of another application, what that has registered already is used.
+  if (!app.hasDecorator('auth')) await app.register(auth)
   app.decorateRequest('account', null as unknown as Account)
 
   const byHeader = async (request: FastifyRequest) => {

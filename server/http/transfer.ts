@@ -27,7 +27,7 @@ export class Transfer {
     this.#times = times
     lifecycle.track(this.#controller)
     reply.raw.once('close', () => this.#close(request))
-    this.deadline(times.transfer, () => this.#late(times.transfer, 'The transfer'))
+    this.deadline(times.transfer, () => late('The transfer', times.transfer))
   }
 
   get signal(): AbortSignal {
@@ -58,7 +58,9 @@ export class Transfer {
 
   /** 504 when the first byte isn't there in time; call what it gives when it is. */
   firstByteBy(milliseconds: number): () => void {
-    return this.deadline(milliseconds, () => this.#late(milliseconds, 'The first byte'))
+    return this.deadline(milliseconds, () =>
+      late('The first byte', milliseconds, ' Narrow the request with $top, $last, $filter or a date range.'),
+    )
   }
 
   /**
@@ -80,13 +82,6 @@ export class Transfer {
     this.#cleanUps.push(cleanUp)
   }
 
-  #late(milliseconds: number, what: string): EngineError {
-    return new EngineError(
-      'timeout',
-      `${what} took longer than ${milliseconds / 1000} seconds. Narrow the request with $top, $last, $filter or a date range.`,
-    )
-  }
-
   #close(request: FastifyRequest): void {
     for (const timer of this.#timers) clearTimeout(timer)
     if (!this.#reply.raw.writableFinished) {
@@ -101,4 +96,8 @@ export class Transfer {
       }
     }
   }
+}
+
+function late(what: string, milliseconds: number, advice = ''): EngineError {
+  return new EngineError('timeout', `${what} took longer than ${milliseconds / 1000} seconds.${advice}`)
 }

@@ -120,10 +120,10 @@ function operationHtml(path: string, method: string, operation: Operation): stri
     ` – ${html(operation.summary)}</summary><div>` +
     (operation.description ? `<p>${prose(operation.description)}</p>` : '') +
     (parameters.length > 0
-      ? `<h4>Parameters</h4><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters.join('')}</table>`
+      ? `<h3>Parameters</h3><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters.join('')}</table>`
       : '') +
-    (operation.requestBody ? `<h4>Body</h4>${mediaHtml(operation.requestBody.content)}` : '') +
-    `<h4>Answers</h4><table>${expected.join('')}</table><p>Errors: ${problems.join(', ')}</p></div></details>`
+    (operation.requestBody ? `<h3>Body</h3>${mediaHtml(operation.requestBody.content)}` : '') +
+    `<h3>Answers</h3><table>${expected.join('')}</table><p>Errors: ${problems.join(', ')}</p></div></details>`
   )
 }
 

@@ -1,3 +1,5 @@
+import auth from '@fastify/auth'
+import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
@@ -249,6 +251,8 @@ describe('deadlines and load', () => {
 
 it('is a part of another application, under a prefix', async () => {
   const host = Fastify()
+  await host.register(auth)
+  await host.register(underPressure)
   host.get('/', async () => 'the host')
   await host.register(parquetry(at.services), { prefix: '/tables' })
   const authorization = basic(ada)

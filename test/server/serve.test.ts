@@ -66,6 +66,17 @@ describe('the first start', () => {
     expect((await ask(second, '/account', { headers: { authorization } })).status).toBe(200)
   })
 
+  it('alone takes PARQUETRY_ROOT_KEY; later another one is told to be of no use', async () => {
+    const first = await start()
+    await first.close()
+    const second = await start({ rootKey: 'another-key-0123456789' })
+    expect((await ask(second, '/account')).status).toBe(200)
+    const authorization = basic('another-key-0123456789')
+    expect((await ask(second, '/account', { headers: { authorization } })).status).toBe(401)
+    expect(lines.join('')).toContain('PARQUETRY_ROOT_KEY counts at the first start alone')
+    expect(lines.join('')).not.toContain('another-key')
+  })
+
   it('makes a secret that only its owner can read, and keeps it', async () => {
     const server = await start()
     const file = join(folder, 'secret')
