@@ -103,7 +103,7 @@ function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: read
 
 /** DuckDB's own limit on a line; it sizes buffers, so it is raised for the files alone that need it. */
 const USUAL_LINE = 2 * 1024 * 1024
-const USUAL_BUFFER = 16 * USUAL_LINE
+const USUAL_BUFFER = 4 * USUAL_LINE
 
 export function selectCsv({ source, targets, columns }: LoadPlan, parallel: boolean): string {
   const readAs = Array.from({ length: source.fields }, () => 'VARCHAR')

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createWriteStream, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ingestor } from '../engine/ingest/index.ts'
+
+/** Ingests JSON rows in a process of its own and reports by how many megabytes that one grew at most. */
+const [directory, rows] = process.argv.slice(2) as [string, string]
+const file = join(directory, 'rows.json')
+await writeRows(Number(rows))
+const ingestor = await Ingestor.open({ tempDirectory: directory })
+const take = async (from: string) => {
+  const target = join(directory, 'memory.parquet')
+  await ingestor.ingest({
+    file: from,
+    format: 'json',
+    target,
+    limits: { unpackedBytes: 2 ** 36 },
+    tempDirectory: directory,
+  })
+  rmSync(target)
+}
+const before = process.memoryUsage.rss()
+let most = before
+const timer = setInterval(() => {
+  most = Math.max(most, process.memoryUsage.rss())
+}, 10)
+await take(file)
+clearInterval(timer)
+await ingestor.close()
+process.send?.(Math.round((most - before) / 1e6))
+
+async function writeRows(count: number): Promise<void> {
+  const out = createWriteStream(file)
+  out.write('{"rows":[')
+  for (let i = 0; i < count; i++) {
+    const row = {
+      id: i,
+      name: `Customer number ${i}`,
+      price: i * 1.01,
+      day: '2026-01-31',
+      note: `a longer text, no. ${i * 7919}`,
+      ok: i % 2 === 0,
+    }
+    if (!out.write(`${i > 0 ? ',' : ''}${JSON.stringify(row)}`)) await once(out, 'drain')
+  }
+  out.end(']}')
+  await once(out, 'finish')
+}

@@ -1,0 +1,157 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { openEngine } from '../engine/index.ts'
+import { Ingestor, type UploadFormat } from '../engine/ingest/index.ts'
+import { quoteLiteral } from '../engine/types.ts'
+import { type BenchOptions, type Case, duel, median, timed } from './case.ts'
+
+const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
+
+/** Uploads: files on disk to parts, and to committed versions, beside DuckDB's own `COPY` to Parquet. */
+export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
+  const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const ingestor = await Ingestor.open({ tempDirectory: directory })
+  const place: Place = {
+    directory,
+    connection,
+    ingestor,
+    rows: quick ? 500_000 : 3_000_000,
+    runs: quick ? 3 : 9,
+  }
+  try {
+    yield* csvCases(place)
+    yield* committedCases(place)
+    yield* otherForms(place)
+    yield await memoryCase(directory, quick ? 200_000 : 1_000_000)
+  } finally {
+    await ingestor.close()
+    connection.closeSync()
+    instance.closeSync()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+interface Place {
+  readonly directory: string
+  readonly connection: DuckDBConnection
+  readonly ingestor: Ingestor
+  readonly rows: number
+  readonly runs: number
+}
+
+const COPY = 'DuckDB COPY csv to Parquet'
+
+/** csv of different kinds, by the SQL that makes them. */
+function tables(rows: number): Record<string, string> {
+  return {
+    flights: `FROM read_parquet(${quoteLiteral(FLIGHTS)}) LIMIT ${rows}`,
+    numbers: `SELECT i AS id, round(sin(i) * 1000, 2) AS price, i / 7 AS ratio, i % 100 AS code FROM range(${rows}) t(i)`,
+    text: `SELECT i AS id, 'Customer number ' || i AS name, 'a sentence of some length about order ' || (i * 7919) AS note, md5(i::VARCHAR) AS hash FROM range(${rows / 3}) t(i)`,
+    quoted: `SELECT i AS id, 'Doe, "Jane" no. ' || i AS name, 'first, second, third ' || (i % 1000) AS list FROM range(${rows / 3}) t(i)`,
+  }
+}
+
+async function* csvCases({ directory, connection, ingestor, rows, runs }: Place): AsyncGenerator<Case> {
+  for (const [name, sql] of Object.entries(tables(rows))) {
+    const file = join(directory, `${name}.csv`)
+    await connection.run(`COPY (${sql}) TO ${quoteLiteral(file)} (FORMAT csv)`)
+    const rival = copyTo(connection, file, join(directory, 'rival.parquet'))
+    yield await duel(
+      `csv to a part: ${name}`,
+      COPY,
+      runs,
+      () => ingest(ingestor, directory, file, 'csv'),
+      rival,
+    )
+  }
+}
+
+async function* committedCases({ directory, connection, runs }: Place): AsyncGenerator<Case> {
+  const file = join(directory, 'flights.csv')
+  await using engine = await openEngine({ directory: join(directory, 'data') })
+  const repository = engine.createRepository({ name: 'bench' })
+  const dataset = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'flights' }).id)
+  const rival = copyTo(connection, file, join(directory, 'rival.parquet'))
+  yield await duel(
+    'csv file to a committed version: flights',
+    COPY,
+    runs,
+    () => dataset.replace({ body: { file }, format: 'csv' }),
+    rival,
+  )
+  yield await duel(
+    'csv stream to a committed version: flights',
+    COPY,
+    runs,
+    () => dataset.replace({ body: createReadStream(file), format: 'csv' }),
+    rival,
+  )
+  const small = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'small' }).id)
+  const appends: number[] = []
+  for (let run = 0; run < 60; run++) {
+    const body = (async function* () {
+      yield Buffer.from(`id,name\n${run},row ${run}\n`)
+    })()
+    appends.push(await timed(() => small.append({ body, format: 'csv' })))
+  }
+  yield { name: 'append of one row', value: median(appends.slice(10)), unit: 'ms' }
+}
+
+async function* otherForms({ directory, connection, ingestor, rows, runs }: Place): AsyncGenerator<Case> {
+  const form = async (format: UploadFormat, count: number, options: string, from?: string) => {
+    const file = join(directory, `form.${format}`)
+    await connection.run(
+      `COPY (FROM read_parquet(${quoteLiteral(FLIGHTS)}) LIMIT ${count}) TO ${quoteLiteral(file)} (${options})`,
+    )
+    const name = `${format} to a part: flights`
+    const ours = () => ingest(ingestor, directory, file, format)
+    if (from) {
+      const target = quoteLiteral(join(directory, 'rival.parquet'))
+      const theirs = () =>
+        connection.run(`COPY (FROM ${from}(${quoteLiteral(file)})) TO ${target} (FORMAT parquet)`)
+      return duel(name, `DuckDB COPY ${format} to Parquet`, Math.min(runs, 5), ours, theirs)
+    }
+    await ours()
+    const took = median(await Promise.all([timed(ours)]))
+    return { name, value: count / took, unit: 'rows/ms' }
+  }
+  yield await form('parquet', rows, 'FORMAT parquet', 'read_parquet')
+  yield await form('ndjson', rows / 3, 'FORMAT json', 'read_json')
+  yield await form('json', rows / 3, 'FORMAT json, ARRAY true', 'read_json')
+}
+
+function copyTo(connection: DuckDBConnection, file: string, target: string): () => Promise<unknown> {
+  const sql = `COPY (FROM read_csv(${quoteLiteral(file)})) TO ${quoteLiteral(target)} (FORMAT parquet)`
+  return () => connection.run(sql)
+}
+
+async function ingest(
+  ingestor: Ingestor,
+  directory: string,
+  file: string,
+  format: UploadFormat,
+): Promise<void> {
+  const target = join(directory, 'ours.parquet')
+  await ingestor.ingest({
+    file,
+    format,
+    target,
+    limits: { unpackedBytes: 2 ** 36 },
+    tempDirectory: directory,
+  })
+  rmSync(target)
+}
+
+/** How much the memory of a process grows while it takes JSON rows in. */
+async function memoryCase(directory: string, rows: number): Promise<Case> {
+  const child = fork(new URL('./ingest-memory.ts', import.meta.url), [directory, String(rows)])
+  const [grown] = (await once(child, 'message')) as [number]
+  child.kill()
+  return { name: `memory for ${rows} JSON rows`, value: grown, unit: 'MB' }
+}
