@@ -107,14 +107,14 @@ describe('limits of seconds', () => {
           return { body: { observations: [] } }
         },
       },
-      { overrides: { 'bank-of-canada': { limits: { windows: [{ requests: 3, perSeconds: 0.2 }] } } } },
+      { overrides: { 'bank-of-canada': { limits: { windows: [{ requests: 3, perSeconds: 0.8 }] } } } },
     )
     await Promise.all(ids(12).map((id) => at.connectors.series('bank-of-canada', id)))
     expect(times).toHaveLength(12)
-    // Measured where they arrive: leave a little for the way.
+    // Measured where they arrive: on a busy machine the way takes its time.
     for (const [index, time] of times.entries()) {
       const fourth = times[index + 3]
-      if (fourth !== undefined) expect(fourth - time).toBeGreaterThan(150)
+      if (fourth !== undefined) expect(fourth - time).toBeGreaterThan(400)
     }
   })
 

@@ -52,7 +52,11 @@ export async function platform(
 ): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'parquetry-server-'))
   const upstream = await startUpstream(options.routes ?? {})
-  const defaults = readConfig({ data: directory, port: '0' }, {})
+  const defaults = {
+    ...readConfig({ data: directory, port: '0' }, {}),
+    // A busy machine would shed what the tests ask; those of shedding switch it on.
+    shedding: { eventLoopDelay: 0, memoryBytes: 0 },
+  }
   const merged = Object.fromEntries(
     Object.entries(defaults).map(([key, value]) => {
       const given = (options.config as Record<string, unknown> | undefined)?.[key]

@@ -11,7 +11,7 @@ let ada: string
 let id: number
 let address: string
 beforeAll(async () => {
-  at = await platform({ config: { limits: { uploadBytes: 200_000 }, timeouts: { stall: 400 } } as never })
+  at = await platform({ config: { limits: { uploadBytes: 200_000 }, timeouts: { stall: 1_500 } } as never })
   ada = at.account('ada')
   id = (await dataset(at, ada)).id
   address = await at.listen()
@@ -189,10 +189,10 @@ describe('over a real connection', () => {
     })
     expect(response.status).toBe(408)
     expect(JSON.parse(response.body)).toEqual({
-      error: expect.stringMatching(/0.4 seconds/),
+      error: expect.stringMatching(/1.5 seconds/),
       code: 'request_timeout',
     })
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(12_000)
     expect(await csv()).toBe(NUMBERS)
     await until(() => leftovers().length === 0)
   })
