@@ -68,13 +68,18 @@ export class Transfer {
    * turn, `onStall` is called. Node counts bytes that the kernel has taken of a pending write as movement.
    */
   watch(clientOwes: () => boolean, onStall: () => void): void {
-    this.#reply.raw.setTimeout(this.#times.stall, () => {
-      if (this.signal.aborted) return
+    const { raw } = this.#reply
+    const check = () => {
+      if (this.signal.aborted || raw.writableFinished) return
       if (clientOwes()) {
         this.stalled = true
         onStall()
-      } else this.#reply.raw.setTimeout(this.#times.stall)
-    })
+        return
+      }
+      raw.off('timeout', check)
+      raw.setTimeout(this.#times.stall, check)
+    }
+    raw.setTimeout(this.#times.stall, check)
   }
 
   /** Runs when the connection is done with this transfer, however it ended. */
