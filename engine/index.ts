@@ -7,6 +7,7 @@ import { versionSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
 import { type Executor, openExecutor } from './run/index.ts'
+import { type BackupReport, backupStore } from './store/backup.ts'
 import { Store, type Upload } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
 
@@ -22,6 +23,7 @@ export type { Plan } from './plan/plan.ts'
 export type { Query, RunOptions } from './query.ts'
 export type { Cell } from './relation.ts'
 export type { ByteStream } from './run/index.ts'
+export type { BackupReport } from './store/backup.ts'
 export type { Upload } from './store/store.ts'
 export type { VerifyReport } from './store/verify.ts'
 export { type Column, type ColumnType, FORMATS, type Format } from './types.ts'
@@ -149,6 +151,14 @@ export class Engine implements AsyncDisposable {
   /** Reads every part and holds it against the catalog. */
   verify(onProgress?: (done: { parts: number; of: number; bytes: number }) => void): Promise<VerifyReport> {
     return verifyStore(this.#store, onProgress)
+  }
+
+  /**
+   * Copies all rows and the metadata, as of one moment, into a directory, which is made or brought up to date; also
+   * while others write.
+   */
+  backup(directory: string, onProgress?: (done: { bytes: number }) => void): Promise<BackupReport> {
+    return backupStore(this.#store, directory, onProgress)
   }
 
   /** Removes what nothing needs any more. @throws EngineError `locked` beside a server */

@@ -1,3 +1,5 @@
+import { chmodSync, copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Engine } from '../../engine/index.ts'
 import { startProgress } from './progress.ts'
 
@@ -20,6 +22,22 @@ export async function verify(engine: Engine): Promise<boolean> {
       (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),
   )
   return report.problems.length === 0
+}
+
+/** `parquetry backup`: a copy as of one moment, with the secret that opens saved provider keys. */
+export async function backup(engine: Engine, data: string, directory: string): Promise<void> {
+  using progress = startProgress(
+    'backup',
+    engine.datasets().reduce((sum, one) => sum + one.bytes, 0),
+  )
+  const { parts, bytes, copied } = await engine.backup(directory, (done) => progress.bytes(done.bytes))
+  const secret = join(data, 'secret')
+  if (existsSync(secret)) {
+    copyFileSync(secret, join(directory, 'secret'))
+    chmodSync(join(directory, 'secret'), 0o600)
+  }
+  progress[Symbol.dispose]()
+  console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts were not in the copy yet`)
 }
 
 /** `parquetry gc`: removes what nothing needs. */

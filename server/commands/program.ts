@@ -5,7 +5,7 @@ import { SERVER_STEPS } from '../accounts/schema.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { ServerError } from '../errors.ts'
 import { addAccountCommands } from './account.ts'
-import { gc, verify } from './maintenance.ts'
+import { backup, gc, verify } from './maintenance.ts'
 import { addRepositoryCommands } from './repository.ts'
 import { serveUntilStopped } from './serve.ts'
 import { exportDataset, importFile } from './transfer.ts'
@@ -16,6 +16,8 @@ export interface Workplace {
   readonly engine: Engine
   readonly accounts: Accounts
   readonly plans: readonly string[]
+  /** The data directory. */
+  readonly data: string
 }
 
 /** Runs `parquetry …`; gives the exit code: 0 done, 1 failed, 2 called wrongly. */
@@ -33,7 +35,12 @@ export async function run(args: readonly string[]): Promise<number> {
     const config = readConfig({ data: program.opts<{ data?: string }>().data })
     await using engine = await openEngine({ directory: config.data, ...config.engine })
     migrate(engine.database, 'server', SERVER_STEPS)
-    await work({ engine, accounts: new Accounts(engine.database), plans: Object.keys(config.plans) })
+    await work({
+      engine,
+      accounts: new Accounts(engine.database),
+      plans: Object.keys(config.plans),
+      data: config.data,
+    })
   }
 
   program
@@ -87,6 +94,13 @@ export async function run(args: readonly string[]): Promise<number> {
         failed = !(await verify(engine))
       }),
     )
+
+  program
+    .command('backup <directory>')
+    .description(
+      'copy the data directory as of one moment, also beside a server; a copy is brought up to date',
+    )
+    .action((directory: string) => at(({ engine, data }) => backup(engine, data, directory)))
 
   program
     .command('gc')

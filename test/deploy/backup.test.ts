@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type BackupReport, openEngine } from '../../engine/index.ts'
+import { readConfig } from '../../server/config.ts'
+import { type Server, serve } from '../../server/serve.ts'
+
+const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
+const KEY = 'the-root-key-of-the-tests'
+
+let folder: string
+let server: Server
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parquetry-backup-'))
+  server = await start(join(folder, 'live'))
+})
+afterEach(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const start = (data: string) =>
+  serve(
+    {
+      ...readConfig({ data, port: '0', samples: false }, { PARQUETRY_ROOT_KEY: KEY }),
+      logLevel: 'silent',
+      engine: { threads: 1, workers: 1 },
+    },
+    { write: () => {} },
+  )
+
+const csv = (n: number) =>
+  (async function* () {
+    yield Buffer.from(`n\n${Array.from({ length: 200 }, () => n).join('\n')}\n`)
+  })()
+
+/** Copies as the command does, beside the server. */
+async function copyTo(to: string): Promise<BackupReport> {
+  await using guest = await openEngine({ directory: join(folder, 'live'), threads: 1, workers: 1 })
+  return await guest.backup(to)
+}
+
+/** Runs the command as an operator does, in a process of its own; gives its exit code and what it said. */
+function backup(to: string): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [MAIN, '--data', join(folder, 'live'), 'backup', to])
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, said })))
+}
+
+/** The rows of all datasets of a data directory that verifies, by name. */
+async function contents(data: string): Promise<Record<string, number[]>> {
+  await using engine = await openEngine({ directory: data, role: 'server', threads: 1, workers: 1 })
+  expect((await engine.verify()).problems).toEqual([])
+  const found: Record<string, number[]> = {}
+  for (const { id, name } of engine.datasets()) {
+    using query = engine.dataset(id).query()
+    found[name] = []
+    for await (const row of query.rows()) found[name].push(row['n'] as number)
+  }
+  return found
+}
+
+it('what is copied beside a server that is being written to is whole, as of one moment', async () => {
+  const { engine } = server
+  const repository = engine.createRepository({ name: 'r' })
+  const make = (name: string) => engine.createDataset({ repositoryId: repository.id, name }).id
+  const [replaced, appended] = [make('replaced'), make('appended')]
+  await engine.dataset(replaced).replace({ format: 'csv', body: csv(1) })
+  await engine.dataset(appended).append({ format: 'csv', body: csv(1) })
+  let writing = true
+  const writer = (async () => {
+    for (let n = 2; writing; n++) {
+      await engine.dataset(replaced).replace({ format: 'csv', body: csv(n) })
+      await engine.dataset(appended).append({ format: 'csv', body: csv(n) })
+    }
+  })()
+  for (const copy of ['one', 'two', 'two', 'two']) {
+    await copyTo(join(folder, copy))
+  }
+  writing = false
+  await writer
+  for (const copy of ['one', 'two']) {
+    const rows = await contents(join(folder, copy))
+    expect(new Set(rows['replaced']).size).toBe(1)
+    const round = rows['replaced']![0]!
+    const appends = rows['appended']!.filter((_, index) => index % 200 === 0)
+    // One writer after the other: the appends are those before the replacement that is seen, or with it.
+    expect(appends).toEqual(Array.from({ length: appends.length }, (_, n) => n + 1))
+    expect([round - 1, round]).toContain(appends.length)
+  }
+})
+
+it('a restored copy serves the same rows to the same keys', async () => {
+  const { engine } = server
+  const repository = engine.createRepository({ name: 'r' })
+  server.publish(repository.id)
+  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await engine.dataset(id).replace({ format: 'csv', body: csv(7) })
+  const ask = async ({ url }: Server) =>
+    (
+      await fetch(`${url}/datasets/${id}/data`, {
+        headers: { authorization: `Basic ${Buffer.from(`${KEY}:`).toString('base64')}` },
+      })
+    ).text()
+  const before = await ask(server)
+  const secret = readFileSync(join(folder, 'live/secret'), 'utf8')
+  expect(await backup(join(folder, 'copy'))).toEqual({
+    code: 0,
+    said: expect.stringMatching(/^1 parts, \d+ bytes; 1 of/),
+  })
+  expect(statSync(join(folder, 'copy/secret')).mode & 0o777).toBe(0o600)
+  await server.close()
+  rmSync(join(folder, 'live'), { recursive: true })
+  cpSync(join(folder, 'copy'), join(folder, 'live'), { recursive: true })
+  server = await start(join(folder, 'live'))
+  expect(await ask(server)).toBe(before)
+  expect(readFileSync(join(folder, 'live/secret'), 'utf8')).toBe(secret)
+})
+
+it('the plain copy of a stopped server is a backup, too', async () => {
+  const { engine } = server
+  const repository = engine.createRepository({ name: 'r' })
+  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await engine.dataset(id).append({ format: 'csv', body: csv(7) })
+  await server.close()
+  cpSync(join(folder, 'live'), join(folder, 'copy'), { recursive: true })
+  expect(await contents(join(folder, 'copy'))).toEqual({ d: Array(200).fill(7) })
+  server = await start(join(folder, 'live'))
+})
+
+it('a copy is brought up to date by what is new alone, and rid of what is gone', async () => {
+  const { engine } = server
+  const repository = engine.createRepository({ name: 'r' })
+  const [kept, other] = ['kept', 'other'].map(
+    (name) => engine.createDataset({ repositoryId: repository.id, name }).id,
+  )
+  await engine.dataset(kept!).replace({ format: 'csv', body: csv(1) })
+  await engine.dataset(other!).replace({ format: 'csv', body: csv(2) })
+  const copy = join(folder, 'copy')
+  expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 2 })
+  await engine.dataset(other!).replace({ format: 'csv', body: csv(3) })
+  expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 1 })
+  expect(readdirSync(join(copy, 'parts'))).toHaveLength(2)
+  expect(await contents(copy)).toEqual({ kept: Array(200).fill(1), other: Array(200).fill(3) })
+})
+
+it('the data directory is not its own backup', async () => {
+  await expect(copyTo(join(folder, 'live'))).rejects.toThrow(/another directory/)
+})
