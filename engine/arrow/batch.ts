@@ -103,7 +103,9 @@ export class Arena {
     const size = (bytes + SLACK + 7) & ~7
     if (this.#used + size > this.#buffer.byteLength) {
       // What was taken keeps its own buffer; the last batch is a good guess of how much more there will be.
-      this.#buffer = new ArrayBuffer(Math.max(size, this.#reused ? 2 * this.#last : size, 1 << 12))
+      this.#buffer = new ArrayBuffer(
+        Math.max(size, this.#reused ? Math.ceil(1.25 * this.#last) : size, 1 << 12),
+      )
       this.#used = 0
       this.#last = Math.max(this.#last, size)
     }

@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 /** What all exports together may have waiting or in work, so long as each may have one piece. */
-const ALL_BYTES = 64 << 20
+const ALL_BYTES = 32 << 20
 /** Below these a piece is encoded sooner than it is sent to another thread. */
 const FEW_CELLS = 2048
 const FEW_BYTES = 64 << 10

@@ -25,14 +25,14 @@ export interface ChunkReader {
   discard(chunk: Chunk): void
 }
 
-/** What a thread writes into, piece after piece. */
+/** What a thread reads into and writes into, piece after piece, for all exports. */
+const arena = new Arena('reused')
 let scratch = new Output(1 << 20)
 const KEPT_SCRATCH = 16 << 20
 
 /** Encodes pieces, in whatever thread it is made. */
 export class PieceEncoder {
   readonly #encoder: Encoder
-  readonly #arena = new Arena('reused')
 
   constructor(encoder: Encoder) {
     this.#encoder = encoder
@@ -47,7 +47,7 @@ export class PieceEncoder {
     try {
       for (const chunk of chunks) {
         taken++
-        const batch = reader.decode(chunk, this.#arena)
+        const batch = reader.decode(chunk, arena)
         this.#encoder.batch(batch, first + rows, out)
         rows += batch.rows
       }
