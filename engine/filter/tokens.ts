@@ -131,10 +131,12 @@ function lexer(): Lexer {
   if (made) return made
   const { Lexer } = chevrotain()
   Blank.GROUP = Lexer.SKIPPED
-  // The lexer chooses patterns by the first character; this names every one beyond ASCII.
+  // The lexer chooses patterns by the first character. Beyond 255 it takes 255 characters together, so that steps of
+  // half as many name them all.
   Word.START_CHARS_HINT = [
     ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
-    ...Array.from({ length: 0xffff - 0x7f }, (_, index) => index + 0x80),
+    ...Array.from({ length: 128 }, (_, index) => index + 0x80),
+    ...Array.from({ length: 511 }, (_, index) => (index + 2) * 0x80 - 1),
   ]
   made = new Lexer(TOKENS, {
     positionTracking: 'onlyOffset',
