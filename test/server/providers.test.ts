@@ -1,57 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hit, Routes } from '../connectors/upstream.ts'
+import { CANARY, routes } from './fred.ts'
 import { dataset, type Platform, platform } from './platform.ts'
-
-const CANARY = 'canary-key-0123456789'
-
-const GNPCA = {
-  id: 'GNPCA',
-  title: 'Real Gross National Product',
-  observation_start: '1929-01-01',
-  observation_end: '1931-01-01',
-  frequency: 'Annual',
-  units: 'Billions of Dollars',
-  last_updated: '2026-03-26 07:46:03-05',
-}
-
-const badKey = {
-  status: 400,
-  body: { error_code: 400, error_message: 'Bad Request. The value for variable api_key is not registered.' },
-}
-
-const routes: Routes = {
-  '/fred/category/children': (hit: Hit) =>
-    hit.query.get('api_key') === 'wrong'
-      ? badKey
-      : {
-          body: {
-            categories: hit.query.get('category_id') === '0' ? [{ id: 13, name: 'Trade', notes: 'All' }] : [],
-          },
-        },
-  '/fred/category/series': (hit: Hit) => ({
-    body: {
-      count: 1500,
-      seriess: Array.from({ length: Number(hit.query.get('limit')) }, (_, i) => ({
-        ...GNPCA,
-        id: `S${Number(hit.query.get('offset')) + i}`,
-      })),
-    },
-  }),
-  '/fred/series': (hit: Hit) =>
-    hit.query.get('series_id') === 'GNPCA'
-      ? { body: { seriess: [GNPCA] } }
-      : { status: 400, body: { error_code: 400, error_message: 'Bad Request. The series does not exist.' } },
-  '/fred/series/observations': {
-    body: {
-      count: 3,
-      observations: [
-        { date: '1929-01-01', value: '1065.9' },
-        { date: '1930-01-01', value: '.' },
-        { date: '1931-01-01', value: '-0.5' },
-      ],
-    },
-  },
-}
 
 let at: Platform
 let ada: string
@@ -287,140 +236,6 @@ describe('plans and keys', () => {
   })
 })
 
-describe('/user-keys', () => {
-  const put = (key: string, slug = 'fred', account = ada) =>
-    at.call(account, 'PUT', `/user-keys/${slug}`, { json: { key } })
-
-  it('are saved, listed and deleted, slugs in any case, the key never shown', async () => {
-    const saved = await put('my-fred-key-4711', 'FRED')
-    expect(saved.statusCode).toBe(200)
-    expect(saved.json()).toEqual({ provider: 'fred', keyHint: '…4711', updatedAt: expect.any(String) })
-    expect((await get('/user-keys')).json()).toEqual([saved.json()])
-    expect((await get('/providers/fred')).json().userKey).toBe(true)
-    const before = at.upstream.requests.length
-    await get('/providers/fred/series/GNPCA?start=1929-06-01')
-    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
-    expect(new Set(keys)).toEqual(new Set(['my-fred-key-4711']))
-    expect((await at.call(ada, 'DELETE', '/user-keys/Fred')).statusCode).toBe(204)
-    expect((await at.call(ada, 'DELETE', '/user-keys/fred')).statusCode).toBe(404)
-    expect((await get('/user-keys')).json()).toEqual([])
-  })
-
-  it('never serve another user', async () => {
-    const bob = at.account('bob')
-    await put('the-key-of-bob-1', 'fred', bob)
-    const before = at.upstream.requests.length
-    await get('/providers/fred/series/GNPCA?start=1929-07-01')
-    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
-    expect(new Set(keys)).toEqual(new Set([CANARY]))
-  })
-
-  it('are checked with the provider: a rejected one is 400 and not saved', async () => {
-    const response = await put('wrong')
-    expect(response.statusCode).toBe(400)
-    expect(response.json().code).toBe('key_rejected')
-    expect((await get('/user-keys')).json()).toEqual([])
-  })
-
-  it('two changes at the same time: one wins, the other is 409', async () => {
-    for (const slug of ['fred', 'alphavantage']) {
-      const answers = await Promise.all([put('first-key-000001', slug), put('second-key-000002', slug)])
-      expect(answers.map((one) => one.statusCode).sort()).toEqual([200, 409])
-      expect(answers.find((one) => one.statusCode === 409)!.json().code).toBe('user_key_conflict')
-      const winner = answers.find((one) => one.statusCode === 200)!.json()
-      const saved = (await get('/user-keys')).json()
-      expect(saved.find((one: { provider: string }) => one.provider === slug)).toEqual(winner)
-      expect((await put('third-key-000003', slug)).statusCode).toBe(200)
-    }
-    const others = await Promise.all([put('key-one-111111', 'fred'), put('key-two-222222', 'alphavantage')])
-    expect(others.map((one) => one.statusCode)).toEqual([200, 200])
-    for (const slug of ['fred', 'alphavantage']) await at.call(ada, 'DELETE', `/user-keys/${slug}`)
-  })
-
-  it.each([
-    [{}],
-    [{ key: '' }],
-    [{ key: 5 }],
-    [{ key: 'a b' }],
-    [{ key: 'a\r\nb' }],
-    [{ key: 'k', more: 1 }],
-    [{ apiKey: 'k' }],
-  ])('%j is 400', async (json) => {
-    expect((await at.call(ada, 'PUT', '/user-keys/fred', { json })).statusCode).toBe(400)
-  })
-
-  it('are encrypted at rest, and useless under another account, provider or secret', async () => {
-    await put('plain-text-key-42')
-    const database = at.engine.database
-    const { id } = at.services.accounts.byName('ada')
-    const row = database.prepare('SELECT sealed FROM provider_keys WHERE account_id = ?').get(id)
-    expect(Buffer.from(row!['sealed'] as Uint8Array).includes('plain-text-key')).toBe(false)
-    const eve = at.account('eve')
-    const eveId = at.services.accounts.byName('eve').id
-    database.prepare("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')").run(eveId, row!['sealed']!)
-    const response = await get('/providers/fred/series/GNPCA', eve)
-    expect(response.statusCode).toBe(400)
-    expect(response.json()).toEqual({
-      error: expect.stringMatching(/Save it again/),
-      code: 'user_key_unreadable',
-    })
-    await at.call(ada, 'DELETE', '/user-keys/fred')
-  })
-})
-
-describe('series saved as rows', () => {
-  it('with POST they are appended, with PUT they replace', async () => {
-    const { repository } = await dataset(at, ada)
-    const { id } = (
-      await at.call(ada, 'POST', '/datasets', { json: { name: 'saved', repositoryId: repository } })
-    ).json()
-    const save = (method: string) =>
-      at.call(ada, method, `/datasets/${id}/data`, { json: { provider: 'FRED', series: ['GNPCA', 'GNPCA'] } })
-    const saved = await save('POST')
-    expect(saved.statusCode, saved.body).toBe(200)
-    expect(saved.json()).toMatchObject({ rowCount: 6 })
-    expect(
-      saved.json().columns.map((column: { name: string; type: string }) => [column.name, column.type]),
-    ).toEqual([
-      ['provider', 'string'],
-      ['series_id', 'string'],
-      ['date', 'date'],
-      ['value', 'double'],
-    ])
-    expect((await get(`/datasets/${id}/data?$top=2`)).body).toBe(
-      'provider,series_id,date,value\nfred,GNPCA,1929-01-01,1065.9\nfred,GNPCA,1930-01-01,\n',
-    )
-    expect((await save('POST')).json().rowCount).toBe(12)
-    expect((await save('PUT')).json().rowCount).toBe(6)
-  })
-
-  it('all or nothing', async () => {
-    const { id } = await dataset(at, ada)
-    const before = (await get(`/datasets/${id}`)).json()
-    const response = await at.call(ada, 'PUT', `/datasets/${id}/data`, {
-      json: { provider: 'fred', series: ['GNPCA', 'NOPE'] },
-    })
-    expect(response.statusCode).toBe(404)
-    expect((await get(`/datasets/${id}`)).json()).toEqual(before)
-  })
-
-  it.each([
-    [{ provider: 'fred' }],
-    [{ series: ['GNPCA'] }],
-    [{ provider: 'fred', series: [] }],
-    [{ provider: 'fred', series: 'GNPCA' }],
-    [{ provider: 'fred', series: [1] }],
-    [{ provider: 1, series: ['GNPCA'] }],
-    [{ provider: 'fred', series: ['GNPCA'], mode: 'x' }],
-    [{ provider: 'fred', series: Array(101).fill('GNPCA') }],
-  ])('%j is 400', async (json) => {
-    const { id } = await dataset(at, ada)
-    const response = await at.call(ada, 'POST', `/datasets/${id}/data`, { json })
-    expect(response.statusCode).toBe(400)
-    expect(response.json().code).toBe('invalid_body')
-  })
-})
-
 it("the service's key, the upstream's address and saved keys are in no answer and no line of the log", async () => {
   at.upstream.routes = { '*': { status: 500, body: `broken: ${CANARY} at ${at.upstream.url}` } }
   const texts: string[] = []
@@ -438,7 +253,6 @@ it("the service's key, the upstream's address and saved keys are in no answer an
   for (const text of texts) {
     expect(text).not.toContain(CANARY)
     expect(text).not.toContain(at.upstream.url)
-    expect(text).not.toContain('plain-text-key')
   }
   at.upstream.routes = routes
 })

@@ -21,7 +21,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ['slugs of providers ignore case', 'server/providers.test.ts', 'takes a slug in any case'],
     [
       'slugs of user keys ignore case',
-      'server/providers.test.ts',
+      'server/user-keys.test.ts',
       'are saved, listed and deleted, slugs in any case, the key never shown',
     ],
     [
@@ -65,7 +65,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ],
     [
       'a user key belongs to a provider',
-      'server/providers.test.ts',
+      'server/user-keys.test.ts',
       'are saved, listed and deleted, slugs in any case, the key never shown',
     ],
     ['repositoryId is required', 'server/datasets.test.ts', 'needs repositoryId'],
@@ -136,7 +136,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ['limit is at most 1000', 'server/providers.test.ts', '%s is 400'],
     [
       'PUT /user-keys/{slug} saves a key and confirms',
-      'server/providers.test.ts',
+      'server/user-keys.test.ts',
       'are saved, listed and deleted, slugs in any case, the key never shown',
     ],
   ],
@@ -233,7 +233,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ],
     [
       '409: the same saved key is changed at the same time',
-      'server/providers.test.ts',
+      'server/user-keys.test.ts',
       'two changes at the same time: one wins, the other is 409',
     ],
     [
@@ -299,7 +299,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
       'connectors/limits.test.ts',
       'leaves other providers, users with a key of their own, and cached answers alone',
     ],
-    ["nobody else is served by somebody's key", 'server/providers.test.ts', 'never serve another user'],
+    ["nobody else is served by somebody's key", 'server/user-keys.test.ts', 'never serve another user'],
   ],
 }
 

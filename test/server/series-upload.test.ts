@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CANARY, routes } from './fred.ts'
+import { dataset, type Platform, platform } from './platform.ts'
+
+let at: Platform
+let ada: string
+beforeAll(async () => {
+  at = await platform({
+    routes,
+    config: {
+      providers: {
+        fred: { key: CANARY, limits: { windows: [{ requests: 500, perSeconds: 60 }] } },
+        alphavantage: { key: CANARY },
+      },
+    },
+  })
+  ada = at.account('ada')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const get = (url: string, key = ada, headers: Record<string, string> = {}) =>
+  at.call(key, 'GET', url, { headers })
+
+describe('series saved as rows', () => {
+  it('with POST they are appended, with PUT they replace', async () => {
+    const { repository } = await dataset(at, ada)
+    const { id } = (
+      await at.call(ada, 'POST', '/datasets', { json: { name: 'saved', repositoryId: repository } })
+    ).json()
+    const save = (method: string) =>
+      at.call(ada, method, `/datasets/${id}/data`, { json: { provider: 'FRED', series: ['GNPCA', 'GNPCA'] } })
+    const saved = await save('POST')
+    expect(saved.statusCode, saved.body).toBe(200)
+    expect(saved.json()).toMatchObject({ rowCount: 6 })
+    expect(
+      saved.json().columns.map((column: { name: string; type: string }) => [column.name, column.type]),
+    ).toEqual([
+      ['provider', 'string'],
+      ['series_id', 'string'],
+      ['date', 'date'],
+      ['value', 'double'],
+    ])
+    expect((await get(`/datasets/${id}/data?$top=2`)).body).toBe(
+      'provider,series_id,date,value\nfred,GNPCA,1929-01-01,1065.9\nfred,GNPCA,1930-01-01,\n',
+    )
+    expect((await save('POST')).json().rowCount).toBe(12)
+    expect((await save('PUT')).json().rowCount).toBe(6)
+  })
+
+  it('all or nothing', async () => {
+    const { id } = await dataset(at, ada)
+    const before = (await get(`/datasets/${id}`)).json()
+    const response = await at.call(ada, 'PUT', `/datasets/${id}/data`, {
+      json: { provider: 'fred', series: ['GNPCA', 'NOPE'] },
+    })
+    expect(response.statusCode).toBe(404)
+    expect((await get(`/datasets/${id}`)).json()).toEqual(before)
+  })
+
+  it.each([
+    [{ provider: 'fred' }],
+    [{ series: ['GNPCA'] }],
+    [{ provider: 'fred', series: [] }],
+    [{ provider: 'fred', series: 'GNPCA' }],
+    [{ provider: 'fred', series: [1] }],
+    [{ provider: 1, series: ['GNPCA'] }],
+    [{ provider: 'fred', series: ['GNPCA'], mode: 'x' }],
+    [{ provider: 'fred', series: Array(101).fill('GNPCA') }],
+  ])('%j is 400', async (json) => {
+    const { id } = await dataset(at, ada)
+    const response = await at.call(ada, 'POST', `/datasets/${id}/data`, { json })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe('invalid_body')
+  })
+})

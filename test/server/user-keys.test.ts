@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CANARY, routes } from './fred.ts'
+import { type Platform, platform } from './platform.ts'
+
+let at: Platform
+let ada: string
+beforeAll(async () => {
+  at = await platform({
+    routes,
+    config: {
+      providers: {
+        fred: { key: CANARY, limits: { windows: [{ requests: 500, perSeconds: 60 }] } },
+        alphavantage: { key: CANARY },
+      },
+    },
+  })
+  ada = at.account('ada')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const get = (url: string, key = ada, headers: Record<string, string> = {}) =>
+  at.call(key, 'GET', url, { headers })
+
+describe('/user-keys', () => {
+  const put = (key: string, slug = 'fred', account = ada) =>
+    at.call(account, 'PUT', `/user-keys/${slug}`, { json: { key } })
+
+  it('are saved, listed and deleted, slugs in any case, the key never shown', async () => {
+    const saved = await put('my-fred-key-4711', 'FRED')
+    expect(saved.statusCode).toBe(200)
+    expect(saved.json()).toEqual({ provider: 'fred', keyHint: '…4711', updatedAt: expect.any(String) })
+    expect((await get('/user-keys')).json()).toEqual([saved.json()])
+    expect((await get('/providers/fred')).json().userKey).toBe(true)
+    const before = at.upstream.requests.length
+    await get('/providers/fred/series/GNPCA?start=1929-06-01')
+    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
+    expect(new Set(keys)).toEqual(new Set(['my-fred-key-4711']))
+    expect((await at.call(ada, 'DELETE', '/user-keys/Fred')).statusCode).toBe(204)
+    expect((await at.call(ada, 'DELETE', '/user-keys/fred')).statusCode).toBe(404)
+    expect((await get('/user-keys')).json()).toEqual([])
+  })
+
+  it('never serve another user', async () => {
+    const bob = at.account('bob')
+    await put('the-key-of-bob-1', 'fred', bob)
+    const before = at.upstream.requests.length
+    await get('/providers/fred/series/GNPCA?start=1929-07-01')
+    const keys = at.upstream.requests.slice(before).map((hit) => hit.query.get('api_key'))
+    expect(new Set(keys)).toEqual(new Set([CANARY]))
+  })
+
+  it('are checked with the provider: a rejected one is 400 and not saved', async () => {
+    const response = await put('wrong')
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe('key_rejected')
+    expect((await get('/user-keys')).json()).toEqual([])
+  })
+
+  it('two changes at the same time: one wins, the other is 409', async () => {
+    for (const slug of ['fred', 'alphavantage']) {
+      const answers = await Promise.all([put('first-key-000001', slug), put('second-key-000002', slug)])
+      expect(answers.map((one) => one.statusCode).sort()).toEqual([200, 409])
+      expect(answers.find((one) => one.statusCode === 409)!.json().code).toBe('user_key_conflict')
+      const winner = answers.find((one) => one.statusCode === 200)!.json()
+      const saved = (await get('/user-keys')).json()
+      expect(saved.find((one: { provider: string }) => one.provider === slug)).toEqual(winner)
+      expect((await put('third-key-000003', slug)).statusCode).toBe(200)
+    }
+    const others = await Promise.all([put('key-one-111111', 'fred'), put('key-two-222222', 'alphavantage')])
+    expect(others.map((one) => one.statusCode)).toEqual([200, 200])
+    for (const slug of ['fred', 'alphavantage']) await at.call(ada, 'DELETE', `/user-keys/${slug}`)
+  })
+
+  it.each([
+    [{}],
+    [{ key: '' }],
+    [{ key: 5 }],
+    [{ key: 'a b' }],
+    [{ key: 'a\r\nb' }],
+    [{ key: 'k', more: 1 }],
+    [{ apiKey: 'k' }],
+  ])('%j is 400', async (json) => {
+    expect((await at.call(ada, 'PUT', '/user-keys/fred', { json })).statusCode).toBe(400)
+  })
+
+  it('are encrypted at rest, and useless under another account, provider or secret', async () => {
+    await put('plain-text-key-42')
+    const database = at.engine.database
+    const { id } = at.services.accounts.byName('ada')
+    const row = database.prepare('SELECT sealed FROM provider_keys WHERE account_id = ?').get(id)
+    expect(Buffer.from(row!['sealed'] as Uint8Array).includes('plain-text-key')).toBe(false)
+    const eve = at.account('eve')
+    const eveId = at.services.accounts.byName('eve').id
+    database.prepare("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')").run(eveId, row!['sealed']!)
+    const response = await get('/providers/fred/series/GNPCA', eve)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toEqual({
+      error: expect.stringMatching(/Save it again/),
+      code: 'user_key_unreadable',
+    })
+    await at.call(ada, 'DELETE', '/user-keys/fred')
+  })
+
+  it('are in no line of the log', () => {
+    expect(at.log.length).toBeGreaterThan(10)
+    expect(JSON.stringify(at.log)).not.toMatch(/my-fred-key|first-key|plain-text-key/)
+  })
+})
