@@ -11,7 +11,8 @@ import { basic, ROOT_KEY } from './platform.ts'
 
 /** How long the load lasts; PARQUETRY_SOAK_SECONDS=1800 for a long run. */
 const SECONDS = Number(process.env['PARQUETRY_SOAK_SECONDS'] ?? 20)
-const RESTART_EVERY_MS = 5_000
+/** Rarer in a long run, so that a leak has time to show. */
+const RESTART_EVERY_MS = Math.max(5_000, SECONDS * 50)
 const WORKERS = 4
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-soak-'))
