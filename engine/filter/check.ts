@@ -36,7 +36,10 @@ export function check(
 ): { tree: Expression; columns: readonly string[] } {
   const names = columnsOf(tree)
   const known = new Map<string, FilterColumn>()
-  for (const column of columns) if (names.has(column.name)) known.set(column.name, column)
+  for (const column of columns) {
+    if (known.size === names.size) break
+    if (names.has(column.name)) known.set(column.name, column)
+  }
   const unknown = [...names].filter((name) => !known.has(name))
   if (unknown.length > 0) {
     throw new EngineError(

@@ -1,5 +1,6 @@
 import { literalOf } from './checked.ts'
 import type { Compiler, Place } from './compile.ts'
+import { asRange } from './compile-range.ts'
 import { narrow } from './exact.ts'
 import type { LiteralValue } from './literals.ts'
 import {
@@ -88,6 +89,8 @@ function withoutNaN(operator: Order, left: Sql, right: Sql, guarded: Expression 
 function withLiteral(compiler: Compiler, node: Comparison, value: LiteralValue, place: Place): Sql {
   const { operator, left: operand } = node
   if (value.kind === 'null') return withNull(compiler, operator, operand)
+  const range = place === 'filter' ? asRange(node) : undefined
+  if (range) return all(range.map((bound) => comparisonSql(compiler, bound, place)))
   if (place === 'filter' && operator === 'eq' && value.kind === 'boolean' && value.value) {
     return compiler.sql(operand, 'filter')
   }

@@ -93,6 +93,8 @@ describe('row groups that can hold no match are not read', () => {
     ["at gt now() add duration'P17D'"],
     ["i gt 199000 and contains(s, 'k') and not (d lt 5)"],
     ['i gt 199000 and (s eq null or s ne null)'],
+    ['date(at) eq 2000-01-05'],
+    ['date(local) gt 2000-05-17'],
     ['i eq 5 or i eq 199990'],
     ['i in (5, 199990)'],
     ['i in (5, 6, 7, 8, 9, 10, 11, 12, 199990)'],

@@ -36,6 +36,8 @@ describe('a comparison with a literal in a conjunction is a plain operator', () 
     ["startswith(s, 'ab') eq true", '"c0" >= $1 AND "c0" < $2'],
     ['i in (1, 2)', '"c1" IN (CAST($1 AS BIGINT), CAST($2 AS BIGINT))'],
     ['i in (1, null)', '("c1" IS NULL OR "c1" = CAST($1 AS BIGINT))'],
+    ['year(day) eq 2024', '"c5" >= CAST($1 AS DATE) AND "c5" < CAST($2 AS DATE)'],
+    ['date(at) le 2024-02-29', '"c6" < CAST($1 AS TIMESTAMPTZ)'],
     ['s eq null', '"c0" IS NULL'],
     ['s ne null', '"c0" IS NOT NULL'],
     ['i lt 1e30', '"c1" IS NOT NULL'],

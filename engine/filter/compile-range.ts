@@ -1,0 +1,61 @@
+import { daysOf } from './calendar.ts'
+import { literal } from './checked.ts'
+import { type Narrowed, narrow } from './exact.ts'
+import { FIRST_DAY, LAST_DAY } from './literals.ts'
+import type { ComparisonOperator, Expression } from './tree.ts'
+import { TYPE } from './values.ts'
+
+type Comparison = Extract<Expression, { kind: 'comparison' }>
+type Operator = Exclude<ComparisonOperator, 'ne'>
+
+/**
+ * `year(Day) eq 2024` as `Day ge 2024-01-01 and Day lt 2025-01-01`: the same rows, but row groups can be skipped by it.
+ * Undefined for all but year() and date() of a column beside a literal.
+ */
+export function asRange(node: Comparison): readonly Comparison[] | undefined {
+  const { left, right, operator } = node
+  if (left.kind !== 'call' || right.kind !== 'literal' || operator === 'ne') return undefined
+  const [column] = left.args
+  const starts = STARTS[left.name]
+  if (!starts || column?.kind !== 'column') return undefined
+  const narrowed = narrow(operator, right.value, left.type)
+  const bounds = narrowed.kind === 'compare' ? boundsOf(narrowed) : undefined
+  const days = bounds?.map(([, unit]) => starts(unit))
+  if (!bounds || !days?.every((day) => day >= FIRST_DAY && day <= LAST_DAY)) return undefined
+  return bounds.map(([bound], index) => ({
+    kind: 'comparison',
+    operator: bound,
+    left: column,
+    right: literal({ kind: 'date', days: days[index]! }, right.at, TYPE.date),
+    type: node.type,
+    at: node.at,
+  }))
+}
+
+/** The first day of a unit that the function counts. */
+const STARTS: Readonly<Record<string, ((unit: number) => number) | undefined>> = {
+  date: (day) => day,
+  year: (year) => daysOf(year, 1, 1),
+}
+
+/** What holds for whole units, said of where they start. */
+function boundsOf({ operator, key }: Extract<Narrowed, { kind: 'compare' }>): readonly [Operator, number][] {
+  const unit = Number(key)
+  switch (operator) {
+    case 'eq':
+      return [
+        ['ge', unit],
+        ['lt', unit + 1],
+      ]
+    case 'gt':
+      return [['ge', unit + 1]]
+    case 'ge':
+      return [['ge', unit]]
+    case 'lt':
+      return [['lt', unit]]
+    case 'le':
+      return [['lt', unit + 1]]
+    default:
+      return operator satisfies never
+  }
+}
