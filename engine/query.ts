@@ -85,7 +85,7 @@ export class Query implements Disposable {
 
   /** How many rows come out when `count` match. */
   resultRows(count: number): number {
-    return resultRows(this.plan.window, count)
+    return this.plan.result ?? resultRows(this.plan.window, count)
   }
 
   /** Arrow record batches, owned by JavaScript. */
@@ -205,7 +205,7 @@ export class Query implements Disposable {
 
   #hints({ signal }: RunOptions) {
     const { top, last } = this.plan.window
-    const most = this.plan.matches === undefined ? (top ?? last) : this.resultRows(this.plan.matches)
+    const most = this.plan.result ?? top ?? last
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: most }
   }
 

@@ -41,6 +41,8 @@ export interface Plan {
   readonly source: readonly PlanColumn[]
   /** Rows that match the filter, where that is known without reading. */
   readonly matches: number | undefined
+  /** Rows that come out, where that is known without reading. */
+  readonly result: number | undefined
   /** Average bytes of a row, unpacked; chooses buffers. */
   readonly rowBytes: number
 }
@@ -76,11 +78,12 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
       window: windowOf(checked),
       matches: filter ? undefined : rows,
+      result: filter || rows === undefined ? undefined : resultRows(checked, rows),
     }
   }
   // Nothing is dropped or moved, so the window is a range of row numbers, and only its parts are opened.
   const [from, to] = rangeOf(checked, rows)
-  return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows }
+  return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
 }
 
 /** How many rows come out when so many match the filter. */

@@ -48,7 +48,7 @@ export async function visit(origin: string, size = { width: 1280, height: 800 })
     acceptDownloads: true,
   })
   const page = context.pages()[0] ?? (await context.newPage())
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   const complaints: string[] = []
   const refusals: { status: number; address: string }[] = []
   page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))

@@ -158,3 +158,19 @@ test('only one engine serves a directory; others work beside it', async () => {
   await dataset.replace(csv('n\n1\n'))
   expect(await read(server.dataset(dataset.id))).toBe('n\n1\n')
 })
+
+test.each([
+  [{}, 5],
+  [{ top: 2 }, 2],
+  [{ last: 9 }, 5],
+  [{ skip: 4, top: 3 }, 1],
+  [{ orderBy: 'n', skip: 1 }, 4],
+  [{ filter: 'n gt 1', top: 2 }, 2],
+])('the number of rows that %o gives is known before they come', async (options, rows) => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace(csv('n\n1\n2\n3\n4\n5\n'))
+  using query = dataset.query(options)
+  expect(query.resultRows(await query.count())).toBe(rows)
+  expect((await textOf(await query.bytes('csv'))).split('\n')).toHaveLength(rows + 2)
+})
