@@ -156,7 +156,7 @@ async function beside(service: Service, who: string, open: (service: Service) =>
   const idle = await p99()
   const curve = watch(service)
   const sockets = Array.from({ length: clients }, () => open(service))
-  await sleep(1_000)
+  const coming = await p99()
   const loaded = await p99()
   const held = sockets.filter((socket) => !socket.destroyed).length
   for (const socket of sockets) socket.destroy()
@@ -164,8 +164,9 @@ async function beside(service: Service, who: string, open: (service: Service) =>
   tell(`${clients} ${who}`, {
     'still connected at the end': held,
     'p99 of GET /repositories, idle': `${idle.p99.toFixed(2)} ms of ${idle.asked}`,
-    'p99 of GET /repositories, beside': `${loaded.p99.toFixed(2)} ms of ${loaded.asked}, ${loaded.failed} failed`,
-    ratio: (loaded.p99 / idle.p99).toFixed(2),
+    'p99 while they come': `${coming.p99.toFixed(2)} ms of ${coming.asked}, ${coming.failed} failed`,
+    'p99 while they stay': `${loaded.p99.toFixed(2)} ms of ${loaded.asked}, ${loaded.failed} failed`,
+    ratios: `${(coming.p99 / idle.p99).toFixed(2)}, ${(loaded.p99 / idle.p99).toFixed(2)}`,
     memory,
     'file handles': handles,
   })
