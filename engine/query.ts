@@ -90,6 +90,7 @@ export class Query implements Disposable {
 
   /** Arrow record batches, owned by JavaScript. */
   async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    if (this.plan.columns.length === 0) return
     const statement = await this.#statement(options)
     try {
       const executor = await this.#context.executor()
@@ -104,6 +105,7 @@ export class Query implements Disposable {
    * themselves, `binary` is a Uint8Array; everything else is the text that csv has for it.
    */
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
+    if (this.plan.columns.length === 0) return
     const statement = await this.#statement(options)
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {

@@ -29,6 +29,15 @@ test('a dataset without rows gives its header', async () => {
   expect(await read(dataset, { filter: 'a gt 1', orderBy: 'a', top: 3 })).toBe('a\n')
 })
 
+test('a dataset that never had columns gives no row, no batch and empty text', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  using query = dataset.query()
+  for await (const row of query.rows()) expect.unreachable(`a row came: ${JSON.stringify(row)}`)
+  for await (const batch of query.batches()) expect.unreachable(`a batch came: ${batch.numRows} rows`)
+  expect(await textOf(await query.bytes('csv'))).toBe('')
+})
+
 test('appends at once all arrive', async () => {
   await using place = await openWorkplace()
   const dataset = newDataset(place.engine)
