@@ -9,7 +9,7 @@ export interface DeclaredColumn {
   readonly description?: string
 }
 
-const MOST_COLUMNS = 10_000
+export const MOST_COLUMNS = 10_000
 const LONGEST_COLUMN_NAME = 1_000
 
 /**

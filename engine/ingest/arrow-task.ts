@@ -63,6 +63,7 @@ async function rewrite(
   sink: FileSink,
   { signal, onProgress }: Hooks,
 ): Promise<Rewritten> {
+  const { size } = await handle.stat()
   let bytes = 0
   const messages = arrowMessages(handle, (done) => {
     bytes = done
@@ -77,6 +78,8 @@ async function rewrite(
   const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
   const rows = new TypedRows(layColumns(names, known, types))
   for await (const batch of reader) {
+    // Any column but one of nulls has a bit at least for each row.
+    if (batch.numRows > 8 * size) throw new RangeError('A batch has more rows than the file has bits.')
     checkBatch(batch)
     for (const piece of pieces(batch)) {
       signal?.throwIfAborted()

@@ -51,9 +51,11 @@ export class CellWriter {
     this.quotes = true
   }
 
-  delimit(): void {
-    this.#reserve(1)
-    this.buffer[this.length++] = UNIT_SEPARATOR
+  delimit(count = 1): void {
+    this.#reserve(count)
+    if (count === 1) this.buffer[this.length] = UNIT_SEPARATOR
+    else this.buffer.fill(UNIT_SEPARATOR, this.length, this.length + count)
+    this.length += count
   }
 
   endRecord(): void {

@@ -150,8 +150,8 @@ export class CsvScan {
       if (next === at) break
       at = next
     }
+    if (end - this.#recordStart > LONGEST_RECORD) throw this.#tooLong()
     this.#recordStart -= at
-    if (-this.#recordStart > LONGEST_RECORD) throw this.#tooLong()
     return at
   }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { wholeCharacters } from './csv-scan.ts'
+import { LONGEST_RECORD, wholeCharacters } from './csv-scan.ts'
 import { INCOMPLETE, JsonReader } from './json-reader.ts'
 import type { JsonRows } from './json-rows.ts'
 import { malformed } from './values.ts'
@@ -52,6 +52,10 @@ export class JsonDocument {
     } catch (error) {
       if (error !== INCOMPLETE) {
         throw valid || isUtf8(buffer.subarray(done, reader.at)) ? error : this.#notUtf8()
+      }
+      if (end - done > LONGEST_RECORD) {
+        const row = (this.rows?.rows ?? 0) + 1
+        throw malformed(`Row ${row} is longer than ${LONGEST_RECORD >> 20} MiB.`, { row })
       }
     }
     this.#offset += done

@@ -1,3 +1,4 @@
+import { MOST_COLUMNS } from '../columns.ts'
 import { EngineError } from '../errors.ts'
 import type { Column, ColumnType } from '../types.ts'
 import { acceptance, CellWriter, inferTyped } from './cells.ts'
@@ -18,7 +19,8 @@ export interface JsonField {
   scalars: number
   /** Kinds of strings. */
   texts: number
-  nulls: number
+  /** How many there are that aren't null. */
+  values: number
   width: number
 }
 
@@ -56,6 +58,11 @@ export class JsonRows {
   /** Per field, the value of the row under way. */
   readonly #tokens: number[] = []
   readonly #kinds: number[] = []
+  /** The fields that the row has values for, and whether in their order. */
+  readonly #present: number[] = []
+  #ascending = true
+  /** The fields that are not nullable. */
+  readonly #required: number[] = []
   readonly #from: number[] = []
   readonly #to: number[] = []
 
@@ -67,15 +74,34 @@ export class JsonRows {
   /** Reads one row. Nothing has happened if it throws `INCOMPLETE`, but that columns may have been added. */
   read(reader: JsonReader, buffer: Buffer): void {
     reader.row = this.rows + 1
-    this.#tokens.fill(ABSENT)
+    for (const field of this.#present) this.#tokens[field] = ABSENT
+    this.#present.length = 0
     const byte = reader.peek()
     if (byte === OPEN_OBJECT) this.#object(reader, buffer)
     else if (byte === OPEN_ARRAY) this.#array(reader)
     else throw reader.unexpected('a row, which is an array or an object')
     this.rows++
-    for (let field = 0; field < this.fields.length; field++) this.#settle(field, reader, buffer)
-    if (!this.stale) this.out.endRecord()
+    for (const field of this.#required) {
+      const token = this.#tokens[field]
+      if (token === ABSENT || token === TOKEN.null) throw missingValue(this.rows, this.fields[field]!.name)
+    }
+    this.#write(reader, buffer)
     reader.row = 0
+  }
+
+  /** Writes the values that the row has; what it costs does not depend on the columns that it lacks. */
+  #write(reader: JsonReader, buffer: Buffer): void {
+    if (!this.#ascending) this.#present.sort((a, b) => a - b)
+    let written = 0
+    for (const field of this.#present) {
+      if (this.#tokens[field] === TOKEN.null) continue
+      if (!this.stale) this.out.delimit(field - written)
+      written = field
+      this.#settle(field, reader, buffer)
+    }
+    if (this.stale) return
+    this.out.delimit(Math.max(this.fields.length - 1 - written, 0))
+    this.out.endRecord()
   }
 
   #object(reader: JsonReader, buffer: Buffer): void {
@@ -140,6 +166,9 @@ export class JsonRows {
   }
 
   #keep(field: number, reader: JsonReader): void {
+    const { length } = this.#present
+    this.#ascending = length === 0 || (this.#ascending && field > this.#present[length - 1]!)
+    this.#present.push(field)
     this.#tokens[field] = reader.token
     this.#kinds[field] = reader.kind
     this.#from[field] = reader.from
@@ -172,6 +201,14 @@ export class JsonRows {
         column: name,
       })
     }
+    if (this.fields.length >= MOST_COLUMNS) {
+      throw malformed(
+        `Row ${row} has a key ${quoted}, which would be column ${MOST_COLUMNS + 1}: too many.`,
+        {
+          row,
+        },
+      )
+    }
     if (this.rows > 0) this.stale = true
     this.#addField({ name, type: undefined, nullable: true, description: '', nested: false })
     return this.fields.length - 1
@@ -181,20 +218,15 @@ export class JsonRows {
     this.#fieldOf.set(field.name, this.fields.length)
     this.#keys.push(Buffer.from(field.name))
     this.#tokens.push(ABSENT)
-    this.fields.push({ ...field, scalars: 0, texts: 0, nulls: 0, width: 0 })
+    if (!field.nullable) this.#required.push(this.fields.length)
+    this.fields.push({ ...field, scalars: 0, texts: 0, values: 0, width: 0 })
   }
 
   /** Checks a value of the row and writes it. */
   #settle(index: number, reader: JsonReader, buffer: Buffer): void {
     const field = this.fields[index]!
     const { out } = this
-    if (index > 0 && !this.stale) out.delimit()
     const token = this.#tokens[index]!
-    if (token === ABSENT || token === TOKEN.null) {
-      if (!field.nullable) throw missingValue(this.rows, field.name)
-      field.nulls++
-      return
-    }
     const from = this.#from[index]!
     const to = this.#to[index]!
     const kind = this.#kinds[index]!
@@ -205,6 +237,7 @@ export class JsonRows {
       if (!field.nested && field.texts !== 0) this.stale = true
       field.nested = true
     } else field.scalars |= kind
+    field.values++
     field.width += to - from
     if (this.stale) return
     if (field.nested || field.type === 'json') {

@@ -1,9 +1,10 @@
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { checkColumns } from '../columns.ts'
 import type { Column } from '../types.ts'
 import { UNIT_SEPARATOR } from './cells.ts'
 import { checkNames, knownColumns } from './columns.ts'
 import { FileSink, feedFile } from './file.ts'
+import { unpacksTooLarge } from './gunzip.ts'
 import { JsonDocument } from './json-document.ts'
 import { columnsOf, type JsonLayout, JsonRows } from './json-rows.ts'
 import type { DeclaredColumn } from './request.ts'
@@ -55,7 +56,13 @@ export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten
   }
 }
 
+/** Rows that lack most columns grow when they are laid on all of them; beyond this, somebody means no good. */
+const MOST_GROWTH = 100
+const SPARSE_BYTES = 64 * 1024 * 1024
+
 async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress }: Hooks): Promise<void> {
+  const { size } = await stat(task.file)
+  const mostBytes = Math.max(SPARSE_BYTES, MOST_GROWTH * size)
   const sink = await FileSink.create(task.target)
   try {
     await feedFile(
@@ -64,6 +71,7 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
       async (buffer, end, final) => {
         const used = document.feed(buffer, end, final)
         if (document.rows) await sink.write(document.rows.out.take())
+        if (sink.written > mostBytes) throw unpacksTooLarge(mostBytes)
         return used
       },
       signal,
@@ -106,7 +114,7 @@ function found({ out, fields, rows }: JsonRows, task: JsonTask): Rewritten {
       fields: fields.length,
       rows,
       kinds: fields.map(({ scalars, texts }) => scalars | texts),
-      nulls: fields.map(({ nulls }) => nulls),
+      nulls: fields.map(({ values }) => rows - values),
       widths: fields.map(({ width }) => width),
       longest: out.longest,
       quotes: out.quotes,

@@ -22,6 +22,7 @@ export interface XlsxTask {
 
 /** Excel's last row: a table that goes on beyond it continues on the next sheet. */
 const LAST_ROW = 1_048_576
+const MOST_BLANK_CELLS = 1_000_000
 
 /**
  * Rewrites the first sheet of a workbook as csv: its first row is the header. A full sheet goes on with the next one
@@ -48,7 +49,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
           continues = sameNames(header, names)
           table ??= new TypedRows(layColumns(names, known))
         } else {
-          for (let blank = before + 1; blank < row; blank++) table!.endRow()
+          writeBlankRows(table!, before, row)
           writeRow(table!, row, cells)
         }
         before = row
@@ -73,6 +74,14 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
   } finally {
     await sink.close()
   }
+}
+
+/** A few bytes may say that a million rows before this one are empty. */
+function writeBlankRows(table: TypedRows, before: number, row: number): void {
+  if ((row - before - 1) * table.width > MOST_BLANK_CELLS) {
+    throw malformed(`Sheet rows ${before + 1} to ${row - 1} are empty: too many for a gap in a table.`)
+  }
+  for (let blank = before + 1; blank < row; blank++) table.endRow()
 }
 
 function headerOf(cells: readonly SheetCell[]): string[] {

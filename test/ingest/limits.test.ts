@@ -33,6 +33,26 @@ describe('gzip', () => {
   })
 })
 
+describe('what would grow without end', () => {
+  test('a field or a row longer than 64 MiB', async () => {
+    const long = 'x'.repeat(70_000_000)
+    const message = '400 invalid_upload: Row 2 is longer than 64 MiB.'
+    expect(await bench.refusal('csv', `a,b\n1,2\n3,${long}\n`)).toBe(message)
+    expect(await bench.refusal('csv', `a,b\n1,2\n3,"${long}`)).toBe(message)
+    expect(await bench.refusal('ndjson', `{"a":1}\n{"a":"${long}`)).toBe(message)
+  })
+
+  test('a column for every row', async () => {
+    const rows = Array.from({ length: 10_001 }, (_, index) => `{"k${index}":1}`)
+    expect(await bench.refusal('ndjson', rows.join('\n'))).toBe(
+      '400 invalid_upload: Row 10001 has a key "k10000", which would be column 10001: too many.',
+    )
+    expect(await bench.refusal('ndjson', `${rows.slice(1).join('\n')}\n${'{}\n'.repeat(20_000)}`)).toMatch(
+      /^413 upload_too_large/,
+    )
+  })
+})
+
 describe('spool', () => {
   test('writes a body to a file', async () => {
     const file = bench.path()

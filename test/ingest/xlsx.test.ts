@@ -143,6 +143,16 @@ describe('xlsx that is refused', () => {
     expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)
   })
 
+  test('a million empty rows in a few bytes', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['a', 'b'])
+      sheet.getCell('A1000000').value = 1
+    })
+    expect(await bench.refusal('xlsx', file)).toBe(
+      '400 invalid_upload: Sheet rows 2 to 999999 are empty: too many for a gap in a table.',
+    )
+  })
+
   test('what is no workbook', async () => {
     const message = '400 invalid_upload: The file is no xlsx workbook: it is no zip archive, or was cut off.'
     expect(await bench.refusal('xlsx', '')).toBe(message)
