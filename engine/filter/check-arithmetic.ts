@@ -92,10 +92,10 @@ function alignNumbers(
 ): [Expression, Expression] {
   const [a, b] = [left.type, right.type]
   if (a.kind === b.kind && a.kind !== 'decimal') return [left, right]
-  const kind: ValueType =
-    operator === 'mul' && a.kind !== 'double' && b.kind !== 'double' ? productType(a, b) : promote(a, b)
+  const exact = a.kind !== 'double' && b.kind !== 'double'
+  if (exact && isDivision(operator)) return [left, right]
+  const kind: ValueType = exact && operator === 'mul' ? productType(a, b) : promote(a, b)
   if (kind.kind === 'double') return [convert(left, TYPE.double), convert(right, TYPE.double)]
-  if (isDivision(operator)) return [left, right]
   if (operator === 'mod') return [convert(left, kind), convert(right, kind)]
   return roomy(operator, asDecimals(left), asDecimals(right))
 }

@@ -158,7 +158,9 @@ function foreign(token: Token, before: Token | undefined): Error {
     case 'bracket':
       return invalid(
         at,
-        `'${image}' is not supported here: a list is written in parentheses, as in x in ('a', 'b').`,
+        image === '[' || image === ']'
+          ? `'${image}' is not supported here: a list is written in parentheses, as in x in ('a', 'b').`
+          : `'${image}' is not supported here: a table has no objects.`,
       )
     case 'quotes':
       return invalid(at, `the quote ${image} is not a straight one. Texts stand in '…', names in "…".`)

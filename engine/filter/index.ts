@@ -5,7 +5,6 @@ import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
 import { parse } from './parse.ts'
 import type { Expression } from './tree.ts'
 
-export type { Scope } from './check.ts'
 export { check } from './check.ts'
 export { compile } from './compile.ts'
 export { type FunctionRow, functionTable } from './functions.ts'

@@ -15,7 +15,7 @@ import {
   parseTime,
 } from './literals.ts'
 import { precedence } from './operators.ts'
-import { type Token, tokenize } from './tokens.ts'
+import { tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
 
 /** The longest name that the standard lets stand without quotes. */
@@ -27,10 +27,6 @@ const LONGEST_NAME = 128
  */
 export function parse(text: string, limits: FilterLimits = DEFAULT_LIMITS): Syntax {
   const tokens = tokenize(text, limits)
-  return parseFilter(text, tokens, limits)
-}
-
-function parseFilter(text: string, tokens: readonly Token[], limits: FilterLimits): Syntax {
   const { tree, error } = parseTokens(tokens)
   if (error) throw complain(text, tokens, error)
   return new Builder(text, limits).expression(tree)

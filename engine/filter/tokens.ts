@@ -103,7 +103,7 @@ const TOKENS: TokenType[] = [
   foreign('malformed', /[+-]?\.?\d(?:[\w.+-]|:(?=\d))*/),
   foreign('qualified', /[A-Za-z_]\w*(?:\.\w+)+/),
   foreign('quotes', /[\u2018-\u201f\u00b4]/),
-  foreign('alias', /[@$]\w*/),
+  foreign('alias', /[@$][\w.]*/),
   foreign('path', /\//),
   foreign('bracket', /[[\]{}]/),
   foreign('symbol', /[=<>!&|+*%^~?;#\\`]+/),
