@@ -235,7 +235,11 @@ function forKinds(kinds: readonly Kind[], gives: ValueType, sql: (x: Sql) => Sql
 }
 
 function datePart(name: string, about: string, example: string): FunctionRow {
-  const overloads = forKinds(['date', 'timestamp', 'timestamptz'], TYPE.integer, (x) => call(name, x))
+  const overloads = [
+    ...forKinds(['date', 'timestamp'], TYPE.integer, (x) => call(name, x)),
+    // With a time zone DuckDB counts years before 1 as positive, without one as ISO 8601 does.
+    of(['timestamptz'], TYPE.integer, (x) => call(name, cast(x!, 'TIMESTAMP'))),
+  ]
   return { name, args: ['moment'], overloads, zoned: true, about, example }
 }
 
