@@ -1,31 +1,9 @@
 import type { Batch, Vector } from '../arrow/batch.ts'
 import { type ColumnType, decimalParts } from '../types.ts'
+import { KIND, kindOf } from './kinds.ts'
 import { date, MAX_MOMENT, time, timestamp } from './moments.ts'
 import { decimal, double, int64, MAX_DECIMAL, MAX_DOUBLE, MAX_INTEGER } from './numbers.ts'
 import { literal, writeLiteral } from './output.ts'
-
-/** How a cell is written; small numbers, because the choice is made for every value. */
-export const KIND = {
-  boolean: 0,
-  integer: 1,
-  double: 2,
-  decimal: 3,
-  /** From here on json puts quotes around it. */
-  date: 4,
-  time: 5,
-  timestamp: 6,
-  timestamptz: 7,
-  /** From here on values have no fixed width. */
-  uuid: 8,
-  binary: 9,
-  string: 10,
-  json: 11,
-} as const
-export type Kind = (typeof KIND)[keyof typeof KIND]
-
-export function kindOf(type: ColumnType): Kind {
-  return type.startsWith('decimal') ? KIND.decimal : KIND[type as keyof typeof KIND]
-}
 
 /** Kinds and scales of columns, side by side. */
 export interface Shape {
@@ -46,6 +24,17 @@ const NOT_A_NUMBER = literal('NaN')
 const INFINITY = literal('INF')
 const MINUS_INFINITY = literal('-INF')
 
+export function bool(view: DataView, at: number, value: number): number {
+  return writeLiteral(view, at, value === 1 ? TRUE : FALSE)
+}
+
+/** Any double, with `NaN`, `INF` and `-INF` for those that have no digits. */
+export function real(view: DataView, at: number, value: number): number {
+  // Infinities and NaN alone differ from themselves after this.
+  if (value - value === 0) return double(view, at, value)
+  return writeLiteral(view, at, value > 0 ? INFINITY : value < 0 ? MINUS_INFINITY : NOT_A_NUMBER)
+}
+
 /**
  * Writes a value of fixed width, not null, as text without quotes. Returns the position behind it.
  * @param kind one before `uuid`
@@ -62,12 +51,8 @@ export function fixedCell(
   switch (kind) {
     case KIND.integer:
       return int64(view, at, words[2 * row]!, words[2 * row + 1]!)
-    case KIND.double: {
-      const value = vector.doubles[row]!
-      // Infinities and NaN alone differ from themselves after this.
-      if (value - value === 0) return double(view, at, value)
-      return writeLiteral(view, at, value > 0 ? INFINITY : value < 0 ? MINUS_INFINITY : NOT_A_NUMBER)
-    }
+    case KIND.double:
+      return real(view, at, vector.doubles[row]!)
     case KIND.date:
       return date(view, at, words[row]!)
     case KIND.timestamp:
@@ -79,7 +64,7 @@ export function fixedCell(
     case KIND.time:
       return time(view, at, words[2 * row]!, words[2 * row + 1]!)
     case KIND.boolean:
-      return writeLiteral(view, at, (vector.bytes[row >> 3]! >> (row & 7)) & 1 ? TRUE : FALSE)
+      return bool(view, at, (vector.bytes[row >> 3]! >> (row & 7)) & 1)
     default:
       throw new Error(`Kind ${kind} has no fixed width`)
   }

@@ -1,6 +1,8 @@
-import type { Batch, Vector } from '../arrow/batch.ts'
-import { boundOf, fixedCell, KIND, plainText, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import type { Vector } from '../arrow/batch.ts'
+import { boundOf, plainText, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import { compileRows, fixed, of, write } from './compile.ts'
 import type { EncodedColumn, Encoder } from './encoder.ts'
+import { KIND } from './kinds.ts'
 
 const QUOTE = 0x22
 const NEWLINE = 0x0a
@@ -16,6 +18,14 @@ export const tsv = (columns: readonly EncodedColumn[]): Encoder => separated(col
 
 function separated(columns: readonly EncodedColumn[], separator: number): Encoder {
   const shape = shapeOf(columns.map((column) => column.type))
+  const last = columns.length - 1
+  const writeRows = compileRows({
+    cells: columns.map((_, column) => ({
+      value: cellCode(shape, column),
+      after: `bytes[at++] = ${column === last ? NEWLINE : separator}`,
+    })),
+    helpers: { field: fieldWriter(separator), writeBase64, plainText },
+  })
   return {
     begin(out) {
       const names = columns.map(({ name }) =>
@@ -26,17 +36,32 @@ function separated(columns: readonly EncodedColumn[], separator: number): Encode
       out.append(Buffer.from(`${names.join(String.fromCharCode(separator))}\n`))
     },
 
-    batch(batch, _first, out) {
+    batch(batch, first, out) {
       const cares = Uint8Array.from(batch.vectors, (vector, column) =>
         careFor(vector, shape.kinds[column]!, separator),
       )
       // A separator and perhaps two quotes beside each value; what has quotes in it may double.
       out.reserve(boundOf(batch, shape, 3, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
-      out.length = writeRows(out.bytes, out.view, out.length, batch, shape, cares, separator)
+      out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, cares, batch.rows, first)
     },
 
     end() {},
   }
+}
+
+function cellCode({ kinds, scales }: Shape, column: number): string {
+  const kind = kinds[column]!
+  if (kind < KIND.uuid) return fixed(kind, column, scales[column]!)
+  const offsets = of('offsets', column)
+  const ends = `const start = ${offsets}[row], end = ${offsets}[row + 1]`
+  const plain = `plainText(view, at, ${of('text', column)}, start, end)`
+  if (kind === KIND.uuid) return `${ends}; at = ${plain}`
+  const written =
+    kind === KIND.binary
+      ? `at = writeBase64(bytes, at, ${of('data', column)}, start, end)`
+      : `at = ${of('mark', column)} === ${CARE.none} ? ${plain} : ` +
+        `field(bytes, view, at, ${of('vector', column)}, start, end, ${of('mark', column)})`
+  return `${ends}; if (start === end) { ${write('""')} } else ${written}`
 }
 
 /** What the texts of a column need: nothing, quotes around some of them, or quotes doubled inside as well. */
@@ -50,50 +75,26 @@ function careFor({ bytes, offsets }: Vector, kind: number, separator: number): n
   return [separator, NEWLINE, RETURN].some((byte) => texts.includes(byte)) ? CARE.quotes : CARE.none
 }
 
-function writeRows(
-  bytes: Uint8Array,
-  view: DataView,
-  at: number,
-  { rows, vectors }: Batch,
-  { kinds, scales }: Shape,
-  cares: Uint8Array,
-  separator: number,
-): number {
-  const count = vectors.length
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < count; column++) {
-      const vector = vectors[column]!
-      const { validity } = vector
-      if (validity === undefined || ((validity[row >> 3]! >> (row & 7)) & 1) === 1) {
-        const kind = kinds[column]!
-        if (kind < KIND.uuid) {
-          at = fixedCell(view, at, vector, row, kind, scales[column]!)
-        } else {
-          const start = vector.offsets[row]!
-          const end = vector.offsets[row + 1]!
-          if (start === end) {
-            bytes[at] = QUOTE
-            bytes[at + 1] = QUOTE
-            at += 2
-          } else if (kind === KIND.binary) {
-            at = writeBase64(bytes, at, vector.bytes, start, end)
-          } else if (cares[column] === CARE.none || !hasSpecial(vector.view, start, end, separator)) {
-            at = plainText(view, at, vector.view, start, end)
-          } else {
-            bytes[at] = QUOTE
-            at =
-              cares[column] === CARE.quotes
-                ? plainText(view, at + 1, vector.view, start, end)
-                : doubled(bytes, at + 1, vector.bytes, start, end)
-            bytes[at++] = QUOTE
-          }
-        }
-      }
-      bytes[at++] = separator
-    }
-    bytes[at - 1] = NEWLINE
+/** Writes a text of a column that has some with quotes. */
+function fieldWriter(separator: number) {
+  return (
+    bytes: Uint8Array,
+    view: DataView,
+    at: number,
+    vector: Vector,
+    start: number,
+    end: number,
+    care: number,
+  ): number => {
+    if (!hasSpecial(vector.view, start, end, separator)) return plainText(view, at, vector.view, start, end)
+    bytes[at++] = QUOTE
+    at =
+      care === CARE.quotes
+        ? plainText(view, at, vector.view, start, end)
+        : doubled(bytes, at, vector.bytes, start, end)
+    bytes[at] = QUOTE
+    return at + 1
   }
-  return at
 }
 
 /** Whether a text needs quotes; looks at four bytes at a time. */

@@ -1,65 +1,75 @@
-import type { Batch, Vector } from '../arrow/batch.ts'
-import {
-  boundOf,
-  fixedCell,
-  hasControls,
-  KIND,
-  plainText,
-  type Shape,
-  shapeOf,
-  writeBase64,
-} from './cells.ts'
+import type { Vector } from '../arrow/batch.ts'
+import { boundOf, hasControls, plainText, real, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import { compileRows, fixed, of, write } from './compile.ts'
 import type { EncodedColumn, Encoder } from './encoder.ts'
 import { embedJson } from './jsontext.ts'
-import { type Literal, literal, type Output, writeLiteral } from './output.ts'
+import { KIND } from './kinds.ts'
+import { double } from './numbers.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const NULL = literal('null')
-const NOTHING = literal('')
-const COMMA = literal(',\n')
-const LINE_END = literal('}\n')
-const ROW_END = literal('}')
-
 /**
  * An array of objects, one on each line. Numbers are exact: integers and decimals with all their digits, doubles in
  * their shortest form; `NaN`, `INF` and `-INF` are strings. Values of json columns are embedded.
  */
-export const json = (columns: readonly EncodedColumn[]): Encoder => {
-  const rows = rowsWriter(columns)
-  return {
-    begin: (out) => out.append(Buffer.from('[')),
-    batch: (batch, first, out) => rows(batch, out, first === 0 ? NOTHING : COMMA, COMMA, ROW_END),
-    end: (_rows, out) => out.append(Buffer.from(']\n')),
-  }
-}
+export const json = (columns: readonly EncodedColumn[]): Encoder => ({
+  begin: (out) => out.append(Buffer.from('[')),
+  batch: batchWriter(columns, `if (first + row > 0) { ${write(',\n')} }`, write('}')),
+  end: (_rows, out) => out.append(Buffer.from(']\n')),
+})
 
 /** An object on each line, written as in json, nothing around them. */
-export const ndjson = (columns: readonly EncodedColumn[]): Encoder => {
-  const rows = rowsWriter(columns)
-  return {
-    begin() {},
-    batch: (batch, _first, out) => rows(batch, out, NOTHING, NOTHING, LINE_END),
-    end() {},
+export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
+  begin() {},
+  batch: batchWriter(columns, '', write('}\n')),
+  end() {},
+})
+
+function batchWriter(columns: readonly EncodedColumn[], before: string, after: string): Encoder['batch'] {
+  const shape = shapeOf(columns.map((column) => column.type))
+  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+  const writeRows = compileRows({
+    before,
+    cells: columns.map((_, column) => ({
+      before: write(keys[column]!),
+      value: cellCode(shape, column),
+      missing: write('null'),
+    })),
+    after,
+    helpers: { number, embedJson, plainText, escaped, writeBase64 },
+  })
+  // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
+  const around = Math.max(...keys.map((key) => Buffer.byteLength(key))) + 12
+  return (batch, first, out) => {
+    const factors = Uint8Array.from(batch.vectors, (vector, column) => growth(vector, shape.kinds[column]!))
+    out.reserve(boundOf(batch, shape, around, (column) => factors[column]!))
+    out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first)
   }
 }
 
-function rowsWriter(columns: readonly EncodedColumn[]) {
-  const shape = shapeOf(columns.map((column) => column.type))
-  const keys = columns.map(({ name }, index) => literal(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`))
-  // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
-  const around = Math.max(...keys.map((key) => key.length)) + 12
-  return (batch: Batch, out: Output, first: Literal, between: Literal, end: Literal): void => {
-    const factors = Uint8Array.from(batch.vectors, (vector, column) => growth(vector, shape.kinds[column]!))
-    out.reserve(boundOf(batch, shape, around, (column) => factors[column]!))
-    let at = out.length
-    for (let row = 0; row < batch.rows; row++) {
-      at = writeLiteral(out.view, at, row === 0 ? first : between)
-      at = writeRow(out.bytes, out.view, at, batch.vectors, row, keys, shape, factors)
-      at = writeLiteral(out.view, at, end)
-    }
-    out.length = at
-  }
+function cellCode({ kinds, scales }: Shape, column: number): string {
+  const kind = kinds[column]!
+  if (kind === KIND.double) return `at = number(bytes, view, at, ${of('doubles', column)}[row])`
+  if (kind < KIND.date) return fixed(kind, column, scales[column]!)
+  const quoted = (code: string): string => `bytes[at++] = ${QUOTE}; ${code}; bytes[at++] = ${QUOTE}`
+  if (kind < KIND.uuid) return quoted(fixed(kind, column, scales[column]!))
+  const offsets = of('offsets', column)
+  const ends = `${offsets}[row], ${offsets}[row + 1]`
+  const data = of('data', column)
+  if (kind === KIND.json) return `at = embedJson(bytes, at, ${data}, ${ends})`
+  if (kind === KIND.binary) return quoted(`at = writeBase64(bytes, at, ${data}, ${ends})`)
+  const plain = `plainText(view, at, ${of('text', column)}, ${ends})`
+  if (kind === KIND.uuid) return quoted(`at = ${plain}`)
+  return quoted(`at = ${of('mark', column)} === 1 ? ${plain} : escaped(bytes, at, ${data}, ${ends})`)
+}
+
+/** A double, in quotes where it has no digits. */
+function number(bytes: Uint8Array, view: DataView, at: number, value: number): number {
+  if (Number.isFinite(value)) return double(view, at, value)
+  bytes[at] = QUOTE
+  at = real(view, at + 1, value)
+  bytes[at] = QUOTE
+  return at + 1
 }
 
 /** How many bytes a byte of a column's texts may become: 1 where none needs an escape, 6 for `\u001f`. */
@@ -69,48 +79,6 @@ function growth({ bytes, offsets }: Vector, kind: number): number {
   const texts = bytes.subarray(0, offsets.at(-1))
   if (hasControls(texts)) return 6
   return texts.includes(QUOTE) || texts.includes(BACKSLASH) ? 2 : 1
-}
-
-function writeRow(
-  bytes: Uint8Array,
-  view: DataView,
-  at: number,
-  vectors: readonly Vector[],
-  row: number,
-  keys: readonly Literal[],
-  { kinds, scales }: Shape,
-  factors: Uint8Array,
-): number {
-  for (let column = 0; column < vectors.length; column++) {
-    const vector = vectors[column]!
-    const { validity } = vector
-    at = writeLiteral(view, at, keys[column]!)
-    if (validity !== undefined && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) {
-      at = writeLiteral(view, at, NULL)
-      continue
-    }
-    const kind = kinds[column]!
-    if (kind < KIND.date) {
-      if (kind !== KIND.double || Number.isFinite(vector.doubles[row]!)) {
-        at = fixedCell(view, at, vector, row, kind, scales[column]!)
-        continue
-      }
-    } else if (kind === KIND.json) {
-      at = embedJson(bytes, at, vector.bytes, vector.offsets[row]!, vector.offsets[row + 1]!)
-      continue
-    }
-    bytes[at] = QUOTE
-    if (kind < KIND.uuid) at = fixedCell(view, at + 1, vector, row, kind, scales[column]!)
-    else {
-      const start = vector.offsets[row]!
-      const end = vector.offsets[row + 1]!
-      if (kind === KIND.binary) at = writeBase64(bytes, at + 1, vector.bytes, start, end)
-      else if (factors[column] === 1) at = plainText(view, at + 1, vector.view, start, end)
-      else at = escaped(bytes, at + 1, vector.bytes, start, end)
-    }
-    bytes[at++] = QUOTE
-  }
-  return at
 }
 
 /** What follows the backslash of a short escape; 0 where there is none. */

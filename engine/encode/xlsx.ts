@@ -1,8 +1,11 @@
-import { isNull, type Vector } from '../arrow/batch.ts'
+import type { Vector } from '../arrow/batch.ts'
 import { EngineError } from '../errors.ts'
-import { boundOf, fixedCell, KIND, plainText, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import { decimalParts } from '../types.ts'
+import { boundOf, fixedCell, plainText, shapeOf, writeBase64 } from './cells.ts'
+import { compileRows, of, write } from './compile.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
-import { double, padded, unsigned } from './numbers.ts'
+import { KIND, kindOf } from './kinds.ts'
+import { decimal, double, padded, unsigned } from './numbers.ts'
 import { type Literal, literal, Output, writeLiteral } from './output.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking } from './sheets.ts'
 import { STYLE } from './workbook.ts'
@@ -23,13 +26,11 @@ const POINT = 0x2e
 const END_NUMBER = literal('</v></c>')
 const END_TEXT = literal('</t></is></c>')
 const TEXT = literal('" t="inlineStr"><is><t>')
+/** With blanks at an end, which readers would drop. */
 const PRESERVED = literal('" t="inlineStr"><is><t xml:space="preserve">')
 const NUMBER = literal('"><v>')
 const BOOLEAN = literal('" t="b"><v>')
 const STYLED = Array.from({ length: 8 }, (_, style) => literal(`" s="${style}"><v>`))
-const ROW = literal('<row r="')
-const END_NAME = literal('">')
-const END_ROW = literal('</row>')
 
 /**
  * A workbook. Cells have types: numbers, booleans, and dates from 1900-03-01 to 9999-12-31 with a date format;
@@ -40,10 +41,30 @@ const END_ROW = literal('</row>')
  * @throws EngineError `not_representable` for more than 16,384 columns and, in `batch`, for a text that is too long
  */
 export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions): Encoder => {
-  if (columns.length > XLSX_COLUMNS)
+  if (columns.length > XLSX_COLUMNS) {
     throw new EngineError('not_representable', tooManyColumns(columns.length))
+  }
   const shape = shapeOf(columns.map((column) => column.type))
-  const names = columns.map((_, index) => literal(`<c r="${columnLetters(index)}`))
+  const writeRows = compileRows({
+    // The row's number, seven digits at most, stands in each of its cells: `x` and `y` are its bytes, `z` their count.
+    before: `
+      const position = (first + row) % ${SHEET_ROWS}
+      if (position === 0 && first + row > 0) bytes[at++] = ${SHEET_BREAK}
+      ${write('<row r="')}
+      z = at
+      at = unsigned(view, at, position + 2)
+      x = view.getInt32(z, true); y = view.getInt32(z + 4, true); z = at - z
+      ${write('">')}`,
+    cells: columns.map(({ type }, index) => ({
+      value:
+        `${write(`<c r="${columnLetters(index)}`)} ` +
+        'view.setInt32(at, x, true); view.setInt32(at + 4, y, true); at += z; ' +
+        `at = ${CELLS[kindOf(type)]}(view, at, ${of('vector', index)}, row, ${decimalParts(type)?.scale ?? 0}, ` +
+        `columns[${index}], ${of('mark', index)}, bytes)`,
+    })),
+    after: write('</row>'),
+    helpers: { ...WRITERS, unsigned, columns },
+  })
   return {
     begin() {},
     batch(batch, first, out) {
@@ -51,32 +72,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
         isPlain(vector, shape.kinds[column]!) ? 1 : 0,
       )
       out.reserve(boundOf(batch, shape, AROUND, (column) => (plain[column] === 1 ? 1 : 7)))
-      let at = out.length
-      for (let index = 0; index < batch.rows; index++) {
-        const position = (first + index) % SHEET_ROWS
-        if (position === 0 && first + index > 0) out.bytes[at++] = SHEET_BREAK
-        // Rows count from one, and the header is the first.
-        const row = position + 2
-        const digits = writeLiteral(out.view, at, ROW)
-        at = unsigned(out.view, digits, row)
-        // The row's number, seven digits at most, stands in each of its cells.
-        const length = at - digits
-        const low = out.view.getInt32(digits, true)
-        const high = out.view.getInt32(digits + 4, true)
-        at = writeLiteral(out.view, at, END_NAME)
-        for (let column = 0; column < columns.length; column++) {
-          const vector = batch.vectors[column]!
-          if (isNull(vector, index)) continue
-          at = writeLiteral(out.view, at, names[column]!)
-          out.view.setInt32(at, low, true)
-          out.view.setInt32(at + 4, high, true)
-          at += length
-          if (shape.kinds[column]! < KIND.uuid) at = fixed(out.view, at, vector, index, shape, column)
-          else at = text(out, at, vector, index, columns[column]!, plain[column] === 1)
-        }
-        at = writeLiteral(out.view, at, END_ROW)
-      }
-      out.length = at
+      out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, plain, batch.rows, first)
     },
     end() {},
     packing: sheetPacking(columns, headerRow(columns), options),
@@ -86,69 +82,145 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
 /** Beside a value: its reference and element, and its share of the row's. */
 const AROUND = 112
 
-/** Whether no text of a column needs an escape, or a look at its ends. */
+/** Whether no text of a column needs an escape. */
 function isPlain({ bytes, offsets }: Vector, kind: number): boolean {
-  if (kind < KIND.string) return true
-  return isXmlText(bytes, offsets.at(-1)!)
+  return kind < KIND.string || isXmlText(bytes, offsets.at(-1)!)
 }
 
-/** A cell behind its reference, from the quote on. */
-function fixed(
+/** Writes what follows the reference of a cell, from the quote on. Returns the position behind it. */
+type CellWriter = (
   view: DataView,
   at: number,
   vector: Vector,
-  index: number,
-  shape: Shape,
-  column: number,
-): number {
-  const { words } = vector
-  const kind = shape.kinds[column]!
-  switch (kind) {
-    case KIND.boolean:
-      return number(view, at, BOOLEAN, (vector.bytes[index >> 3]! >> (index & 7)) & 1)
-    case KIND.double:
-      if (Number.isFinite(vector.doubles[index]!)) return number(view, at, NUMBER, vector.doubles[index]!)
-      break
-    case KIND.date: {
-      const days = words[index]!
-      if (days >= FIRST_DAY && days <= LAST_DAY) return moment(view, at, STYLE.date, days + EPOCH, 0)
-      break
-    }
-    case KIND.integer: {
-      const value = words[2 * index + 1]! * 4_294_967_296 + (words[2 * index]! >>> 0)
-      if (value <= MAX_EXACT && value >= -MAX_EXACT) return number(view, at, NUMBER, value)
-      break
-    }
-    case KIND.decimal: {
-      const start = writeLiteral(view, at, NUMBER)
-      const end = fixedCell(view, start, vector, index, kind, shape.scales[column]!)
-      if (end - start <= MAX_DIGITS || significantDigits(view, start, end) <= MAX_DIGITS) {
-        return writeLiteral(view, end, END_NUMBER)
-      }
-      break
-    }
-    default: {
-      const micros = words[2 * index + 1]! * 4_294_967_296 + (words[2 * index]! >>> 0)
-      const days = Math.floor(micros / DAY_MICROS)
-      const rest = micros - days * DAY_MICROS
-      const fine = rest % 1_000_000 === 0 ? 0 : 1
-      if (kind === KIND.time) return moment(view, at, STYLE.time + fine, days, rest)
-      if (days < FIRST_DAY || days > LAST_DAY) break
-      return moment(
-        view,
-        at,
-        (kind === KIND.timestamptz ? STYLE.utc : STYLE.timestamp) + fine,
-        days + EPOCH,
-        rest,
-      )
-    }
+  row: number,
+  scale: number,
+  column: EncodedColumn,
+  plain: number,
+  bytes: Uint8Array,
+) => number
+
+const booleanCell: CellWriter = (view, at, { bytes }, row) =>
+  number(view, at, BOOLEAN, (bytes[row >> 3]! >> (row & 7)) & 1)
+
+const integerCell: CellWriter = (view, at, vector, row) => {
+  const value = int53(vector, row)
+  if (value <= MAX_EXACT && value >= -MAX_EXACT) return number(view, at, NUMBER, value)
+  return asText(view, at, vector, row, KIND.integer)
+}
+
+const realCell: CellWriter = (view, at, vector, row) => {
+  const value = vector.doubles[row]!
+  return Number.isFinite(value) ? number(view, at, NUMBER, value) : asText(view, at, vector, row, KIND.double)
+}
+
+const decimalCell: CellWriter = (view, at, vector, row, scale) => {
+  const start = writeLiteral(view, at, NUMBER)
+  const end = decimal(view, start, vector.words, 4 * row, scale)
+  if (end - start > MAX_DIGITS && significantDigits(view, start, end) > MAX_DIGITS) {
+    return asText(view, at, vector, row, KIND.decimal, scale)
   }
-  at = fixedCell(view, writeLiteral(view, at, TEXT), vector, index, kind, shape.scales[column]!)
+  return writeLiteral(view, end, END_NUMBER)
+}
+
+const dateCell: CellWriter = (view, at, vector, row) => {
+  const days = vector.words[row]!
+  if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, KIND.date)
+  return moment(view, at, STYLE.date, days + EPOCH, 0)
+}
+
+const timeCell: CellWriter = (view, at, vector, row) => {
+  const micros = int53(vector, row)
+  const days = Math.floor(micros / DAY_MICROS)
+  return moment(view, at, STYLE.time + fine(micros), days, micros - days * DAY_MICROS)
+}
+
+const timestampCell: CellWriter = (view, at, vector, row) =>
+  zonedCell(view, at, vector, row, STYLE.timestamp, KIND.timestamp)
+
+const timestamptzCell: CellWriter = (view, at, vector, row) =>
+  zonedCell(view, at, vector, row, STYLE.utc, KIND.timestamptz)
+
+function zonedCell(
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  style: number,
+  kind: number,
+): number {
+  const micros = int53(vector, row)
+  const days = Math.floor(micros / DAY_MICROS)
+  if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, kind)
+  return moment(view, at, style + fine(micros), days + EPOCH, micros - days * DAY_MICROS)
+}
+
+const textCell: CellWriter = (view, at, vector, row, _scale, column, plain, target) => {
+  const { bytes } = vector
+  const start = vector.offsets[row]!
+  const end = vector.offsets[row + 1]!
+  // A text has more characters than bytes only in base64.
+  if ((end - start) * 2 > XLSX_CHARACTERS) checkText(column, bytes, start, end)
+  const edge = end > start && (bytes[start]! <= 0x20 || bytes[end - 1]! <= 0x20)
+  at = writeLiteral(view, at, edge ? PRESERVED : TEXT)
+  if (plain === 1) at = plainText(view, at, vector.view, start, end)
+  else at = escapeXml(target, view, at, bytes, start, end)
   return writeLiteral(view, at, END_TEXT)
+}
+
+const binaryCell: CellWriter = (view, at, vector, row, _scale, column, _plain, target) => {
+  const start = vector.offsets[row]!
+  const end = vector.offsets[row + 1]!
+  if ((end - start) * 2 > XLSX_CHARACTERS) checkText(column, vector.bytes, start, end)
+  at = writeBase64(target, writeLiteral(view, at, TEXT), vector.bytes, start, end)
+  return writeLiteral(view, at, END_TEXT)
+}
+
+const WRITERS = {
+  booleanCell,
+  integerCell,
+  realCell,
+  decimalCell,
+  dateCell,
+  timeCell,
+  timestampCell,
+  timestamptzCell,
+  binaryCell,
+  textCell,
+}
+
+/** The writers' names, by kind. */
+const CELLS: readonly (keyof typeof WRITERS)[] = (() => {
+  const names: (keyof typeof WRITERS)[] = []
+  names[KIND.boolean] = 'booleanCell'
+  names[KIND.integer] = 'integerCell'
+  names[KIND.double] = 'realCell'
+  names[KIND.decimal] = 'decimalCell'
+  names[KIND.date] = 'dateCell'
+  names[KIND.time] = 'timeCell'
+  names[KIND.timestamp] = 'timestampCell'
+  names[KIND.timestamptz] = 'timestamptzCell'
+  names[KIND.binary] = 'binaryCell'
+  for (const kind of [KIND.uuid, KIND.string, KIND.json]) names[kind] = 'textCell'
+  return names
+})()
+
+/** A 64-bit integer as a double, which is exact as far as it matters here. */
+function int53({ words }: Vector, row: number): number {
+  return words[2 * row + 1]! * 4_294_967_296 + (words[2 * row]! >>> 0)
+}
+
+/** One where a time has a part of a second: the next style shows it. */
+function fine(micros: number): number {
+  return micros % 1_000_000 === 0 ? 0 : 1
 }
 
 function number(view: DataView, at: number, before: Literal, value: number): number {
   return writeLiteral(view, double(view, writeLiteral(view, at, before), value), END_NUMBER)
+}
+
+function asText(view: DataView, at: number, vector: Vector, row: number, kind: number, scale = 0): number {
+  at = fixedCell(view, writeLiteral(view, at, TEXT), vector, row, kind, scale)
+  return writeLiteral(view, at, END_TEXT)
 }
 
 /** Days and a part of a day, as Excel counts time; twelve decimals are finer than a microsecond. */
@@ -173,27 +245,6 @@ function significantDigits(view: DataView, start: number, end: number): number {
     if (digit > 0) significant = digits
   }
   return significant
-}
-
-function text(
-  out: Output,
-  at: number,
-  vector: Vector,
-  index: number,
-  column: EncodedColumn,
-  plain: boolean,
-): number {
-  const { bytes } = vector
-  const start = vector.offsets[index]!
-  const end = vector.offsets[index + 1]!
-  // A text has more characters than bytes only in base64.
-  if ((end - start) * 2 > XLSX_CHARACTERS) checkText(column, bytes, start, end)
-  const edge = end > start && (bytes[start]! <= 0x20 || bytes[end - 1]! <= 0x20)
-  at = writeLiteral(out.view, at, edge ? PRESERVED : TEXT)
-  if (column.type === 'binary') at = writeBase64(out.bytes, at, bytes, start, end)
-  else if (plain) at = plainText(out.view, at, vector.view, start, end)
-  else at = escapeXml(out.bytes, out.view, at, bytes, start, end)
-  return writeLiteral(out.view, at, END_TEXT)
 }
 
 function headerRow(columns: readonly EncodedColumn[]): Uint8Array {

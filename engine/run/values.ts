@@ -1,5 +1,6 @@
 import { type Batch, isNull, type Vector } from '../arrow/batch.ts'
-import { fixedCell, KIND, type Shape } from '../encode/cells.ts'
+import { fixedCell, type Shape } from '../encode/cells.ts'
+import { KIND } from '../encode/kinds.ts'
 import { Output } from '../encode/output.ts'
 
 /**
