@@ -30,7 +30,7 @@ function tables(quick: boolean): Record<string, { sql: string; rowBytes: number 
       sql: `SELECT round(sin(i) * 1000, 2) AS price, i / 7 AS ratio, i * 0.5 AS half FROM range(${rows}) t(i)`,
       rowBytes: 24,
     },
-    wide: { sql: `SELECT ${wide} FROM range(${rows / 30}) t(i)`, rowBytes: 1600 },
+    wide: { sql: `SELECT ${wide} FROM range(${Math.round(rows / 30)}) t(i)`, rowBytes: 1600 },
     nulls: {
       sql:
         `SELECT CASE WHEN i % 10 = 0 THEN i END AS a, CASE WHEN i % 7 = 0 THEN 'x' || i END AS b, ` +

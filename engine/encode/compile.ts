@@ -61,7 +61,13 @@ const BLOCK = 24
 
 const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
 
-export function compileRows({ before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
+/** The writer, which is compiled when it is used: the thread that begins an export often leaves its rows to others. */
+export function compileRows(code: RowCode): RowsWriter {
+  let compiled: RowsWriter | undefined
+  return (...batch) => (compiled ??= compile(code))(...batch)
+}
+
+function compile({ before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
   const codes = cells.map(cellCode)
   const loop = (body: string): string => `
     return (bytes, view, at, vectors, marks, rows, first) => {
