@@ -25,7 +25,12 @@ export async function openStage(routes: Routes): Promise<Stage> {
   const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
   const upstream = await startUpstream(routes)
   const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_PROVIDER_FRED_URL: upstream.url }
-  const server = await serve(readConfig({ data, port: '0' }, environment), { write: () => undefined })
+  const config = {
+    ...readConfig({ data, port: '0' }, environment),
+    // The test shares its thread with the server, and a busy machine would shed what the page asks.
+    shedding: { eventLoopDelay: 0, memoryBytes: 0 },
+  }
+  const server = await serve(config, { write: () => undefined })
   return {
     server,
     upstream,
