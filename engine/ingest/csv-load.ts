@@ -2,30 +2,20 @@ import { rm } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
 import { settledColumns, type Target } from './columns.ts'
+import type { CsvFindings } from './csv-scan.ts'
 import type { Duck } from './duck.ts'
 import { inferType, KIND, ZONED } from './kinds.ts'
 import { fixedWidth, type WrittenPart, writePart } from './part.ts'
 import type { IngestRequest, IngestResult } from './request.ts'
 
 /** A csv file that has been checked: what DuckDB has to know to read it as it was checked. */
-export interface CsvSource {
+export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly file: string
   readonly delimiter: string
   /** Its first record is a header. */
   readonly header: boolean
   /** Fields in each record. */
   readonly fields: number
-  readonly rows: number
-  /** Per field: the mask of the kinds of its values. */
-  readonly kinds: readonly number[]
-  /** Per field: how many values are missing. */
-  readonly nulls: readonly number[]
-  /** Per field: bytes of its values' text. */
-  readonly widths: readonly number[]
-  /** Bytes of the longest record. */
-  readonly longest: number
-  readonly quotes: boolean
-  readonly quotedNewlines: boolean
 }
 
 /** Writes a checked csv file as a part. Every text is a value of its column's type by now. */

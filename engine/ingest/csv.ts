@@ -35,8 +35,9 @@ export async function ingestCsv(
   }
   const [findings, early] = await scanAndGuess(tools, scan, targets, sourceOf, request)
   if (early) return early
-  if (!findings.mixedNewlines && !header.awkward)
+  if (!findings.mixedNewlines && !header.awkward) {
     return loadCsv(tools.duck, sourceOf(findings), targets, request)
+  }
   await using clean = new TemporaryFile(tempDirectory)
   await tools.workers.run({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
   return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)

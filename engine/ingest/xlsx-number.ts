@@ -33,11 +33,23 @@ export function serialMoment(digits: string, style: NumberStyle, date1904: boole
 }
 
 function moment(day: number, micros: number, style: NumberStyle): CellText {
-  const date = new Date(day * 86_400_000).toISOString().slice(0, 10)
+  const date = dayText(day)
   if (style === 'date' && micros === 0) return { text: date, kind: KIND.date }
   return style === 'zoned'
     ? { text: `${date}T${clock(micros)}Z`, kind: KIND.timestamptz }
     : { text: `${date}T${clock(micros)}`, kind: KIND.timestamp }
+}
+
+let lastDay = Number.NaN
+let lastText = ''
+
+/** Neighbours mostly have the same day. */
+function dayText(day: number): string {
+  if (day !== lastDay) {
+    lastText = new Date(day * 86_400_000).toISOString().slice(0, 10)
+    lastDay = day
+  }
+  return lastText
 }
 
 /**
@@ -47,11 +59,13 @@ function moment(day: number, micros: number, style: NumberStyle): CellText {
 function microsOfDay(serial: number, digits: string): number {
   const micros = Math.round((serial - Math.floor(serial)) * DAY_MICROS)
   const millis = Math.round(micros / 1000) * 1000
+  const off = Math.abs(micros - millis)
+  if (off === 0) return micros
   const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
   const short = digits.replace(/\D/g, '').length <= 15
   const written = short ? Math.min(5, 0.5 * 10 ** -decimals * DAY_MICROS) : 0
   const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
-  return Math.abs(micros - millis) <= Math.max(written, told) ? millis : micros
+  return off <= Math.max(written, told) ? millis : micros
 }
 
 function clock(micros: number): string {

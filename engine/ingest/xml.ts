@@ -7,6 +7,8 @@ export interface XmlHandler {
   text?(text: string): void
 }
 
+const [SPACE, DOUBLE_QUOTE, SINGLE_QUOTE, COLON, EQUALS, GREATER] = [0x20, 0x22, 0x27, 0x3a, 0x3d, 0x3e]
+
 /** Nothing in a workbook has a tag or a text as long as this: a cell holds 32,767 characters. */
 const LONGEST = 4 * 1024 * 1024
 
@@ -80,11 +82,12 @@ export class XmlReader {
     if (second === 0x3f) return
     const empty = text.charCodeAt(to - 2) === 0x2f
     const inside = text.slice(from + 1, empty ? to - 2 : to - 1)
-    const blank = inside.search(/\s/)
-    const name = localName(blank < 0 ? inside : inside.slice(0, blank))
+    let blank = 0
+    while (blank < inside.length && inside.charCodeAt(blank) > SPACE) blank++
+    const name = localName(inside.slice(0, blank))
     if (name === '') throw broken()
     this.#begun = true
-    this.#handler.open(name, blank < 0 ? '' : inside.slice(blank))
+    this.#handler.open(name, inside.slice(blank))
     if (empty) this.#handler.close(name)
     else this.#depth++
   }
@@ -97,27 +100,16 @@ function tagEnd(text: string, from: number): number {
     if (text.startsWith('<![CDATA[', from)) return behind(text, ']]>', from + 9)
     if (text.length < from + 9) return -1
   }
-  for (let at = from + 1; ; ) {
-    const end = text.indexOf('>', at)
-    if (end < 0) return -1
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === GREATER) return at + 1
     // A `>` inside of an attribute's quotes does not end the tag.
-    const quote = openQuote(text, from, end)
-    if (quote === undefined) return end + 1
-    at = text.indexOf(quote, end)
-    if (at < 0) return -1
-    at++
-  }
-}
-
-function openQuote(text: string, from: number, to: number): string | undefined {
-  let open: string | undefined
-  for (let at = from; at < to; at++) {
-    const character = text[at]
-    if (open === undefined ? character === '"' || character === "'" : character === open) {
-      open = open === undefined ? character : undefined
+    if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+      at = text.indexOf(code === DOUBLE_QUOTE ? '"' : "'", at + 1)
+      if (at < 0) return -1
     }
   }
-  return open
+  return -1
 }
 
 function behind(text: string, mark: string, from: number): number {
@@ -136,13 +128,16 @@ export function attribute(attributes: string, name: string): string | undefined 
     if (found < 0) return undefined
     at = found + name.length
     const before = attributes.charCodeAt(found - 1)
-    if (found === 0 || (before > 0x20 && before !== 0x3a)) continue
-    const match = VALUE.exec(attributes.slice(at))
-    if (match) return unescapeXml(match[1] ?? match[2]!)
+    // At its beginning, or behind a prefix.
+    if (found === 0 || (before > SPACE && before !== COLON)) continue
+    while (attributes.charCodeAt(at) <= SPACE) at++
+    if (attributes.charCodeAt(at++) !== EQUALS) continue
+    while (attributes.charCodeAt(at) <= SPACE) at++
+    const quote = attributes.charCodeAt(at) === SINGLE_QUOTE ? "'" : '"'
+    const end = attributes.indexOf(quote, at + 1)
+    return end < 0 ? undefined : unescapeXml(attributes.slice(at + 1, end))
   }
 }
-
-const VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
