@@ -52,8 +52,8 @@ function tables(rows: number): Record<string, string> {
   return {
     flights: `FROM read_parquet(${quoteLiteral(FLIGHTS)}) LIMIT ${rows}`,
     numbers: `SELECT i AS id, round(sin(i) * 1000, 2) AS price, i / 7 AS ratio, i % 100 AS code FROM range(${rows}) t(i)`,
-    text: `SELECT i AS id, 'Customer number ' || i AS name, 'a sentence of some length about order ' || (i * 7919) AS note, md5(i::VARCHAR) AS hash FROM range(${rows / 3}) t(i)`,
-    quoted: `SELECT i AS id, 'Doe, "Jane" no. ' || i AS name, 'first, second, third ' || (i % 1000) AS list FROM range(${rows / 3}) t(i)`,
+    text: `SELECT i AS id, 'Customer number ' || i AS name, 'a sentence of some length about order ' || (i * 7919) AS note, md5(i::VARCHAR) AS hash FROM range(${Math.round(rows / 3)}) t(i)`,
+    quoted: `SELECT i AS id, 'Doe, "Jane" no. ' || i AS name, 'first, second, third ' || (i % 1000) AS list FROM range(${Math.round(rows / 3)}) t(i)`,
   }
 }
 
@@ -122,8 +122,8 @@ async function* otherForms({ directory, connection, ingestor, rows, runs }: Plac
     return { name, value: count / took, unit: 'rows/ms' }
   }
   yield await form('parquet', rows, 'FORMAT parquet', 'read_parquet')
-  yield await form('ndjson', rows / 3, 'FORMAT json', 'read_json')
-  yield await form('json', rows / 3, 'FORMAT json, ARRAY true', 'read_json')
+  yield await form('ndjson', Math.round(rows / 3), 'FORMAT json', 'read_json')
+  yield await form('json', Math.round(rows / 3), 'FORMAT json, ARRAY true', 'read_json')
 }
 
 function copyTo(connection: DuckDBConnection, file: string, target: string): () => Promise<unknown> {
