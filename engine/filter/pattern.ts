@@ -1,3 +1,15 @@
+import {
+  ANYTHING,
+  CATEGORY,
+  CLASS_BODIES,
+  CONTROL_ESCAPES,
+  isScript,
+  LAST_CODE_POINT,
+  literal,
+  NOT_LINE_END,
+  NOTHING,
+} from './pattern-sets.ts'
+
 /**
  * ECMAScript regular expressions (as with the flag `u`) for RE2, which DuckDB matches with in linear time. The two
  * look alike and differ in detail: `.`, `\s`, `\u`, `[]`, `[^]`, POSIX classes and inline flags. So a pattern is read by
@@ -21,46 +33,6 @@ const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]+\$?$/
 const MOST_REPETITIONS = 1000
 const LARGEST = 100_000
 const DEEPEST = 100
-
-const LAST_CODE_POINT = 0x10ffff
-const ANYTHING = '[\\x{0}-\\x{10FFFF}]'
-const NOTHING = '[^\\x{0}-\\x{10FFFF}]'
-const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]'
-
-/** White space and line ends of ECMAScript, which are more than RE2's. */
-const SPACES: readonly (readonly [number, number])[] = [
-  [0x9, 0xd],
-  [0x20, 0x20],
-  [0xa0, 0xa0],
-  [0x1680, 0x1680],
-  [0x2000, 0x200a],
-  [0x2028, 0x2029],
-  [0x202f, 0x202f],
-  [0x205f, 0x205f],
-  [0x3000, 0x3000],
-  [0xfeff, 0xfeff],
-]
-
-const CLASS_BODIES: Readonly<Record<string, string>> = {
-  d: '0-9',
-  D: ranges(complement([[0x30, 0x39]])),
-  w: '0-9A-Z_a-z',
-  W: ranges(
-    complement([
-      [0x30, 0x39],
-      [0x41, 0x5a],
-      [0x5f, 0x5f],
-      [0x61, 0x7a],
-    ]),
-  ),
-  s: ranges(SPACES),
-  S: ranges(complement(SPACES)),
-}
-
-const CONTROL_ESCAPES: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
-
-/** Long names of general categories are not known to RE2. */
-const CATEGORY = /^(?:C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/
 
 interface Piece {
   readonly text: string
@@ -359,37 +331,4 @@ function one(text: string, size: number): Piece {
 
 function assertion(text: string): Piece {
   return { text, size: 1, counted: 1, repeatable: false }
-}
-
-/** ASCII letters and digits stand for themselves, everything else by its number: nothing is left to interpret. */
-function literal(point: number): string {
-  const character = String.fromCodePoint(point)
-  return /^[0-9A-Za-z]$/.test(character) ? character : `\\x{${point.toString(16).toUpperCase()}}`
-}
-
-/** Known to JavaScript under this name, and written out, as RE2 wants it. */
-function isScript(name: string): boolean {
-  if (name.length <= 4) return false
-  try {
-    return new RegExp(`\\p{Script=${name}}`, 'u') !== undefined
-  } catch {
-    return false
-  }
-}
-
-function ranges(list: readonly (readonly [number, number])[]): string {
-  return list
-    .map(([low, high]) => (low === high ? literal(low) : `${literal(low)}-${literal(high)}`))
-    .join('')
-}
-
-function complement(list: readonly (readonly [number, number])[]): [number, number][] {
-  const rest: [number, number][] = []
-  let next = 0
-  for (const [low, high] of list) {
-    if (low > next) rest.push([next, low - 1])
-    next = high + 1
-  }
-  rest.push([next, LAST_CODE_POINT])
-  return rest
 }

@@ -266,6 +266,8 @@ describe('what is no pattern, or none that is matched in linear time, is refused
       '\\p{Foo}',
       'has the property \\p{Foo}; supported are categories by their short names and Script=… at its character 3.',
     ],
+    ['\\p{Cn}', 'has the property \\p{Cn}'],
+    ['\\p{Alphabetic}', 'has the property \\p{Alphabetic}'],
   ])('%s', (pattern, message) => {
     expect(() => translatePattern(pattern)).toThrow(message)
   })

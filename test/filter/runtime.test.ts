@@ -98,6 +98,15 @@ test('the sentence is found when the error comes wrapped or as a text', () => {
   expect(runtimeFilterError(message)?.message).toBe(sentence)
 })
 
+test('a pattern that only the matcher refuses is the filter’s failure, too', () => {
+  expect(runtimeFilterError('Invalid Input Error: invalid character class range: \\p{Garay}')?.message).toBe(
+    'The filter fails: the pattern of matchesPattern() names the script Garay, which is not known here.',
+  )
+  expect(runtimeFilterError('Invalid Input Error: pattern too large - compile failed')?.message).toBe(
+    'The filter fails: the pattern of matchesPattern() is too large. Repeat fewer things in it.',
+  )
+})
+
 test('errors that are no filter’s are left alone', () => {
   for (const message of [
     'IO Error: No files found that match the pattern "x.parquet"',
