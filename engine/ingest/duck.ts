@@ -71,6 +71,8 @@ async function openInstance({ threads, memoryLimit, tempDirectory }: DuckOptions
     ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }),
     temp_directory: tempDirectory,
     preserve_insertion_order: 'true',
+    // Every file is read once, and a path that is written anew must not be answered from memory.
+    enable_external_file_cache: 'false',
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })

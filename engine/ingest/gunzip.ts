@@ -13,7 +13,7 @@ import { malformed } from './values.ts'
 export async function gunzip(
   file: string,
   target: string,
-  { limits, signal }: Pick<IngestRequest, 'limits' | 'signal'>,
+  { limits, signal, onProgress }: Pick<IngestRequest, 'limits' | 'signal' | 'onProgress'>,
 ): Promise<void> {
   const sink = await FileSink.create(target)
   const packed = createReadStream(file)
@@ -26,6 +26,7 @@ export async function gunzip(
       bytes += chunk.length
       if (bytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
       await sink.write(chunk)
+      onProgress?.({ bytes: packed.bytesRead })
     }
   } catch (error) {
     const { code } = error as { code?: string }

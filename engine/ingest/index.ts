@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { Column } from '../types.ts'
 import { knownColumns } from './columns.ts'
 import { ingestCsv } from './csv.ts'
@@ -43,7 +44,10 @@ export class Ingestor {
     if (!request.gzip) return this.#read(request)
     await using unpacked = new TemporaryFile(request.tempDirectory)
     await gunzip(request.file, unpacked.path, request)
-    return await this.#read({ ...request, file: unpacked.path })
+    // What is left to be read is not part of the upload as it came.
+    const { size } = await stat(request.file)
+    const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
+    return await this.#read({ ...request, file: unpacked.path, onProgress })
   }
 
   /** Writes the rows of parts with the same columns into one, in order. */

@@ -34,6 +34,8 @@ export class ZipReader implements AsyncDisposable {
   readonly #file: string
   readonly #handle: FileHandle
   #left: number
+  /** Bytes of entries that have been read, packed. */
+  bytesRead = 0
   readonly #limit: number
 
   private constructor(
@@ -83,6 +85,7 @@ export class ZipReader implements AsyncDisposable {
     const inflate = createInflateRaw({ chunkSize: 256 * 1024 })
     packed.on('error', (error) => inflate.destroy(error))
     const chunks: AsyncIterable<Buffer> = entry.method === STORED ? packed : packed.pipe(inflate)
+    const before = this.bytesRead
     let bytes = 0
     let crc = 0
     try {
@@ -92,6 +95,7 @@ export class ZipReader implements AsyncDisposable {
         if (bytes > entry.unpacked) throw damaged(entry.name)
         if (this.#left < 0) throw unpacksTooLarge(this.#limit)
         crc = crc32(chunk, crc)
+        this.bytesRead = before + packed.bytesRead
         yield chunk
       }
     } catch (error) {

@@ -60,7 +60,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
         xml.push(chunk)
         if (table) await sink.write(table.out.take())
         if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
-        onProgress?.({ bytes: 0, rows: table?.rows ?? 0 })
+        onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
         if (!continues) break
       }
       if (continues) xml.end()
