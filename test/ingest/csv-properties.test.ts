@@ -92,7 +92,7 @@ test('it makes no difference where a file is cut into buffers', () => {
       expect(held.length).toBe(0)
       expect(pieces.findings).toEqual(whole.findings)
     }),
-    { numRuns: 10 * runs },
+    { numRuns: 20 * runs },
   )
 })
 
