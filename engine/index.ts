@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import type { DatasetRecord, Repository } from './catalog/records.ts'
 import { checkColumns, type DeclaredColumn } from './columns.ts'
+import { EngineError } from './errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { versionSource } from './plan/plan.ts'
 import { Query } from './query.ts'
@@ -65,6 +66,7 @@ export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
   #executor: Promise<Executor> | undefined
+  #closing: Promise<void> | undefined
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions) {
@@ -176,8 +178,10 @@ export class Engine implements AsyncDisposable {
     return { readers: this.#store.readers, executor: (await this.#executor)?.stats() }
   }
 
-  /** Runs statements; opened with the first query. */
+  /** Runs statements; opened with the first query. @throws EngineError `cancelled` once the engine is closed */
   executor(): Promise<Executor> {
+    if (this.#closing)
+      this.#executor ??= Promise.reject(new EngineError('cancelled', 'The engine is closed.'))
     const threads = this.#options.threads ?? availableParallelism()
     this.#executor ??= openExecutor({
       threads,
@@ -189,10 +193,20 @@ export class Engine implements AsyncDisposable {
     return this.#executor
   }
 
-  /** Ends queries under way, waits for writes, and lets the directory go. */
-  async close(): Promise<void> {
-    await (await this.#executor)?.close()
-    await this.#store.close()
+  /** Ends queries under way, waits for writes, refuses others, and lets the directory go. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#store.endWrites()
+    try {
+      // One that failed to open has told those who wanted it.
+      await (await this.#executor?.catch(() => undefined))?.close()
+    } finally {
+      await this.#store.close()
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

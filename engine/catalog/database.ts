@@ -13,7 +13,12 @@ export class Database {
 
   constructor(file: string) {
     this.raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true })
-    this.#guard(() => this.raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;'))
+    try {
+      this.raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;')
+    } catch (error) {
+      this.raw.close()
+      throw databaseError(error)
+    }
   }
 
   get<Row>(sql: string, ...parameters: SQLInputValue[]): Row | undefined {

@@ -36,7 +36,10 @@ export class FileLock {
   }
 
   release(): void {
-    rmSync(this.#file, { force: true })
-    this.#database.close()
+    try {
+      rmSync(this.#file, { force: true })
+    } finally {
+      this.#database.close()
+    }
   }
 }

@@ -21,6 +21,7 @@ export class Leases {
   /** Versions read without a lease, for want of room to write one down. */
   readonly #unwritten = new Set<number>()
   readonly #onIdle: () => void
+  #ended = false
 
   /** @param onIdle called when the last reader of a version that is no longer current has left */
   constructor(database: Database, versions: Versions, process: string, onIdle: () => void) {
@@ -46,7 +47,7 @@ export class Leases {
         released = true
         const left = this.#readers.get(id)! - 1
         this.#readers.set(id, left)
-        if (left === 0 && !this.#isCurrent(id)) this.#onIdle()
+        if (left === 0 && !this.#ended && !this.#isCurrent(id)) this.#onIdle()
       },
     }
   }
@@ -65,6 +66,11 @@ export class Leases {
       this.#versions.release(id, this.#process)
       this.#readers.delete(id)
     }
+  }
+
+  /** Before the database is closed. What is released later, by a query that lives longer, changes nothing. */
+  end(): void {
+    this.#ended = true
   }
 
   get readers(): number {

@@ -16,12 +16,20 @@ export class ProcessMark {
     if (!lock) throw new Error('a lock with a random name is taken')
     this.#lock = lock
     this.temporary = join(layout.temporary, this.id)
-    mkdirSync(this.temporary, { mode: 0o700 })
+    try {
+      mkdirSync(this.temporary, { mode: 0o700 })
+    } catch (error) {
+      lock.release()
+      throw error
+    }
   }
 
   end(): void {
-    rmSync(this.temporary, { recursive: true, force: true })
-    this.#lock.release()
+    try {
+      rmSync(this.temporary, { recursive: true, force: true })
+    } finally {
+      this.#lock.release()
+    }
   }
 }
 

@@ -1,13 +1,11 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { Database, migrate } from '../catalog/database.ts'
+import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
-import { FileLock } from '../catalog/lock.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
-import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { Versions } from '../catalog/versions.ts'
 import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
 import { EngineError } from '../errors.ts'
@@ -15,11 +13,14 @@ import { storageFull } from '../ingest/file.ts'
 import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import type { Column } from '../types.ts'
-import { type Layout, layoutOf, partFile } from './layout.ts'
+import { Background } from './background.ts'
+import { Hold, lockServer } from './hold.ts'
+import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
-import { forgetDeadProcesses, ProcessMark } from './process.ts'
 import { Semaphore } from './semaphore.ts'
+import { type Swept, sweep } from './sweep.ts'
+import { Writes } from './writes.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
 export interface Upload {
@@ -53,17 +54,15 @@ const TIDY_MS = 60_000
  * the commit, so after a crash a file is at most too many, never missing.
  */
 export class Store {
-  readonly layout: Layout
-  readonly database: Database
   readonly repositories: Repositories
   readonly datasets: Datasets
   readonly versions: Versions
   readonly #options: StoreOptions
-  readonly #mark: ProcessMark
+  readonly #hold: Hold
   readonly #leases: Leases
-  readonly #serverLock: FileLock | undefined
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  readonly #background = new Set<Promise<void>>()
+  readonly #writes = new Writes()
+  readonly #background = new Background(() => existsSync(this.layout.catalog))
   readonly #merging = new Set<number>()
   /** Parts whose files are gone and whose entries in the catalog are to go. */
   readonly #discarded = new Set<number>()
@@ -73,25 +72,34 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options
-    this.layout = layoutOf(options.directory)
-    this.#serverLock = options.role === 'server' ? lockServer(this.layout) : undefined
-    this.database = new Database(this.layout.catalog)
-    migrate(this.database.raw, 'catalog', CATALOG_STEPS)
+    this.#hold = new Hold(options.directory, options.role)
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)
-    this.#mark = new ProcessMark(this.layout)
-    this.#leases = new Leases(this.database, this.versions, this.#mark.id, () =>
-      this.#later(() => this.tidy()),
+    this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, () =>
+      this.#background.later(() => this.tidy()),
     )
-    if (options.role === 'server') ifThereIsRoom(() => this.#sweep())
-    this.#timer = setInterval(() => this.#later(() => this.tidy()), TIDY_MS)
+    try {
+      if (options.role === 'server') ifThereIsRoom(() => this.#sweep())
+    } catch (error) {
+      this.#hold.end()
+      throw error
+    }
+    this.#timer = setInterval(() => this.#background.later(() => this.tidy()), TIDY_MS)
     this.#timer.unref()
+  }
+
+  get layout(): Layout {
+    return this.#hold.layout
+  }
+
+  get database(): Database {
+    return this.#hold.database
   }
 
   /** A folder of this process's own; gone when the store closes. */
   get temporary(): string {
-    return this.#mark.temporary
+    return this.#hold.mark.temporary
   }
 
   get readers(): number {
@@ -107,7 +115,11 @@ export class Store {
   }
 
   /** Puts the rows of an upload in place of a dataset's rows, or behind them. All or nothing. */
-  async write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
+  write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
+    return this.#writes.run(() => this.#write(datasetId, upload, mode))
+  }
+
+  async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
     this.datasets.get(datasetId)
     const spooled = 'file' in upload.body ? undefined : await this.#spool(upload.body, upload.signal)
     try {
@@ -136,7 +148,7 @@ export class Store {
           return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
         })
         if (done) {
-          this.#later(() => this.#merge(datasetId))
+          this.#background.later(() => this.#merge(datasetId))
           return this.datasets.get(datasetId)
         }
       }
@@ -146,7 +158,11 @@ export class Store {
   }
 
   /** Declares the column manifest: before data anything, with data what loses nothing. */
-  async declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
+  declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
+    return this.#writes.run(() => this.#declareColumns(datasetId, declared))
+  }
+
+  async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
     const columns = checkColumns(declared)
     for (;;) {
       const base = this.versions.current(datasetId)
@@ -178,12 +194,12 @@ export class Store {
 
   deleteDataset(id: number): void {
     this.datasets.delete(id)
-    this.#later(() => this.tidy())
+    this.#background.later(() => this.tidy())
   }
 
   deleteRepository(id: number): void {
     this.repositories.delete(id)
-    this.#later(() => this.tidy())
+    this.#background.later(() => this.tidy())
   }
 
   /** Removes versions and parts that nothing needs any more. */
@@ -195,8 +211,10 @@ export class Store {
   }
 
   /** Removes leftovers of crashes as well. @throws EngineError `locked` beside a server */
-  gc(): { files: number; bytes: number; processes: number } {
-    const lock = this.#serverLock ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
+  gc(): Swept {
+    const lock = this.#hold.serverLock
+      ? undefined
+      : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
       return this.#sweep()
     } finally {
@@ -218,21 +236,31 @@ export class Store {
   }
 
   /** Waits for what still runs in the background: merges, removals. */
-  async settled(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background)
+  settled(): Promise<void> {
+    return this.#background.settled()
   }
 
+  /** Refuses writes from here on; resolves when those under way are done. */
+  endWrites(): Promise<void> {
+    return this.#writes.end()
+  }
+
+  /** Waits for the writes under way, refuses others, and lets the directory go. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    await this.endWrites()
     await this.settled()
-    await (await this.#ingestor)?.close()
-    ifThereIsRoom(() => {
-      this.versions.forgetProcess(this.#mark.id)
-      this.tidy()
-    })
-    this.#mark.end()
-    this.database.close()
-    this.#serverLock?.release()
+    this.#leases.end()
+    try {
+      // One that failed to open has told those who wanted it.
+      await (await this.#ingestor?.catch(() => undefined))?.close()
+      ifThereIsRoom(() => {
+        this.versions.forgetProcess(this.#hold.mark.id)
+        this.tidy()
+      })
+    } finally {
+      this.#hold.end()
+    }
   }
 
   async #spool(body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<string> {
@@ -250,7 +278,7 @@ export class Store {
   ): Promise<{ part: Part; columns: readonly Column[] }> {
     const ingestor = await this.ingestor()
     using _ = await this.#ingests.enter()
-    const id = this.versions.newPart(this.#mark.id)
+    const id = this.versions.newPart(this.#hold.mark.id)
     const target = partFile(this.layout, id)
     try {
       const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
@@ -268,7 +296,7 @@ export class Store {
   #discard(part: number): void {
     rmSync(partFile(this.layout, part), { force: true })
     this.#discarded.add(part)
-    this.#later(() => this.tidy())
+    this.#background.later(() => this.tidy())
   }
 
   /**
@@ -293,7 +321,7 @@ export class Store {
     } finally {
       // An upload without rows makes a version of its own but needs no part.
       if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
-      this.#later(() => this.tidy())
+      this.#background.later(() => this.tidy())
     }
   }
 
@@ -337,44 +365,9 @@ export class Store {
     }
   }
 
-  #sweep(): { files: number; bytes: number; processes: number } {
-    const processes = forgetDeadProcesses(this.layout, this.versions)
-    // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
-    const found = readdirSync(this.layout.parts)
-    this.#leases.settle()
-    this.versions.reclaim()
-    const known = new Set(this.versions.allParts().map((part) => `${part.id}.parquet`))
-    const swept = { files: 0, bytes: 0, processes }
-    for (const name of found) {
-      if (known.has(name)) continue
-      const file = join(this.layout.parts, name)
-      swept.bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
-      swept.files += 1
-      rmSync(file, { recursive: true, force: true })
-    }
-    return swept
+  #sweep(): Swept {
+    return sweep(this.layout, this.versions, this.#leases)
   }
-
-  #later(work: () => void | Promise<void>): void {
-    const run = (async () => {
-      await new Promise(setImmediate)
-      if (existsSync(this.layout.catalog)) await work()
-    })()
-      .catch(() => {
-        // What could not be tidied now is tidied at the next turn.
-      })
-      .finally(() => this.#background.delete(run))
-    this.#background.add(run)
-  }
-}
-
-function lockServer(layout: Layout, why = 'it is served already'): FileLock {
-  const lock = FileLock.acquire(join(layout.locks, 'server.lock'))
-  if (lock) return lock
-  throw new EngineError(
-    'locked',
-    `A server holds the data directory ${layout.directory}: ${why}. Stop it first.`,
-  )
 }
 
 function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {

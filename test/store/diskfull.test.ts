@@ -126,8 +126,7 @@ describe.runIf(mounted)('with a full disk', () => {
   afterAll(async () => {
     clear()
     await engine.close()
-    // Lazily: the engine's threads may end a little after it is closed.
-    execFileSync('umount', ['-l', disk])
+    execFileSync('umount', [disk])
     rmSync(disk, { recursive: true })
   })
 

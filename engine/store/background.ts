@@ -1,0 +1,25 @@
+/** Work that nobody waits for, each piece in a turn of its own. What fails is left to the next time. */
+export class Background {
+  readonly #possible: () => boolean
+  readonly #running = new Set<Promise<void>>()
+
+  /** @param possible whether there still is something to work on; asked before each piece */
+  constructor(possible: () => boolean) {
+    this.#possible = possible
+  }
+
+  later(work: () => void | Promise<void>): void {
+    const run = (async () => {
+      await new Promise(setImmediate)
+      if (this.#possible()) await work()
+    })()
+      .catch(() => {})
+      .finally(() => this.#running.delete(run))
+    this.#running.add(run)
+  }
+
+  /** Waits for what is under way, and for what that brings about. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}

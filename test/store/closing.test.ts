@@ -1,0 +1,193 @@
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Engine, type EngineOptions, FORMATS, openEngine } from '../../engine/index.ts'
+import type { UploadFormat } from '../../engine/ingest/index.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'parquetry-closing-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const open = (more: Partial<EngineOptions> = {}) =>
+  openEngine({ directory, role: 'server', threads: 2, workers: 1, ...more })
+
+const ROWS = 60_000
+const CSV = `n,x\n${Array.from({ length: ROWS }, (_, n) => `${n},${((n + 1) * 0.754877666) % 1}`).join('\n')}\n`
+
+function upload(content: string | Buffer, format: UploadFormat = 'csv', more = {}) {
+  const bytes = Buffer.from(content)
+  const body = (async function* () {
+    for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+  })()
+  return { format, body, ...more }
+}
+
+function dataset(engine: Engine) {
+  const repository = engine.createRepository({ name: 'r' })
+  return engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'd' }).id)
+}
+
+/** Files of the data directory that this process has open. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${descriptor}`)
+      return file.startsWith(directory) ? [file.slice(directory.length)] : []
+    } catch {
+      // It was the one that listed the others.
+      return []
+    }
+  })
+}
+
+describe.runIf(process.platform === 'linux')('no file of the data directory is open after closing', () => {
+  test('when all has gone well', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    await rows.replace(upload(CSV))
+    for (let n = 0; n < 9; n++) await rows.append(upload(CSV))
+    for (const format of FORMATS) {
+      using query = rows.query({ orderBy: 'x', top: 20_000 })
+      for await (const _ of await query.bytes(format));
+    }
+    await engine.verify()
+    expect(openFiles()).toContain('/catalog.sqlite')
+    await engine.close()
+    expect(openFiles()).toEqual([])
+  })
+
+  test('when queries were dropped, forgotten or cancelled', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    await rows.replace(upload(CSV))
+    const forgotten = rows.query()
+    const stream = (await forgotten.bytes('csv'))[Symbol.asyncIterator]()
+    await stream.next()
+    for await (const _ of rows.query({ orderBy: 'x' }).rows()) break
+    const cancelled = new AbortController()
+    const { signal } = cancelled
+    const late = rows.query({ orderBy: 'x desc' }).bytes('xlsx', { signal })
+    cancelled.abort()
+    await expect(late).rejects.toMatchObject({ code: 'cancelled' })
+    await engine.close()
+    expect(openFiles()).toEqual([])
+  })
+
+  test.for([
+    ['csv', `${CSV}1,2,3\n`, {}],
+    ['csv', gzipSync(CSV).subarray(0, -1_000), { gzip: true }],
+    ['ndjson', `${'{"n":1}\n'.repeat(100_000)}{"n":`, {}],
+    ['json', `{"rows":[${'[1],'.repeat(100_000)}`, {}],
+    ['parquet', Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(1_000_000), Buffer.from('PAR1')]), {}],
+    ['arrow', Buffer.alloc(1_000_000, 0xff), {}],
+    ['xlsx', Buffer.alloc(1_000_000, 'PK'), {}],
+  ] as const)('when an upload of %s was broken', async ([format, content, more]) => {
+    const engine = await open()
+    await expect(dataset(engine).replace(upload(content as string, format, more))).rejects.toMatchObject({
+      name: 'EngineError',
+    })
+    await engine.close()
+    expect(openFiles()).toEqual([])
+  })
+
+  test('when an upload was given up in its middle', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    for (const format of ['csv', 'ndjson'] as const) {
+      const content = format === 'csv' ? CSV : '{"n":1,"x":0.5}\n'.repeat(ROWS)
+      const gone = new AbortController()
+      const onProgress = () => gone.abort()
+      const written = rows.replace(upload(content, format, { signal: gone.signal, onProgress }))
+      await expect(written).rejects.toMatchObject({ code: 'cancelled' })
+    }
+    await engine.close()
+    expect(openFiles()).toEqual([])
+  })
+
+  test('when it could not be opened', async () => {
+    await (await open()).close()
+    writeFileSync(
+      join(directory, 'catalog.sqlite'),
+      'this is no database at all, and long enough to be read as one',
+    )
+    await expect(open()).rejects.toThrow(/not a database/)
+    expect(openFiles()).toEqual([])
+  })
+})
+
+describe('closing', () => {
+  test('waits for the writes under way', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    const writing = Promise.all([rows.append(upload(CSV)), rows.append(upload(CSV))])
+    await engine.close()
+    await writing
+    await using again = await open()
+    expect(again.dataset(rows.id).record.rowCount).toBe(2 * ROWS)
+    expect((await again.verify()).problems).toEqual([])
+  })
+
+  test('refuses what comes later, in words', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    const writing = rows.replace(upload(CSV))
+    const closing = engine.close()
+    const late = { code: 'cancelled', message: expect.stringContaining('being closed') }
+    await expect(rows.append(upload(CSV))).rejects.toMatchObject(late)
+    await expect(rows.declareColumns([{ name: 'n', type: 'integer' }])).rejects.toMatchObject(late)
+    await Promise.all([writing, closing, engine.close()])
+  })
+
+  test('is no hindrance to queries that are disposed later', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    await rows.replace(upload(CSV))
+    const query = rows.query()
+    await engine.close()
+    query[Symbol.dispose]()
+    // Nothing had been asked before: no DuckDB is opened now.
+    await expect(query.bytes('csv')).rejects.toMatchObject({ code: 'cancelled' })
+  })
+
+  test('lets the directory go also where DuckDB could not be opened', async () => {
+    const engine = await open({ memoryLimit: 'a lot' })
+    const rows = dataset(engine)
+    await expect(rows.replace(upload('n\n1\n'))).rejects.toThrow()
+    const memory = engine.relation([{ name: 'n', type: 'integer' }], [[1]])
+    await expect(memory.query({ filter: 'n gt 0' }).count()).rejects.toThrow()
+    await engine.close()
+    await (await open()).close()
+  })
+})
+
+describe('a start that fails lets the directory go', () => {
+  test('at a catalog of a newer program', async () => {
+    const engine = await open()
+    engine.database.exec("UPDATE migrations SET step = 1000 WHERE namespace = 'catalog'")
+    await engine.close()
+    await expect(open()).rejects.toThrow(/newer version/)
+    expect(existsSync(join(directory, 'locks/server.lock'))).toBe(false)
+    expect(readdirSync(join(directory, 'locks'))).toEqual([])
+  })
+
+  test('at a temporary folder that is none', async () => {
+    await (await open()).close()
+    rmSync(join(directory, 'tmp'), { recursive: true })
+    writeFileSync(join(directory, 'tmp'), '')
+    await expect(open()).rejects.toThrow()
+    rmSync(join(directory, 'tmp'))
+    await (await open()).close()
+  })
+
+  test('at leftovers that can not be swept', async () => {
+    const engine = await open()
+    engine.database.exec('ALTER TABLE parts RENAME TO lost')
+    await expect(engine.close()).rejects.toThrow(/parts/)
+    await expect(open()).rejects.toThrow(/parts/)
+    expect(readdirSync(join(directory, 'locks'))).toEqual([])
+  })
+})
