@@ -46,9 +46,13 @@ export function forgetDeadProcesses(layout: Layout, versions: Versions): number 
   for (const name of names) {
     const lock = FileLock.acquire(lockFile(layout, name))
     if (!lock) continue
-    versions.forgetProcess(name)
-    rmSync(join(layout.temporary, name), { recursive: true, force: true })
-    lock.release()
+    // Kept on a full disk, it would make the dead process look alive for as long as this one lives.
+    try {
+      versions.forgetProcess(name)
+      rmSync(join(layout.temporary, name), { recursive: true, force: true })
+    } finally {
+      lock.release()
+    }
     dead += 1
   }
   return dead
