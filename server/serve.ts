@@ -18,6 +18,8 @@ export interface Server {
   readonly engine: Engine
   /** Of the account that was made with this start and whose key was generated. */
   readonly newRootKey: string | undefined
+  /** Whether the configured key is root's: not if an earlier start chose one, or if it was rotated. */
+  readonly rootKeyHolds: boolean
   /** Makes a repository of the library's readable by every account. */
   publish(repositoryId: number): void
   /** Refuses new work, lets what is under way end within the limit, then cuts it, and closes everything. */
@@ -64,7 +66,8 @@ export async function serve(config: Config, log?: { write(line: string): void })
   addGauges(services)
   const newRootKey = firstAccount(services.accounts, config.rootKey)
   app = buildApp(services, log)
-  if (config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name !== ROOT) {
+  const rootKeyHolds = config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name === ROOT
+  if (config.rootKey !== undefined && !rootKeyHolds) {
     app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
   }
   await app.listen({ host: config.host, port: config.port })
@@ -76,6 +79,7 @@ export async function serve(config: Config, log?: { write(line: string): void })
     url: urlOf(listening, config.host),
     engine,
     newRootKey,
+    rootKeyHolds,
     publish: (repositoryId) =>
       services.access.setOwner(repositoryId, services.accounts.byName(ROOT).id, false),
     close: () => {

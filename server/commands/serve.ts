@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { serve } from '../serve.ts'
+import { type Server, serve } from '../serve.ts'
 import { loadSamples } from './samples.ts'
 
 /** `parquetry serve`: runs until SIGINT or SIGTERM, then ends what is under way and leaves. */
@@ -9,24 +9,23 @@ export async function serveUntilStopped(config: Config): Promise<void> {
   })
   const server = await serve(config)
   const sample = config.samples ? await loadSamples(server.engine, server.publish) : undefined
-  console.log(greeting(server.url, server.newRootKey, config.rootKey, sample))
+  console.log(greeting(server, sample))
   await stopped
   await server.close()
 }
 
-function greeting(
-  url: string,
-  newKey: string | undefined,
-  chosenKey: string | undefined,
-  sample: { weather: number; penguins: number } | undefined,
+/** What the operator reads first: where it serves, who may come in, and lines to paste. */
+export function greeting(
+  { url, newRootKey, rootKeyHolds }: Pick<Server, 'url' | 'newRootKey' | 'rootKeyHolds'>,
+  sample: { readonly weather: number; readonly penguins: number } | undefined,
 ): string {
   const lines = [`Parquetry serves on ${url}`, '']
-  if (newKey !== undefined) lines.push(`  API key of root   ${newKey}   (shown this once)`)
-  else if (chosenKey !== undefined) lines.push('  API key of root   the one in PARQUETRY_ROOT_KEY')
+  if (newRootKey !== undefined) lines.push(`  API key of root   ${newRootKey}   (shown this once)`)
+  else if (rootKeyHolds) lines.push('  API key of root   the one in PARQUETRY_ROOT_KEY')
   else lines.push('  API key of root   shown at the first start; `parquetry key rotate root` makes a new one')
   lines.push(`  Console           ${url}/console/`, `  Documentation     ${url}/docs`, '')
   if (sample) {
-    const key = newKey ?? (chosenKey === undefined ? 'API_KEY' : '$PARQUETRY_ROOT_KEY')
+    const key = newRootKey ?? (rootKeyHolds ? '$PARQUETRY_ROOT_KEY' : 'API_KEY')
     const curl = `curl -u "${key}:"`
     const data = (id: number) => `${url}/datasets/${id}/data`
     lines.push(

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { greeting } from '../../server/commands/serve.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { startUpstream } from '../connectors/upstream.ts'
@@ -75,6 +76,22 @@ describe('the first start', () => {
     expect((await ask(second, '/account', { headers: { authorization } })).status).toBe(401)
     expect(lines.join('')).toContain('PARQUETRY_ROOT_KEY counts at the first start alone')
     expect(lines.join('')).not.toContain('another-key')
+  })
+
+  it('is greeted with a key that lets in, or told where to find one', async () => {
+    const sample = { weather: 1, penguins: 2 }
+    const first = await start()
+    expect(greeting(first, sample)).toContain('the one in PARQUETRY_ROOT_KEY')
+    expect(greeting(first, sample)).toContain(`curl -u "$PARQUETRY_ROOT_KEY:" "${first.url}/datasets/1/data"`)
+    await first.close()
+    const second = await start({ rootKey: 'another-key-0123456789' })
+    expect(greeting(second, sample)).toContain('shown at the first start')
+    expect(greeting(second, sample)).not.toContain('PARQUETRY_ROOT_KEY')
+    expect(greeting(second, sample)).toContain('curl -u "API_KEY:"')
+    await second.close()
+    const data = join(folder, 'other')
+    const third = await start({ data, rootKey: undefined })
+    expect(greeting(third, sample).split(third.newRootKey!)).toHaveLength(5)
   })
 
   it('makes a secret that only its owner can read, and keeps it', async () => {
