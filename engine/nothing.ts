@@ -24,6 +24,7 @@ export function nothingIn(format: Format): ByteStream {
   }
   return {
     rows: () => 0,
+    recycle: () => {},
     [Symbol.asyncDispose]: async () => {},
     async *[Symbol.asyncIterator]() {
       if (text !== '') yield Buffer.from(text)

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import { EngineError } from './errors.ts'
 import { runtimeFilterError } from './filter/index.ts'
@@ -160,14 +157,14 @@ export class Query implements Disposable {
     const unfinished = `${path}.${process.pid}.part`
     const stream = await this.bytes(format, options)
     let bytes = 0
-    const counted = async function* () {
-      for await (const chunk of stream) {
-        bytes += chunk.byteLength
-        yield chunk
-      }
-    }
     try {
-      await pipeline(Readable.from(counted()), createWriteStream(unfinished))
+      await using file = await open(unfinished, 'w')
+      for await (const chunk of stream) {
+        await file.writeFile(chunk)
+        bytes += chunk.byteLength
+        stream.recycle(chunk)
+      }
+      await file.close()
       await rename(unfinished, path)
     } catch (error) {
       await rm(unfinished, { force: true })
@@ -228,6 +225,7 @@ const EXPLAIN_COLUMNS = [
 function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
   return {
     rows: () => stream.rows(),
+    recycle: (bytes) => stream.recycle(bytes),
     [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
     async *[Symbol.asyncIterator]() {
       try {

@@ -153,8 +153,13 @@ export class Exports {
     const { metrics } = this.#services
     const body = bodyStream(between(stream, sending.around), sending.coding)
     let failed = false
+    const { raw } = reply
+    const sent: Uint8Array[] = []
     trace.bytes = 0
     body.on('data', (chunk: Uint8Array) => {
+      // Nothing waits in the socket, so whatever was given to it has left.
+      if (raw.writableLength === 0) for (const one of sent.splice(0)) stream.recycle(one)
+      sent.push(chunk)
       if (trace.firstByte === undefined) {
         trace.firstByte = trace.elapsed
         metrics.exportStarted(format, trace.firstByte / 1000)
@@ -169,7 +174,6 @@ export class Exports {
       // Without chunks the end of the connection is the end of the body: only a reset tells the client.
       if (request.raw.httpVersion === '1.0') request.raw.socket.resetAndDestroy()
     })
-    const { raw } = reply
     transfer.watch(
       () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
       () => raw.destroy(),

@@ -2,8 +2,8 @@ import type { ColumnType } from '../types.ts'
 
 /**
  * One column of a batch: Arrow's layout, in memory that JavaScript owns. `bytes`, `view`, `words` and
- * `doubles` are the same memory. Past the end of a column there are at least four readable bytes, so that text may be
- * read word by word.
+ * `doubles` are the same memory. All arrays may be longer than the rows of the batch; past the last value there are at
+ * least seven readable bytes, so that text may be read word by word.
  */
 export interface Vector {
   /** A bit for each row, least significant first, set where there is a value; undefined where no row is null. */
@@ -75,17 +75,21 @@ export function isNull(vector: Vector, row: number): boolean {
   return validity !== undefined && ((validity[row >> 3]! >> (row & 7)) & 1) === 0
 }
 
+/** The views on a piece of memory that a vector has. */
+export type Memory = Pick<Vector, 'bytes' | 'view' | 'words' | 'doubles'>
+
 const SLACK = 8
+/** More than this isn't kept for the next batch. */
+const KEPT_BYTES = 4 << 20
 
 /**
  * Hands out memory for the columns of a batch. A `reused` arena overwrites the last batch with the next one, which
- * is right where a batch is encoded before the next is read.
+ * is right where a batch is encoded before the next is read: making a view takes longer than filling it.
  */
 export class Arena {
   readonly #reused: boolean
-  #buffer = new ArrayBuffer(0)
-  #used = 0
-  #last = 0
+  readonly #rooms: Memory[] = []
+  #taken = 0
 
   constructor(use: 'reused' | 'kept') {
     this.#reused = use === 'reused'
@@ -93,44 +97,40 @@ export class Arena {
 
   /** Begins a batch. */
   begin(): void {
-    this.#last = Math.max(this.#last, this.#used)
-    if (!this.#reused) this.#buffer = new ArrayBuffer(0)
-    this.#used = 0
+    this.#taken = 0
   }
 
-  /** Memory that begins at a multiple of eight, with slack behind it. What is in it is left over from before. */
-  take(bytes: number): Uint8Array {
-    const size = (bytes + SLACK + 7) & ~7
-    if (this.#used + size > this.#buffer.byteLength) {
-      // What was taken keeps its own buffer; the last batch is a good guess of how much more there will be.
-      this.#buffer = new ArrayBuffer(
-        Math.max(size, this.#reused ? Math.ceil(1.25 * this.#last) : size, 1 << 12),
-      )
-      this.#used = 0
-      this.#last = Math.max(this.#last, size)
-    }
-    const taken = new Uint8Array(this.#buffer, this.#used, bytes)
-    this.#used += size
-    return taken
+  /** Room for so many bytes, or more; with slack behind them. What is in it is left over from before. */
+  take(bytes: number): Memory {
+    if (!this.#reused) return memory(bytes)
+    const index = this.#taken++
+    const room = this.#rooms[index]
+    if (room && room.bytes.length >= bytes + SLACK) return room
+    const larger = memory(Math.ceil(1.25 * bytes))
+    if (bytes <= KEPT_BYTES) this.#rooms[index] = larger
+    return larger
+  }
+}
+
+/** The views are whole words; `bytes` and `view` reach over the slack. */
+function memory(bytes: number): Memory {
+  const size = (bytes + 7) & ~7
+  const buffer = new ArrayBuffer(size + SLACK)
+  return {
+    bytes: new Uint8Array(buffer),
+    view: new DataView(buffer),
+    words: new Int32Array(buffer, 0, size >> 2),
+    doubles: new Float64Array(buffer, 0, size >> 3),
   }
 }
 
 const NO_OFFSETS = new Int32Array(0)
 
-/** A vector over memory that an arena gave; `offsets` likewise. */
+/** A vector over memory that an arena gave. */
 export function vectorOver(
-  data: Uint8Array,
-  validity: Uint8Array | undefined,
-  offsets: Int32Array = NO_OFFSETS,
+  { bytes, view, words, doubles }: Memory,
+  validity: Memory | undefined,
+  offsets?: Memory,
 ): Vector {
-  const { buffer, byteOffset, byteLength } = data
-  const whole = Math.min(byteLength + SLACK, buffer.byteLength - byteOffset)
-  return {
-    validity,
-    offsets,
-    bytes: new Uint8Array(buffer, byteOffset, whole),
-    view: new DataView(buffer, byteOffset, whole),
-    words: new Int32Array(buffer, byteOffset, byteLength >> 2),
-    doubles: new Float64Array(buffer, byteOffset, byteLength >> 3),
-  }
+  return { validity: validity?.bytes, offsets: offsets?.words ?? NO_OFFSETS, bytes, view, words, doubles }
 }

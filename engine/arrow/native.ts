@@ -1,5 +1,14 @@
 import type { ColumnType } from '../types.ts'
-import { type Arena, type Batch, type Layout, layoutOf, type Vector, vectorOver, widthOf } from './batch.ts'
+import {
+  type Arena,
+  type Batch,
+  type Layout,
+  layoutOf,
+  type Memory,
+  type Vector,
+  vectorOver,
+  widthOf,
+} from './batch.ts'
 import { ARROW, type DuckDb, words } from './ffi.ts'
 
 /** Turns chunks of DuckDB's into batches that JavaScript owns: converted to Arrow, copied once, released at once. */
@@ -62,13 +71,12 @@ export class NativeReader {
       return vectorOver(this.#copy(first!, layout === 'bit' ? bits : rows * widthOf(layout)), nulls)
     }
     const offsets = this.#copy(first!, (rows + 1) * 4)
-    const ends = new Int32Array(offsets.buffer, offsets.byteOffset, rows + 1)
-    return vectorOver(this.#copy(second!, ends[rows]!), nulls, ends)
+    return vectorOver(this.#copy(second!, offsets.words[rows]!), nulls, offsets)
   }
 
-  #copy(from: bigint, bytes: number): Uint8Array {
+  #copy(from: bigint, bytes: number): Memory {
     const target = this.#arena.take(bytes)
-    if (bytes > 0) this.#duckdb.copy(target, from, bytes)
+    if (bytes > 0) this.#duckdb.copy(target.bytes, from, bytes)
     return target
   }
 }

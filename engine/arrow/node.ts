@@ -8,7 +8,16 @@ import {
   DuckDBTimeValue,
 } from '@duckdb/node-api'
 import type { ColumnType } from '../types.ts'
-import { Arena, type Batch, type Layout, layoutOf, type Vector, vectorOver, widthOf } from './batch.ts'
+import {
+  Arena,
+  type Batch,
+  type Layout,
+  layoutOf,
+  type Memory,
+  type Vector,
+  vectorOver,
+  widthOf,
+} from './batch.ts'
 
 /** The first rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
 export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], rows: number): Batch {
@@ -29,20 +38,21 @@ function readColumn(
 ): Vector {
   const values = chunk.getColumnValues(column).slice(0, rows)
   const bits = (rows + 7) >> 3
-  let validity: Uint8Array | undefined
+  let validity: Memory | undefined
   if (values.includes(null)) {
-    validity = arena.take(bits).fill(0)
-    for (let row = 0; row < rows; row++) if (values[row] !== null) validity[row >> 3]! |= 1 << (row & 7)
+    validity = arena.take(bits)
+    for (let row = 0; row < rows; row++) if (values[row] !== null) validity.bytes[row >> 3]! |= 1 << (row & 7)
   }
   if (layout === 'bytes') return readTexts(values, validity, arena)
-  const data = arena.take(layout === 'bit' ? bits : rows * widthOf(layout)).fill(0)
-  const view = new DataView(data.buffer, data.byteOffset, data.length)
+  // Memory that is not reused is all zeros.
+  const data = arena.take(layout === 'bit' ? bits : rows * widthOf(layout))
+  const { view } = data
   for (let row = 0; row < rows; row++) {
     const value = values[row]!
     if (value === null) continue
     switch (layout) {
       case 'bit':
-        if (value === true) data[row >> 3]! |= 1 << (row & 7)
+        if (value === true) data.bytes[row >> 3]! |= 1 << (row & 7)
         break
       case 'int32':
         if (value instanceof DuckDBDateValue) view.setInt32(4 * row, value.days, true)
@@ -78,7 +88,7 @@ function int64(value: DuckDBValue): bigint {
   throw new TypeError(`${value} is no 64-bit value`)
 }
 
-function readTexts(values: readonly DuckDBValue[], validity: Uint8Array | undefined, arena: Arena): Vector {
+function readTexts(values: readonly DuckDBValue[], validity: Memory | undefined, arena: Arena): Vector {
   const texts = values.map((value) =>
     value === null
       ? Buffer.alloc(0)
@@ -86,9 +96,10 @@ function readTexts(values: readonly DuckDBValue[], validity: Uint8Array | undefi
         ? value.bytes
         : Buffer.from(String(value)),
   )
-  const offsets = new Int32Array(texts.length + 1)
-  for (const [row, text] of texts.entries()) offsets[row + 1] = offsets[row]! + text.length
-  const data = arena.take(offsets.at(-1)!)
-  for (const [row, text] of texts.entries()) data.set(text, offsets[row])
+  const offsets = arena.take(4 * (texts.length + 1))
+  const ends = offsets.words
+  for (const [row, text] of texts.entries()) ends[row + 1] = ends[row]! + text.length
+  const data = arena.take(ends[texts.length]!)
+  for (const [row, text] of texts.entries()) data.bytes.set(text, ends[row])
   return vectorOver(data, validity, offsets)
 }

@@ -63,7 +63,7 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
       type: schema.fields[column]!.type,
       length: batch.rows,
       nullCount: vector.validity ? -1 : 0,
-      nullBitmap: vector.validity,
+      nullBitmap: vector.validity?.subarray(0, (batch.rows + 7) >> 3),
       data,
       valueOffsets,
     } as Parameters<typeof makeData>[0])
@@ -75,19 +75,19 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
 }
 
 function arrowBuffers(type: ColumnType, vector: Vector, rows: number) {
-  const { bytes, words, offsets } = vector
+  const { bytes, words, doubles, offsets } = vector
   switch (layoutOf(type)) {
     case 'bit':
       return { data: bytes.subarray(0, (rows + 7) >> 3) }
     case 'int64':
       return { data: new BigInt64Array(words.buffer as ArrayBuffer, words.byteOffset, rows) }
     case 'bytes':
-      return { data: bytes.subarray(0, offsets[rows]), valueOffsets: offsets }
+      return { data: bytes.subarray(0, offsets[rows]), valueOffsets: offsets.subarray(0, rows + 1) }
     case 'double':
-      return { data: vector.doubles }
+      return { data: doubles.subarray(0, rows) }
     case 'int32':
-      return { data: words }
+      return { data: words.subarray(0, rows) }
     case 'int128':
-      return { data: new Uint32Array(words.buffer, words.byteOffset, words.length) }
+      return { data: new Uint32Array(words.buffer, words.byteOffset, 4 * rows) }
   }
 }

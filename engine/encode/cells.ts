@@ -104,6 +104,11 @@ export function boundOf(
   return bound
 }
 
+/** All texts of a column at once: looking for a byte in them is quicker by far than in each, and quickest in a Buffer. */
+export function textsOf({ bytes, offsets }: Vector, rows: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, offsets[rows])
+}
+
 /** Whether there is a character below the blank. The bytes begin at a multiple of four. */
 export function hasControls(bytes: Uint8Array): boolean {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)

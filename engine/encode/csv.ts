@@ -1,5 +1,5 @@
 import type { Vector } from '../arrow/batch.ts'
-import { boundOf, plainText, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import { boundOf, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './cells.ts'
 import { compileRows, fixed, of, write } from './compile.ts'
 import type { EncodedColumn, Encoder } from './encoder.ts'
 import { KIND } from './kinds.ts'
@@ -38,7 +38,7 @@ function separated(columns: readonly EncodedColumn[], separator: number): Encode
 
     batch(batch, first, out) {
       const cares = Uint8Array.from(batch.vectors, (vector, column) =>
-        careFor(vector, shape.kinds[column]!, separator),
+        careFor(vector, batch.rows, shape.kinds[column]!, separator),
       )
       // A separator and perhaps two quotes beside each value; what has quotes in it may double.
       out.reserve(boundOf(batch, shape, 3, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
@@ -68,9 +68,9 @@ function cellCode({ kinds, scales }: Shape, column: number): string {
 const CARE = { none: 0, quotes: 1, doubling: 2 } as const
 
 /** Looks at all texts of a column at once, which is quicker by far than at each. */
-function careFor({ bytes, offsets }: Vector, kind: number, separator: number): number {
+function careFor(vector: Vector, rows: number, kind: number, separator: number): number {
   if (kind < KIND.string) return CARE.none
-  const texts = bytes.subarray(0, offsets.at(-1))
+  const texts = textsOf(vector, rows)
   if (texts.includes(QUOTE)) return CARE.doubling
   return [separator, NEWLINE, RETURN].some((byte) => texts.includes(byte)) ? CARE.quotes : CARE.none
 }

@@ -1,5 +1,5 @@
 import type { Vector } from '../arrow/batch.ts'
-import { boundOf, hasControls, plainText, real, type Shape, shapeOf, writeBase64 } from './cells.ts'
+import { boundOf, hasControls, plainText, real, type Shape, shapeOf, textsOf, writeBase64 } from './cells.ts'
 import { compileRows, fixed, of, write } from './compile.ts'
 import type { EncodedColumn, Encoder } from './encoder.ts'
 import { embedJson } from './jsontext.ts'
@@ -41,7 +41,9 @@ function batchWriter(columns: readonly EncodedColumn[], before: string, after: s
   // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
   const around = Math.max(...keys.map((key) => Buffer.byteLength(key))) + 12
   return (batch, first, out) => {
-    const factors = Uint8Array.from(batch.vectors, (vector, column) => growth(vector, shape.kinds[column]!))
+    const factors = Uint8Array.from(batch.vectors, (vector, column) =>
+      growth(vector, batch.rows, shape.kinds[column]!),
+    )
     out.reserve(boundOf(batch, shape, around, (column) => factors[column]!))
     out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first)
   }
@@ -73,10 +75,10 @@ function number(bytes: Uint8Array, view: DataView, at: number, value: number): n
 }
 
 /** How many bytes a byte of a column's texts may become: 1 where none needs an escape, 6 for `\u001f`. */
-function growth({ bytes, offsets }: Vector, kind: number): number {
+function growth(vector: Vector, rows: number, kind: number): number {
   if (kind < KIND.string) return 1
   if (kind === KIND.json) return 2
-  const texts = bytes.subarray(0, offsets.at(-1))
+  const texts = textsOf(vector, rows)
   if (hasControls(texts)) return 6
   return texts.includes(QUOTE) || texts.includes(BACKSLASH) ? 2 : 1
 }

@@ -1,7 +1,7 @@
 import type { Vector } from '../arrow/batch.ts'
 import { EngineError } from '../errors.ts'
 import { decimalParts } from '../types.ts'
-import { boundOf, fixedCell, plainText, shapeOf, writeBase64 } from './cells.ts'
+import { boundOf, fixedCell, plainText, shapeOf, textsOf, writeBase64 } from './cells.ts'
 import { compileRows, of, write } from './compile.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
 import { KIND, kindOf } from './kinds.ts'
@@ -69,7 +69,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
     begin() {},
     batch(batch, first, out) {
       const plain = Uint8Array.from(batch.vectors, (vector, column) =>
-        isPlain(vector, shape.kinds[column]!) ? 1 : 0,
+        isPlain(vector, batch.rows, shape.kinds[column]!) ? 1 : 0,
       )
       out.reserve(boundOf(batch, shape, AROUND, (column) => (plain[column] === 1 ? 1 : 7)))
       out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, plain, batch.rows, first)
@@ -83,8 +83,8 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
 const AROUND = 112
 
 /** Whether no text of a column needs an escape. */
-function isPlain({ bytes, offsets }: Vector, kind: number): boolean {
-  return kind < KIND.string || isXmlText(bytes, offsets.at(-1)!)
+function isPlain(vector: Vector, rows: number, kind: number): boolean {
+  return kind < KIND.string || isXmlText(textsOf(vector, rows))
 }
 
 /** Writes what follows the reference of a cell, from the quote on. Returns the position behind it. */

@@ -10,9 +10,8 @@ const ENTITIES: readonly (Literal | undefined)[] = Array.from({ length: 64 }, (_
 
 const SUSPICIOUS = [0x26, 0x3c, 0x3e, UNDERSCORE, 0xef]
 
-/** Whether bytes can stand in XML as they are; false also for some that can, such as every underscore. */
-export function isXmlText(bytes: Uint8Array, length: number): boolean {
-  const texts = bytes.subarray(0, length)
+/** Whether texts can stand in XML as they are; false also for some that can, such as every underscore. */
+export function isXmlText(texts: Buffer): boolean {
   return !SUSPICIOUS.some((byte) => texts.includes(byte)) && !hasControls(texts)
 }
 

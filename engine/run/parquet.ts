@@ -39,6 +39,7 @@ export async function exportParquet(
   let disposed: Promise<void> | undefined
   const stream: ByteStream = {
     rows: () => rows,
+    recycle: () => {},
     [Symbol.asyncDispose]: () => (disposed ??= dispose()),
     async *[Symbol.asyncIterator]() {
       try {

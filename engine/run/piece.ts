@@ -30,6 +30,32 @@ const arena = new Arena('reused')
 let scratch = new Output(1 << 20)
 const KEPT_SCRATCH = 16 << 20
 
+/**
+ * Memory of pieces that have been sent, for the next ones. New memory for each would cost more than a copy: the system
+ * clears it page by page, and V8 collects garbage after every ten megabytes of it.
+ */
+const spare: ArrayBuffer[] = []
+const MOST_SPARE = 16
+const SPARE_BYTES = 2 << 20
+const ROUND = 128 << 10
+
+/** Takes the memory of a piece back. */
+export function takeBack(memory: ArrayBuffer): void {
+  if (spare.length < MOST_SPARE && memory.byteLength <= SPARE_BYTES) spare.push(memory)
+}
+
+/** Bytes in memory of their own. */
+function leaving(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const last = spare.pop()
+  const memory =
+    last && last.byteLength >= bytes.length
+      ? last
+      : new ArrayBuffer(Math.ceil((1.125 * bytes.length) / ROUND) * ROUND)
+  const copy = new Uint8Array(memory, 0, bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
 /** Encodes pieces, in whatever thread it is made. */
 export class PieceEncoder {
   readonly #encoder: Encoder
@@ -57,7 +83,7 @@ export class PieceEncoder {
     const written = out.written()
     // Rooms are reserved for the worst case, so a piece leaves as a copy of its own size; the warm memory stays here.
     const packed = this.#encoder.packing?.pack(written, first, rows) ?? {
-      bytes: written.slice(),
+      bytes: leaving(written),
       note: undefined,
     }
     if (out.bytes.length > KEPT_SCRATCH) scratch = new Output(1 << 20)

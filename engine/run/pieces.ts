@@ -54,8 +54,7 @@ export class Pieces {
         return piece
       }
       if (this.#state !== 'running') return undefined
-      // Somebody is waiting, so a small piece now is better than a large one later.
-      if (this.#group.length > 0) this.#dispatch()
+      if (this.#group.length > 0 && this.#inWork.size === 0) this.#dispatch()
       else await new Promise<void>((resolve) => (this.#wakeReader = resolve))
     }
   }
@@ -80,7 +79,8 @@ export class Pieces {
           this.#group.push(chunk)
           this.#groupRows += chunk.rows
         }
-        if (!chunk || this.#queue.length === 0 || this.#groupRows * this.#rowBytes >= PIECE_BYTES)
+        // While nobody encodes, a small piece now is better than a large one later.
+        if (!chunk || this.#inWork.size === 0 || this.#groupRows * this.#rowBytes >= PIECE_BYTES)
           this.#dispatch()
         if (!chunk) break
       }
@@ -105,13 +105,16 @@ export class Pieces {
     const encoding = this.#options.encode(chunks, this.#first)
     const done = encoding.then(
       (piece) => {
+        this.#inWork.delete(done)
         this.#waitingBytes += piece.bytes.length - guess
         if (rows > 0) this.#rowBytes = Math.max(piece.bytes.length / rows, 1)
       },
-      (error) => this.#fail(error),
+      (error) => {
+        this.#inWork.delete(done)
+        this.#fail(error)
+      },
     )
     this.#inWork.add(done)
-    done.finally(() => this.#inWork.delete(done))
     this.#first += rows
     this.#queue.push(encoding)
     this.#wakeReader()

@@ -22,6 +22,8 @@ interface Member {
 export class WorkerPool {
   readonly #members: Member[] = []
   readonly #size: number
+  /** Whose memory the bytes of a piece are in. */
+  readonly #owners = new WeakMap<ArrayBuffer, Member>()
   #nextId = 0
 
   constructor(size: number) {
@@ -55,6 +57,15 @@ export class WorkerPool {
       member.waiting.set(id, { resolve, reject })
       member.worker.postMessage(job)
     })
+  }
+
+  /** Gives the memory of a piece back to the thread that it came from, where it came from one. */
+  recycle({ buffer }: Uint8Array<ArrayBufferLike>): void {
+    if (!(buffer instanceof ArrayBuffer)) return
+    const owner = this.#owners.get(buffer)
+    if (!this.#owners.delete(buffer) || !owner || !this.#members.includes(owner)) return
+    const job: Job = { kind: 'memory', memory: buffer }
+    owner.worker.postMessage(job, [buffer])
   }
 
   /** Lets the threads drop what they keep for an export. */
@@ -91,8 +102,10 @@ export class WorkerPool {
       const waiting = member.waiting.get(answer.id)
       member.waiting.delete(answer.id)
       if (member.waiting.size === 0) worker.unref()
-      if ('piece' in answer) waiting?.resolve(answer.piece)
-      else waiting?.reject(errorOf(answer.failure))
+      if ('piece' in answer) {
+        this.#owners.set(answer.piece.bytes.buffer, member)
+        waiting?.resolve(answer.piece)
+      } else waiting?.reject(errorOf(answer.failure))
     })
     worker.on('error', (error) => this.#drop(member, error))
     worker.on('exit', () => this.#drop(member, new Error('An encoding thread has ended')))

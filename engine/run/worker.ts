@@ -3,10 +3,10 @@ import { loadDuckDb } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
 import { openEncoder } from '../encode/formats.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
-import { type ChunkReader, type Piece, PieceEncoder, type Recipe } from './piece.ts'
+import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './piece.ts'
 import type { Chunk } from './source.ts'
 
-/** What the pool sends: chunks to encode (with the recipe, the first time), or that an export is over. */
+/** What the pool sends: chunks to encode (with the recipe, the first time), that an export is over, memory of a piece. */
 export type Job =
   | {
       readonly kind: 'encode'
@@ -17,6 +17,7 @@ export type Job =
       readonly first: number
     }
   | { readonly kind: 'forget'; readonly exportId: number }
+  | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
 
 /** What comes back for an `encode`. Errors lose their class between threads, so ours travel in parts. */
 export type Answer = { readonly id: number } & ({ readonly piece: Piece } | { readonly failure: Failure })
@@ -36,10 +37,11 @@ const exports = new Map<number, Open>()
 let last: Promise<void> = Promise.resolve()
 
 port.on('message', (job: Job) => {
-  last = last.then(() => work(job))
+  if (job.kind === 'memory') takeBack(job.memory)
+  else last = last.then(() => work(job))
 })
 
-async function work(job: Job): Promise<void> {
+async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   if (job.kind === 'forget') {
     exports.delete(job.exportId)
     return

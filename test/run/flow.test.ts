@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -35,6 +36,19 @@ describe.each(SOURCES)('over %s', (source) => {
     const text = await textOf(executor, { ...MANY, sql: `${MANY.sql} LIMIT ${rows}` }, 'csv')
     const expected = ['n,text', ...Array.from({ length: rows }, (_, i) => `${i},row ${i}`), '']
     expect(text === expected.join('\n')).toBe(true)
+  })
+
+  it('gives the same bytes where their memory is given back as soon as they are used', async () => {
+    const query = { ...MANY, sql: `${MANY.sql} LIMIT ${source === 'ffi' ? 400_000 : 50_000}` }
+    const used = createHash('sha256')
+    const stream = await executor.bytes(query, 'csv')
+    for await (const bytes of stream) {
+      used.update(bytes)
+      stream.recycle(bytes)
+      stream.recycle(bytes)
+    }
+    const kept = createHash('sha256').update(await textOf(executor, query, 'csv'))
+    expect(used.digest('hex')).toBe(kept.digest('hex'))
   })
 
   it('counts the rows that were handed out', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -152,16 +153,23 @@ describe('a download', () => {
     expect(metrics).toMatch(/parquetry_exports_total\{format="csv",outcome="failed"\} 2/)
   })
 
-  it('goes on for a client that reads slowly', async () => {
-    const answer = await open()
-    let bytes = 0
-    const started = performance.now()
-    for await (const chunk of answer) {
-      bytes += chunk.length
-      if (performance.now() - started < STALL * 3) await delay(20)
+  it('goes on for clients that read slowly, and gives them the bytes that others get', async () => {
+    const read = async (slowly: boolean) => {
+      const answer = await open()
+      const hash = createHash('sha256')
+      let bytes = 0
+      const started = performance.now()
+      for await (const chunk of answer) {
+        bytes += chunk.length
+        hash.update(chunk)
+        if (slowly && performance.now() - started < STALL * 2) await delay(20)
+      }
+      expect(answer.complete).toBe(true)
+      expect(bytes).toBeGreaterThan(30_000_000)
+      return hash.digest('hex')
     }
-    expect(answer.complete).toBe(true)
-    expect(bytes).toBeGreaterThan(30_000_000)
+    const slow = await Promise.all([read(true), read(true)])
+    expect(slow).toEqual(Array(2).fill(await read(false)))
   })
 
   it('goes on with the rows of its version when they are replaced, or the dataset is deleted', async () => {
