@@ -95,7 +95,12 @@ const CATALOGUE_FRESHNESS = 24
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   const settings = withDefaults(options)
   const { log, now } = settings
-  const cache = new Cache({ maxBytes: settings.maxBytes, staleMs: settings.staleSeconds * 1000, now })
+  const cache = new Cache({
+    maxBytes: settings.maxBytes,
+    staleMs: settings.staleSeconds * 1000,
+    absentMs: settings.absentSeconds * 1000,
+    now,
+  })
   const providers = new Map<string, Provider>()
   for (const connector of connectors) {
     const { slug } = connector.info

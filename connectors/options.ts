@@ -32,6 +32,8 @@ export interface ConnectorsOptions {
     readonly freshSeconds?: Readonly<Record<string, number>>
     /** How long after that an answer may stand in for a provider that fails. Default 7 days. */
     readonly staleSeconds?: number
+    /** How long it is believed that a provider has no such series or path. Default 60. */
+    readonly absentSeconds?: number
   }
   readonly timeouts?: Partial<Timeouts>
   /** Of one answer of a provider, unpacked. Default 64 MiB. */
@@ -52,6 +54,7 @@ export function withDefaults(options: ConnectorsOptions) {
     maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
     freshSeconds: lowerCased(cache.freshSeconds ?? {}),
     staleSeconds: cache.staleSeconds ?? 7 * 86_400,
+    absentSeconds: cache.absentSeconds ?? 60,
     timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, ...options.timeouts },
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     retry: { attempts: 3, baseMs: 300, longestMs: 3000, ...options.retry },

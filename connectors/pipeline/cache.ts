@@ -6,6 +6,8 @@ export interface CacheOptions {
   readonly maxBytes: number
   /** How long after it was fetched a value may still stand in for a provider that fails. */
   readonly staleMs: number
+  /** How long it is believed that there is no such thing. */
+  readonly absentMs: number
   readonly now: () => number
 }
 
@@ -22,6 +24,11 @@ interface Entry {
   readonly fetchedAt: number
 }
 
+interface Absence {
+  readonly error: ConnectorError
+  readonly foundAt: number
+}
+
 type Fill = (signal: AbortSignal) => Promise<unknown>
 
 /** What the provider's failures are, as opposed to the caller's mistakes: for these a stale value is better. */
@@ -33,14 +40,20 @@ const FORGIVABLE = new Set<ConnectorErrorCode>([
   'answer_too_large',
 ])
 
+/** Answers, too: there is no such thing. */
+const ABSENT = new Set<ConnectorErrorCode>(['series_not_found', 'path_not_found'])
+const MOST_ABSENCES = 2_000
+
 /**
  * Values by key, bounded by their size. One fetch serves all who ask meanwhile; one of them leaving doesn't disturb
- * the others, and once all have left, the fetch is told so. Failures are not kept. A value that is past its freshness
+ * the others, and once all have left, the fetch is told so. Failures are not kept, except for a short while that the
+ * provider has no such thing: whoever asks for it in a loop would spend the limit of all. A value that is past its freshness
  * by less than that again is served at once and fetched anew behind the reader's back.
  */
 export class Cache {
   readonly #options: CacheOptions
   readonly #entries: LRUCache<string, Entry, Fill>
+  readonly #absent = new LRUCache<string, Absence>({ max: MOST_ABSENCES })
   readonly #flights = new Map<string, Flight>()
   #hits = 0
   #staleHits = 0
@@ -63,6 +76,11 @@ export class Cache {
     fill: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<Read<T>> {
+    const absence = this.#absent.get(key)
+    if (absence !== undefined && this.#options.now() - absence.foundAt < this.#options.absentMs) {
+      this.#hits++
+      throw absence.error
+    }
     const entry = this.#entries.get(key, { allowStale: true })
     const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - entry.fetchedAt
     if (entry !== undefined && age < freshMs) {
@@ -79,6 +97,9 @@ export class Cache {
     try {
       return { value: (await this.#join(key, fill, signal)) as T, stale: false }
     } catch (error) {
+      if (error instanceof ConnectorError && ABSENT.has(error.code)) {
+        this.#absent.set(key, { error, foundAt: this.#options.now() })
+      }
       const isForgivable = error instanceof ConnectorError && FORGIVABLE.has(error.code)
       if (entry === undefined || !isForgivable || age > freshMs + this.#options.staleMs) throw error
       this.#staleHits++
@@ -99,6 +120,7 @@ export class Cache {
   clear(): void {
     for (const flight of this.#flights.values()) flight.controller.abort()
     this.#entries.clear()
+    this.#absent.clear()
   }
 
   /** Waits for the fetch that is under way, or starts it. */

@@ -109,6 +109,29 @@ describe('the cache', () => {
     expect(await failureOf(at.read())).toMatchObject({ code: 'series_not_found' })
   })
 
+  it('asks for a minute no more for what the provider does not have', async () => {
+    await using at = await clocked()
+    const { upstream, connectors } = at.at
+    const currencies = { body: { EUR: 'Euro', USD: 'US Dollar', CHF: 'Swiss Franc' } }
+    const answerAll = (reply: Reply) => {
+      upstream.routes = { '/v1/currencies': currencies, '*': reply }
+    }
+    const notFound = { code: 'series_not_found' }
+    answerAll({ status: 404, body: { message: 'not found' } })
+    expect(await failureOf(at.read())).toMatchObject(notFound)
+    const spent = upstream.requests.length
+    for (let n = 0; n < 5; n++) expect(await failureOf(at.read())).toMatchObject(notFound)
+    expect(upstream.requests).toHaveLength(spent)
+    // Of another series nothing is known.
+    expect(await failureOf(connectors.series('frankfurter', 'EUR/CHF'))).toMatchObject(notFound)
+    expect(upstream.requests.length).toBeGreaterThan(spent)
+    answerAll(rates(7))
+    at.clock.now += 59_000
+    expect(await failureOf(at.read())).toMatchObject(notFound)
+    at.clock.now += 2_000
+    expect(firstValue(await at.read())).toBe(7)
+  })
+
   it('serves the old answer where the limit is spent', async () => {
     const limits = { windows: [{ requests: 2, perSeconds: 86_400 }] }
     await using at = await clocked({ overrides: { frankfurter: { limits } } })
