@@ -20,6 +20,8 @@ export interface Server {
   readonly newRootKey: string | undefined
   /** Whether the configured key is root's: not if an earlier start chose one, or if it was rotated. */
   readonly rootKeyHolds: boolean
+  /** Whether the console was built, so that it is there. */
+  readonly hasConsole: boolean
   /** Makes a repository of the library's readable by every account. */
   publish(repositoryId: number): void
   /** Refuses new work, lets what is under way end within the limit, then cuts it, and closes everything. */
@@ -80,6 +82,7 @@ export async function serve(config: Config, log?: { write(line: string): void })
     engine,
     newRootKey,
     rootKeyHolds,
+    hasConsole: services.console !== undefined,
     publish: (repositoryId) =>
       services.access.setOwner(repositoryId, services.accounts.byName(ROOT).id, false),
     close: () => {

@@ -16,14 +16,15 @@ export async function serveUntilStopped(config: Config): Promise<void> {
 
 /** What the operator reads first: where it serves, who may come in, and lines to paste. */
 export function greeting(
-  { url, newRootKey, rootKeyHolds }: Pick<Server, 'url' | 'newRootKey' | 'rootKeyHolds'>,
+  { url, newRootKey, rootKeyHolds, hasConsole }: Server,
   sample: { readonly weather: number; readonly penguins: number } | undefined,
 ): string {
   const lines = [`Parquetry serves on ${url}`, '']
   if (newRootKey !== undefined) lines.push(`  API key of root   ${newRootKey}   (shown this once)`)
   else if (rootKeyHolds) lines.push('  API key of root   the one in PARQUETRY_ROOT_KEY')
   else lines.push('  API key of root   shown at the first start; `parquetry key rotate root` makes a new one')
-  lines.push(`  Console           ${url}/console/`, `  Documentation     ${url}/docs`, '')
+  if (hasConsole) lines.push(`  Console           ${url}/console/`)
+  lines.push(`  Documentation     ${url}/docs`, '')
   if (sample) {
     const key = newRootKey ?? (rootKeyHolds ? '$PARQUETRY_ROOT_KEY' : 'API_KEY')
     const curl = `curl -u "${key}:"`

@@ -92,6 +92,8 @@ describe('the first start', () => {
     const data = join(folder, 'other')
     const third = await start({ data, rootKey: undefined })
     expect(greeting(third, sample).split(third.newRootKey!)).toHaveLength(5)
+    expect(greeting({ ...third, hasConsole: true }, sample)).toContain(`${third.url}/console/`)
+    expect(greeting({ ...third, hasConsole: false }, sample)).not.toContain('/console/')
   })
 
   it('makes a secret that only its owner can read, and keeps it', async () => {
