@@ -21,15 +21,16 @@ export const boolean: Reader<boolean> = (value, where) => {
   throw new ConfigError(`${where} must be true or false, not ${JSON.stringify(value)}.`)
 }
 
+/** The value isn't quoted: it may be a key, or an address with a password in it. */
 export const text: Reader<string> = (value, where) => {
   if (typeof value === 'string' && value !== '') return value
-  throw new ConfigError(`${where} must be text that is not empty, not ${JSON.stringify(value)}.`)
+  throw new ConfigError(`${where} must be text that is not empty.`)
 }
 
 export const address: Reader<string> = (value, where) => {
   const given = text(value, where)
   if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given
-  throw new ConfigError(`${where} must be an http or https address, not ${JSON.stringify(value)}.`)
+  throw new ConfigError(`${where} must be an http or https address.`)
 }
 
 export function oneOf<const T extends string>(...values: readonly T[]): Reader<T> {

@@ -13,6 +13,7 @@ import {
   type Reader,
   text,
 } from './config-reader.ts'
+import { jsonFault } from './json-fault.ts'
 
 export { ConfigError } from './config-reader.ts'
 
@@ -245,7 +246,7 @@ function parseFile(file: string): unknown {
   try {
     return JSON.parse(content)
   } catch (error) {
-    throw new ConfigError(`PARQUETRY_CONFIG: ${file} is not JSON: ${(error as Error).message}.`)
+    throw new ConfigError(`PARQUETRY_CONFIG: ${file} is not JSON: ${jsonFault(error)}.`)
   }
 }
 

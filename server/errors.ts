@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { ConnectorError } from '../connectors/errors.ts'
 import { databaseError, EngineError } from '../engine/index.ts'
+import { withoutKeys } from './accounts/keys.ts'
 
 /**
  * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
@@ -117,7 +118,8 @@ function answer(
   headers: Readonly<Record<string, string>> = {},
 ): ErrorAnswer {
   const all = status === 503 ? { 'retry-after': RETRY_AFTER, ...headers } : headers
-  return { status, headers: all, body: { error: message, code } }
+  // Messages quote what was asked for, and somebody may have put a key there.
+  return { status, headers: all, body: { error: withoutKeys(message), code } }
 }
 
 /** Errors that Fastify raises before a handler runs, in our words. */

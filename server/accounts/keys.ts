@@ -26,6 +26,13 @@ export function isMistyped(key: string): boolean {
   return SHAPE.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) !== key.slice(-CHECKSUM_LENGTH)
 }
 
+const KEYS = new RegExp(`${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}`, 'g')
+
+/** A text for others to read, its API keys blotted out. */
+export function withoutKeys(text: string): string {
+  return text.replace(KEYS, `${PREFIX}…`)
+}
+
 /** What is stored of a key. Keys have so many random bits that one fast hash is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from '../errors.ts'
+import { jsonFault } from '../json-fault.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -24,6 +25,6 @@ export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new ServerError('invalid_json', `The body is not valid JSON: ${(error as Error).message}.`)
+    throw new ServerError('invalid_json', `The body is not valid JSON: ${jsonFault(error)}.`)
   }
 }

@@ -62,7 +62,7 @@ function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
       account: request.account?.name,
       method: request.method,
       route,
-      path: request.url.split('?', 1)[0],
+      path: loggedPath(request, reply),
       status,
       ...(whole ? {} : { cut: true, sentStatus: reply.raw.headersSent ? reply.raw.statusCode : undefined }),
       rows: trace.rows,
@@ -71,5 +71,17 @@ function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
       firstByteMs: trace.firstByte === undefined ? undefined : Math.round(trace.firstByte * 10) / 10,
     },
     'request',
+  )
+}
+
+/**
+ * The path where it led to something. Of any other, what our own route says and numbers: somebody may have put a key
+ * where a name should be.
+ */
+function loggedPath(request: FastifyRequest, { raw }: FastifyReply): string | undefined {
+  if (raw.headersSent && raw.statusCode < 400) return request.url.split('?', 1)[0]
+  const given = request.params as Readonly<Record<string, string>>
+  return request.routeOptions.url?.replace(/:(\w+)|\*/g, (_, name = '*') =>
+    /^\d{1,15}$/.test(given[name] ?? '') ? given[name]! : '…',
   )
 }

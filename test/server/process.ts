@@ -1,0 +1,73 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+
+const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
+
+/** The server as an operator starts it, in a process of its own. Killed when it is disposed, if it still runs. */
+export interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly pid: number
+  /** What it has written so far: the greeting and the log; warnings and crashes. */
+  said(): { readonly out: string; readonly err: string }
+  /** Asks it by SIGTERM to end; gives the exit code and how long it took. */
+  stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
+}
+
+export interface ServeOptions {
+  readonly data: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly args?: readonly string[]
+}
+
+/** Resolves when it serves. */
+export async function serveProcess({ data, environment = {}, args = [] }: ServeOptions): Promise<Served> {
+  const child = command(['serve', '--port', '0', '--data', data, '--no-samples', ...args], environment)
+  const texts = collect(child)
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`The server ended before it told its address: ${texts.err}`)))
+    child.stdout.on('data', () => {
+      const address = /serves on (http:\S+)/.exec(texts.out)?.[1]
+      if (address !== undefined) resolve(address)
+    })
+  })
+  return {
+    url,
+    pid: child.pid!,
+    said: () => ({ ...texts }),
+    async stop() {
+      const started = performance.now()
+      child.kill('SIGTERM')
+      return { code: await ended, milliseconds: performance.now() - started }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Runs `parquetry …` to its end. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const child = command(args, environment)
+  const texts = collect(child)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, ...texts }
+}
+
+function command(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  return spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
+}
+
+function collect(child: ChildProcessByStdio<null, Readable, Readable>): { out: string; err: string } {
+  const texts = { out: '', err: '' }
+  child.stdout.on('data', (bytes) => (texts.out += bytes))
+  child.stderr.on('data', (bytes) => (texts.err += bytes))
+  return texts
+}
