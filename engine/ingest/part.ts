@@ -53,10 +53,11 @@ export async function writePart(
   options: RunOptions,
 ): Promise<WrittenPart> {
   try {
-    // Data pages stay version 1, which every reader knows. zstd at its first level is written as fast as snappy, and
-    // makes text half as large.
+    // Data pages stay version 1, which every reader knows. Parts are read far more often than written: a filter reads
+    // lz4 in three quarters of the time that zstd takes, for a sixth more bytes of numbers and codes (and up to twice as
+    // many of long texts).
     const [written] = await duck.run(
-      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', COMPRESSION_LEVEL 1, PARQUET_VERSION 'V1', ` +
+      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'lz4_raw', PARQUET_VERSION 'V1', ` +
         `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, RETURN_STATS)`,
       options,
     )

@@ -66,6 +66,8 @@ export function lockDown(options: SourceOptions): string[] {
   const directories = [...options.allowedDirectories, options.tempDirectory].map(quoteLiteral)
   return [
     `SET GLOBAL TimeZone = 'UTC'`,
+    // Footers are read once, as long as a file stays as it was.
+    `SET GLOBAL parquet_metadata_cache = true`,
     `SET GLOBAL allowed_directories = [${directories.join(', ')}]`,
     `SET GLOBAL enable_external_access = false`,
     `SET GLOBAL allowed_configs = ['streaming_buffer_size']`,

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { loadDuckDb } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
@@ -30,6 +31,10 @@ interface Open {
   readonly encoder: Promise<PieceEncoder>
   readonly reader: ChunkReader
 }
+
+// Encoding takes what the thread that answers requests leaves over. On Linux a priority is that of the calling thread
+// alone (setpriority(2), NOTES); elsewhere it would be that of the whole process.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 const port = parentPort!
 const exports = new Map<number, Open>()
