@@ -51,7 +51,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
         label,
         `DuckDB COPY to a file`,
         runs,
-        () => service.discard(path(table, `$format=${format}`)),
+        () => service.drain(path(table, `$format=${format}`)),
         () =>
           duckdb.run(
             `COPY (FROM read_parquet('${part(table)}')) TO '${join(directory, 'rival.out')}' (${options})`,
@@ -62,10 +62,10 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
       'xlsx of a million flights',
       'exceljs streaming writer',
       quick ? 1 : 3,
-      () => service.discard(path('million', '$format=xlsx')),
+      () => service.drain(path('million', '$format=xlsx')),
       () => exceljsWrite(duckdb, part('million'), join(directory, 'rival.xlsx')),
     )
-    const csv = () => service.discard(path('flights'))
+    const csv = () => service.drain(path('flights'))
     yield await duel(
       'two csv exports at once',
       'one after the other',
@@ -120,7 +120,7 @@ async function* latencies(
   const runs = quick ? 9 : 31
   const first = async (name: string, query: string) => {
     const times: number[] = []
-    for (let run = 0; run < runs + 3; run++) times.push((await service.discard(path('flights', query))).first)
+    for (let run = 0; run < runs + 3; run++) times.push((await service.ask(path('flights', query))).first)
     return { name, value: median(times.slice(3)), unit: 'ms' }
   }
   if (!quick) yield await first('first byte of the whole table', '')
@@ -133,19 +133,16 @@ async function* latencies(
   const p99 = async (seconds: number) => {
     const times: number[] = []
     const end = performance.now() + seconds * 1_000
-    while (performance.now() < end) times.push((await service.discard('/repositories')).last)
+    while (performance.now() < end) times.push((await service.ask('/repositories')).last)
     return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]!
   }
   const seconds = quick ? 1 : 5
   await p99(1)
   const idle = await p99(seconds)
-  let busy = true
-  const exports = Array.from({ length: 4 }, async () => {
-    while (busy) await service.discard(path('flights'))
-  })
+  const exporting = service.occupy(path('flights'), 4)
+  await p99(1)
   const loaded = await p99(seconds)
-  busy = false
-  await Promise.all(exports)
+  await exporting[Symbol.asyncDispose]()
   yield {
     name: 'p99 of GET /repositories beside four exports',
     value: loaded,
@@ -166,7 +163,7 @@ async function* memory(
   const timer = setInterval(() => {
     most = Math.max(most, service.memory() ?? 0)
   }, 20)
-  for (const format of ['csv', 'json']) await service.discard(path('flights', `$format=${format}`))
+  for (const format of ['csv', 'json']) await service.drain(path('flights', `$format=${format}`))
   clearInterval(timer)
   yield { name: "the server's memory, at most, while it exports", value: most / 2 ** 20, unit: 'MiB' }
 }

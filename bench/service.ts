@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Drained, drain } from './drain.ts'
 
 /** A server in a process of its own, so that its memory and its event loop are its own. */
 export interface Service extends AsyncDisposable {
   readonly url: string
-  /** Sends a GET, throws the body away; gives its size, and the milliseconds to the first byte and to the last. */
-  discard(
-    path: string,
-  ): Promise<{ bytes: number; first: number; last: number; headers: IncomingMessage['headers'] }>
+  /** Sends a GET on a connection that stays; gives the milliseconds to the first byte and to the last. */
+  ask(path: string): Promise<{ first: number; last: number }>
+  /** Takes a whole export and throws it away. */
+  drain(path: string): Promise<Drained>
+  /** Takes exports in a process of its own, so many at once and again and again, until it is disposed. */
+  occupy(path: string, exports: number): AsyncDisposable
   /** Resident memory in bytes; undefined where the system doesn't tell. */
   memory(): number | undefined
   /** Open files and sockets; undefined where the system doesn't tell. */
@@ -42,23 +45,31 @@ export async function startService(directory: string): Promise<Service> {
   const authorization = `Basic ${Buffer.from(`${KEY}:`).toString('base64')}`
   return {
     url,
-    discard: (path) =>
+    ask: (path) =>
       new Promise((resolve, reject) => {
         const start = performance.now()
         get(url + path, { agent, headers: { authorization } }, (answer) => {
-          let bytes = 0
           let first = 0
-          answer.on('data', (chunk: Buffer) => {
-            if (bytes === 0) first = performance.now() - start
-            bytes += chunk.length
-          })
+          answer.once('data', () => (first = performance.now() - start))
           answer.on('error', reject)
           answer.on('end', () => {
             if (answer.statusCode !== 200) reject(new Error(`${path}: status ${answer.statusCode}`))
-            else resolve({ bytes, first, last: performance.now() - start, headers: answer.headers })
+            else resolve({ first, last: performance.now() - start })
           })
         }).on('error', reject)
       }),
+    drain: (path) => drain(url + path, authorization),
+    occupy(path, exports) {
+      const program = new URL('./drain.ts', import.meta.url).pathname
+      const drainer = spawn(process.execPath, [program, url + path, String(exports), authorization])
+      const exited = new Promise((resolve) => drainer.once('exit', resolve))
+      return {
+        async [Symbol.asyncDispose]() {
+          drainer.kill()
+          await exited
+        },
+      }
+    },
     memory: () => {
       try {
         return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) * 1024
