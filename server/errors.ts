@@ -111,6 +111,12 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
   return known ? answer(known.status, known.message, known.code) : INTERNAL
 }
 
+/** Whether it was for want of room that the database did not take something. */
+export function isStorageFull(thrown: unknown): boolean {
+  const error = databaseError(thrown)
+  return error instanceof EngineError && error.code === 'storage_full'
+}
+
 function answer(
   status: number,
   message: string,

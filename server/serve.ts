@@ -9,6 +9,7 @@ import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import { type Config, ConfigError } from './config.ts'
+import { isStorageFull } from './errors.ts'
 import { addGauges } from './gauges.ts'
 import { openServices } from './services.ts'
 
@@ -64,7 +65,14 @@ export async function serve(config: Config, log?: { write(line: string): void })
     version: ownVersion(),
     console: consoleFolder(),
   })
-  opened.defer(() => services.usage.flush())
+  opened.defer(() => {
+    try {
+      services.usage.flush()
+    } catch (error) {
+      if (!isStorageFull(error)) throw error
+      app?.log.warn('The disk is full: the rows that were exported last are not counted.')
+    }
+  })
   addGauges(services)
   const newRootKey = firstAccount(services.accounts, config.rootKey)
   app = buildApp(services, log)

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LimitStore } from '../../connectors/index.ts'
+import { isStorageFull } from '../errors.ts'
 
 /** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
 export function providerLimits(database: DatabaseSync, now: () => number = Date.now): LimitStore {
-  database.prepare('DELETE FROM provider_limits WHERE expires_at < ?').run(now())
+  const sweep = database.prepare('DELETE FROM provider_limits WHERE expires_at < ?')
+  ifThereIsRoom(() => sweep.run(now()))
   const load = database.prepare(
     'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',
   )
@@ -16,7 +18,16 @@ export function providerLimits(database: DatabaseSync, now: () => number = Date.
       return row && { consumed: row['consumed'] as number, expiresAt: row['expiresAt'] as number }
     },
     save: (key, consumed, expiresAt) => {
-      save.run(key, consumed, expiresAt)
+      // Providers are asked on while the disk is full; until a restart this process knows what was spent.
+      ifThereIsRoom(() => save.run(key, consumed, expiresAt))
     },
+  }
+}
+
+function ifThereIsRoom(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if (!isStorageFull(error)) throw error
   }
 }

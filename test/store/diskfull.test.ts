@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Engine, EngineError, openEngine } from '../../engine/index.ts'
+import { mountDisk } from './disk.ts'
 
 const MIB = 2 ** 20
 const PAGE = 4_096
@@ -11,33 +11,13 @@ const PAGE = 4_096
 const DISK = 48 * MIB
 const ROWS = 20_000
 
-const disk = mkdtempSync(join(tmpdir(), 'parquetry-disk-'))
-const data = join(disk, 'data')
-const mounted = mountDisk()
-if (!mounted) console.warn('The tests of a full disk are left out: no tmpfs can be mounted here.')
+const disk = mountDisk(DISK)
+const data = join(disk?.folder ?? '', 'data')
+const leave = (bytes: number) => disk!.leave(bytes)
+const clear = () => disk!.clear()
 
 let engine: Engine
 let id: number
-
-function mountDisk(): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', disk], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Fills the disk until so many bytes are left, whatever is on it. */
-function leave(bytes: number): void {
-  clear()
-  const { bavail, bsize } = statfsSync(disk)
-  writeFileSync(join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - bytes), 1))
-}
-
-function clear(): void {
-  rmSync(join(disk, 'filler'), { force: true })
-}
 
 /** Numbers that hardly compress: about 400 KB of text, and half of that as a part. */
 const CSV = Buffer.from(
@@ -115,7 +95,7 @@ function descending(most: number, step: number): number[] {
   return [...far, ...Array.from({ length: 8 }, (_, n) => (7 - n) * PAGE)]
 }
 
-describe.runIf(mounted)('with a full disk', () => {
+describe.runIf(disk)('with a full disk', () => {
   beforeAll(async () => {
     mkdirSync(data)
     engine = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
@@ -126,8 +106,7 @@ describe.runIf(mounted)('with a full disk', () => {
   afterAll(async () => {
     clear()
     await engine.close()
-    execFileSync('umount', [disk])
-    rmSync(disk, { recursive: true })
+    disk![Symbol.dispose]()
   })
 
   test('an upload that is spooled ends whole or not at all', async () => {
