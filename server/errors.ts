@@ -153,7 +153,7 @@ function fastifyError(error: unknown): ServerError | undefined {
   }
 }
 
-/** Fastify's other complaints about requests, as of a QUERY without a type: not our fault. */
+/** Fastify's other complaints about requests: not our fault. */
 function isRefusal(error: unknown): boolean {
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
   return String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorAnswer, ServerError } from '../errors.ts'
+import { errorAnswer, ServerError, type ServerErrorCode } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import { SECURITY_HEADERS } from './headers.ts'
 import type { Paths } from './paths.ts'
@@ -19,7 +19,9 @@ const OF_THE_ROWS = [
 
 /** Answers every error that is thrown while a request is handled, in one shape. */
 export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler((thrown, request, reply) => {
+    // Fastify looks at the body of a request before it finds that it leads nowhere.
+    const error = request.is404 && isAboutBody(thrown) ? paths.refusal(request.method, request.url) : thrown
     const { status, headers, body } = errorAnswer(error)
     metrics.refused(body.code)
     if (status >= 500) {
@@ -32,6 +34,11 @@ export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metric
   app.setNotFoundHandler((request) => {
     throw paths.refusal(request.method, request.url)
   })
+}
+
+function isAboutBody(error: unknown): boolean {
+  const code = String((error as Partial<FastifyError>).code)
+  return code.startsWith('FST_') || code === ('invalid_json' satisfies ServerErrorCode)
 }
 
 /** Errors before routing, as a path with malformed percent-encoding; no hook has run for them. */

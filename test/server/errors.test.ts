@@ -87,12 +87,24 @@ describe('requests that are wrong in themselves', () => {
   })
 
   it('a method that nobody uses is refused, not a 500', async () => {
-    expectError(await at.call(ada, 'QUERY', '/repositories'), 400, 'bad_request')
-    for (const method of ['PROPFIND', 'TRACE', 'LOCK', 'SEARCH']) {
-      const { statusCode } = await at.call(ada, method, '/repositories')
-      expect(statusCode, method).toBeGreaterThanOrEqual(400)
-      expect(statusCode, method).toBeLessThan(500)
+    for (const method of ['QUERY', 'PROPFIND', 'TRACE', 'LOCK', 'SEARCH']) {
+      expectError(await at.call(ada, method, '/repositories'), 405, 'method_not_allowed')
     }
+  })
+
+  it('so it is where the body is one that no path takes', async () => {
+    const send = (method: string, url: string, body?: string, type = 'text/plain') =>
+      at.call(ada, method, url, body === undefined ? {} : { body, headers: { 'content-type': type } })
+    for (const [body, type] of [
+      ['x', 'text/plain'],
+      ['{', 'application/json'],
+      ['x'.repeat(5_000), 'application/json'],
+    ] as const) {
+      expectError(await send('POST', '/nowhere', body, type), 404, 'unknown_path')
+      expectError(await send('PUT', '/account', body, type), 405, 'method_not_allowed')
+    }
+    expectError(await send('QUERY', '/account'), 405, 'method_not_allowed')
+    expectError(await send('QUERY', '/nowhere'), 404, 'unknown_path')
   })
 
   it('malformed percent-encoding in the path is 400', async () => {
