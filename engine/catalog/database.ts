@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { EngineError } from '../errors.ts'
 
@@ -12,6 +13,7 @@ export class Database {
   #depth = 0
 
   constructor(file: string) {
+    makePrivate(file)
     this.raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true })
     try {
       this.raw.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;')
@@ -88,6 +90,11 @@ export class Database {
       throw databaseError(error)
     }
   }
+}
+
+/** Makes an empty file that nobody else reads, where there is none. SQLite gives its log the mode of the database. */
+export function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
 }
 
 const SQLITE_BUSY = 5

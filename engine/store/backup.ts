@@ -2,6 +2,7 @@ import { constants, readdirSync, renameSync, rmSync, statSync, utimesSync } from
 import { copyFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivate } from '../catalog/database.ts'
 import { EngineError } from '../errors.ts'
 import { quoteLiteral } from '../types.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
@@ -38,6 +39,7 @@ export async function backupStore(
   let bytes = 0
   for (let round = 0; round < ROUNDS; round++) {
     rmSync(fresh, { force: true })
+    makePrivate(fresh)
     store.database.run(`VACUUM INTO ${quoteLiteral(fresh)}`)
     const parts = partsIn(fresh)
     let complete = true
