@@ -250,7 +250,10 @@ export class Dataset implements Queryable {
   }
 
   /** Declares the columns: before data as one likes, with data what loses nothing. @throws EngineError `column_conflict` */
-  declareColumns(columns: readonly DeclaredColumn[]): Promise<DatasetRecord> {
-    return this.#store.declareColumns(this.id, columns)
+  declareColumns(
+    columns: readonly DeclaredColumn[],
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<DatasetRecord> {
+    return this.#store.declareColumns(this.id, columns, options.signal)
   }
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Column } from '../types.ts'
 import { knownColumns } from './columns.ts'
 import { ingestCsv } from './csv.ts'
-import { Duck, type DuckOptions } from './duck.ts'
+import { Duck, type DuckOptions, type RunOptions } from './duck.ts'
 import { gunzip } from './gunzip.ts'
 import { ingestParquet } from './parquet.ts'
 import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
@@ -64,8 +64,9 @@ export class Ingestor {
     target: string,
     from: readonly Column[],
     to: readonly Column[],
+    options: RunOptions = {},
   ): Promise<PartSize> {
-    return rewriteParts(this.#duck, parts, target, from, to)
+    return rewriteParts(this.#duck, parts, target, from, to, options)
   }
 
   /** Decodes every page of a part. @throws if it can't be read to its end */

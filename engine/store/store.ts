@@ -158,11 +158,15 @@ export class Store {
   }
 
   /** Declares the column manifest: before data anything, with data what loses nothing. */
-  declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#declareColumns(datasetId, declared))
+  declareColumns(
+    id: number,
+    columns: readonly DeclaredColumn[],
+    signal?: AbortSignal,
+  ): Promise<DatasetRecord> {
+    return this.#writes.run(() => this.#declareColumns(id, columns, signal))
   }
 
-  async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[]): Promise<DatasetRecord> {
+  async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[], signal?: AbortSignal) {
     const columns = checkColumns(declared)
     for (;;) {
       const base = this.versions.current(datasetId)
@@ -180,7 +184,9 @@ export class Store {
         if (lease.version.id !== base.id) continue
         const files = base.parts.map((part) => this.partFile(part))
         const made = await this.#makePart((ingestor, target) =>
-          ingestor.rewrite(files, target, base.columns, columns).then((result) => ({ ...result, columns })),
+          ingestor
+            .rewrite(files, target, base.columns, columns, { signal })
+            .then((result) => ({ ...result, columns })),
         )
         const done = this.#commit(datasetId, made.part, (current) =>
           current.id === base.id ? { columns, parts: [made.part] } : undefined,

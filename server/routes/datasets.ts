@@ -11,7 +11,7 @@ const NAME = { type: 'string', minLength: 1, maxLength: 255, examples: ['seattle
 const DESCRIPTION = { type: 'string', maxLength: 10_000 }
 
 export function datasetRoutes(app: FastifyInstance, services: Services): void {
-  const { engine, access } = services
+  const { engine, access, lifecycle } = services
 
   app.get('/datasets', {
     schema: {
@@ -146,7 +146,17 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     handler: async (request) => {
       const { dataset } = datasetFor(request, services, 'Write')
       const { body } = request
-      return dataset.declareColumns('columns' in body ? body.columns : body)
+      const columns = 'columns' in body ? body.columns : body
+      // Rows may have to be rewritten, for which a server that is being stopped has no time.
+      const stopping = new AbortController()
+      lifecycle.track(stopping)
+      try {
+        return await dataset.declareColumns(columns, { signal: stopping.signal })
+      } catch (error) {
+        throw stopping.signal.reason ?? error
+      } finally {
+        lifecycle.done(stopping)
+      }
     },
   })
 }

@@ -120,6 +120,25 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
 })
 
 describe('closing', () => {
+  test('need not wait for rows to be rewritten under a manifest that is given up', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    const before = await rows.replace(upload(CSV))
+    const gone = new AbortController()
+    const rewritten = rows.declareColumns(
+      [...before.columns, { name: 'more', type: 'string', nullable: true }],
+      { signal: gone.signal },
+    )
+    gone.abort()
+    const closing = engine.close()
+    await expect(rewritten).rejects.toMatchObject({ code: 'cancelled' })
+    await closing
+    await using again = await open()
+    expect(again.dataset(rows.id).record).toEqual(before)
+    expect((await again.verify()).problems).toEqual([])
+    expect(again.gc()).toMatchObject({ files: 0 })
+  })
+
   test('waits for the writes under way', async () => {
     const engine = await open()
     const rows = dataset(engine)
