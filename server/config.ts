@@ -120,8 +120,8 @@ const DEFAULTS = {
     idle: 120_000,
   },
   limits: {
-    exports: 32,
-    exportsPerAccount: 16,
+    exports: 24,
+    exportsPerAccount: 12,
     uploads: 16,
     uploadsPerAccount: 8,
     queue: 64,

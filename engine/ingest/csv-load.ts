@@ -63,7 +63,7 @@ export function runLoad(
   parallel: boolean,
   { target, signal }: Pick<IngestRequest, 'target' | 'signal'>,
 ): Promise<WrittenPart> {
-  const estimate = { rows: plan.source.rows, rawBytes: plan.rawBytes }
+  const estimate = { rows: plan.source.rows, rawBytes: plan.rawBytes, columns: plan.columns.length }
   return writePart(duck, selectCsv(plan, parallel), target, estimate, { signal })
 }
 

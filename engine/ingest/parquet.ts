@@ -54,7 +54,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): 
     duck,
     `SELECT ${selected.join(', ')} FROM ${source}`,
     target,
-    size,
+    { ...size, columns: columns.length },
     request,
   )
   await refuseNulls(duck, columns, nulls, request)

@@ -6,8 +6,12 @@ import type { Duck, RunOptions } from './duck.ts'
 const ROW_GROUP_ROWS = 122_880
 /** DuckDB scans and writes in vectors of this many rows. */
 const VECTOR_ROWS = 2_048
-/** A row group is in memory as a whole, and once per thread: very wide rows get smaller groups. */
-const ROW_GROUP_BYTES = 64 * 1024 * 1024
+/**
+ * Every export has a row group in memory as a whole, once per thread, also when its client hardly reads: long texts get
+ * small groups, which are scanned as fast. A group of many columns is larger, since theirs would be too short to pack.
+ */
+const ROW_GROUP_BYTES = 4 << 20
+const COLUMN_BYTES = 128 << 10
 
 /** Bytes that a value of a type takes uncompressed; undefined for those whose length counts. */
 export function fixedWidth(type: ColumnType): number | undefined {
@@ -43,13 +47,13 @@ export interface WrittenPart {
 
 /**
  * Writes what `select` returns as a part; its columns are c0, c1, … Nothing is left at `target` if it fails.
- * @param rawBytes what all values are wide together, as far as it is known beforehand: it sizes the row groups
+ * @param estimate what all values are wide together, as far as it is known beforehand: it sizes the row groups
  */
 export async function writePart(
   duck: Duck,
   select: string,
   target: string,
-  estimate: { readonly rows: number; readonly rawBytes: number },
+  estimate: Estimate,
   options: RunOptions,
 ): Promise<WrittenPart> {
   try {
@@ -85,8 +89,16 @@ function nullCounts(statistics: DuckMap<DuckMap<string>>): number[] {
   return nulls
 }
 
-export function rowGroupRows({ rows, rawBytes }: { rows: number; rawBytes: number }): number {
+interface Estimate {
+  readonly rows: number
+  readonly rawBytes: number
+  readonly columns: number
+}
+
+function rowGroupRows({ rows, rawBytes, columns }: Estimate): number {
   const width = rows > 0 ? rawBytes / rows : 0
-  const wanted = Math.floor(ROW_GROUP_BYTES / Math.max(width, 1) / VECTOR_ROWS) * VECTOR_ROWS
+  const wanted =
+    Math.floor(Math.max(ROW_GROUP_BYTES, columns * COLUMN_BYTES) / Math.max(width, 1) / VECTOR_ROWS) *
+    VECTOR_ROWS
   return Math.min(Math.max(wanted, VECTOR_ROWS), ROW_GROUP_ROWS)
 }

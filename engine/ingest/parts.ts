@@ -48,7 +48,7 @@ export async function rewriteParts(
     duck,
     `SELECT ${selected.join(', ')} FROM ${source}`,
     target,
-    estimate,
+    { ...estimate, columns: to.length },
     options,
   )
   const { rawBytes } = from === to ? estimate : await measure(duck, readParts([target]), to, options)

@@ -13,8 +13,8 @@ export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
   /** Rows in the bytes handed out so far. */
   rows(): number
   /**
-   * Says that bytes handed out have been used: their memory is written to again. Needn't be called; exports of many
-   * megabytes are quicker where it is.
+   * Says, once, that bytes handed out have been used: their memory is written to again. Needn't be called; exports of
+   * many megabytes are quicker where it is.
    */
   recycle(bytes: Uint8Array): void
 }
@@ -35,6 +35,8 @@ const FEW_BYTES = 64 << 10
 
 /** Up to this, copying a piece behind the header is cheaper than a write of its own. */
 const SMALL_PIECE = 32 << 10
+/** A piece of wide rows is handed out in parts, so that whoever buffers the next one has no second piece. */
+const PART_BYTES = 512 << 10
 
 let nextExport = 0
 
@@ -126,7 +128,9 @@ async function* encodedBytes(
       yield out.written()
       out = new Output(64)
     }
-    if (!container && piece.bytes.length > SMALL_PIECE) yield piece.bytes
+    if (container || piece.bytes.length <= SMALL_PIECE) continue
+    for (let at = 0; at < piece.bytes.length; at += PART_BYTES)
+      yield piece.bytes.subarray(at, at + PART_BYTES)
   }
   ends.end(rows, out)
   if (out.length > 0) yield out.written()

@@ -29,6 +29,7 @@ export class Pieces {
   #first = 0
   #rowBytes: number
   #waitingBytes = 0
+  #handedBytes = 0
   #state: 'running' | 'ended' | 'stopped' = 'running'
   #failure: unknown
   #wakeFetching = () => {}
@@ -41,16 +42,18 @@ export class Pieces {
     this.#fetching = this.#fetchAll()
   }
 
-  /** The next piece; undefined after the last. One call at a time. */
+  /** The next piece; undefined after the last. One call at a time; the piece before counts as waiting until then. */
   async next(): Promise<Piece | undefined> {
+    this.#waitingBytes -= this.#handedBytes
+    this.#handedBytes = 0
+    this.#wakeFetching()
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure
       const head = this.#queue.shift()
       if (head) {
         const piece = await head
         if (this.#failure !== undefined) throw this.#failure
-        this.#waitingBytes -= piece.bytes.length
-        this.#wakeFetching()
+        this.#handedBytes = piece.bytes.length
         return piece
       }
       if (this.#state !== 'running') return undefined

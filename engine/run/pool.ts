@@ -22,8 +22,8 @@ interface Member {
 export class WorkerPool {
   readonly #members: Member[] = []
   readonly #size: number
-  /** Whose memory the bytes of a piece are in. */
-  readonly #owners = new WeakMap<ArrayBuffer, Member>()
+  /** Whose memory a piece is in, and how many of its bytes are in use. */
+  readonly #lent = new WeakMap<ArrayBufferLike, { readonly owner: Member; bytes: number }>()
   #nextId = 0
 
   constructor(size: number) {
@@ -59,13 +59,16 @@ export class WorkerPool {
     })
   }
 
-  /** Gives the memory of a piece back to the thread that it came from, where it came from one. */
-  recycle({ buffer }: Uint8Array<ArrayBufferLike>): void {
-    if (!(buffer instanceof ArrayBuffer)) return
-    const owner = this.#owners.get(buffer)
-    if (!this.#owners.delete(buffer) || !owner || !this.#members.includes(owner)) return
-    const job: Job = { kind: 'memory', memory: buffer }
-    owner.worker.postMessage(job, [buffer])
+  /** Gives memory back to the thread that it came from, as soon as all bytes of the piece have been given back. */
+  recycle({ buffer, length }: Uint8Array): void {
+    const lent = this.#lent.get(buffer)
+    if (!lent) return
+    lent.bytes -= length
+    if (lent.bytes > 0) return
+    this.#lent.delete(buffer)
+    if (!this.#members.includes(lent.owner)) return
+    const job: Job = { kind: 'memory', memory: buffer as ArrayBuffer }
+    lent.owner.worker.postMessage(job, [job.memory])
   }
 
   /** Lets the threads drop what they keep for an export. */
@@ -103,7 +106,8 @@ export class WorkerPool {
       member.waiting.delete(answer.id)
       if (member.waiting.size === 0) worker.unref()
       if ('piece' in answer) {
-        this.#owners.set(answer.piece.bytes.buffer, member)
+        const { buffer, length } = answer.piece.bytes
+        this.#lent.set(buffer, { owner: member, bytes: length })
         waiting?.resolve(answer.piece)
       } else waiting?.reject(errorOf(answer.failure))
     })

@@ -7,6 +7,8 @@ export interface TransferTimes {
   readonly transfer: number
 }
 
+const STALL_STEPS = 4
+
 /**
  * The life of one download or upload: its signal aborts when the client leaves, a deadline passes, nothing moves any
  * more, or the server is stopped; its clean-up runs once, when the connection is done with it.
@@ -65,21 +67,30 @@ export class Transfer {
 
   /**
    * Watches the socket: when for the stall limit no byte has moved while `clientOwes` says that it's the client's
-   * turn, `onStall` is called. Node counts bytes that the kernel has taken of a pending write as movement.
+   * turn, `onStall` is called. Node counts bytes that the kernel has taken of a pending write as movement, but looks for
+   * them only when a timeout is over: so the limit is waited for in steps, to be kept to within two of them.
    */
   watch(clientOwes: () => boolean, onStall: () => void): void {
     const { raw } = this.#reply
+    const step = this.#times.stall / STALL_STEPS
+    let quiet = 0
+    let last = Number.NEGATIVE_INFINITY
     const check = () => {
       if (this.signal.aborted || raw.writableFinished) return
-      if (clientOwes()) {
+      const now = performance.now()
+      // A step that took longer was begun anew, because something moved.
+      const follows = now - last < 1.5 * step
+      quiet = !clientOwes() ? 0 : follows ? quiet + 1 : 1
+      last = now
+      if (quiet >= STALL_STEPS) {
         this.stalled = true
         onStall()
         return
       }
       raw.off('timeout', check)
-      raw.setTimeout(this.#times.stall, check)
+      raw.setTimeout(step, check)
     }
-    raw.setTimeout(this.#times.stall, check)
+    raw.setTimeout(step, check)
   }
 
   /** Runs when the connection is done with this transfer, however it ended. */

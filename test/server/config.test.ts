@@ -59,7 +59,7 @@ describe('the configuration', () => {
     expect(config.plans['free']).toEqual({ privateRepositories: 1, paidProviders: false, exportedRows: 10 })
     expect(config.plans['team']).toEqual({ privateRepositories: 5, paidProviders: true, exportedRows: null })
     expect(config.timeouts).toMatchObject({ stall: 5, firstByte: 30_000 })
-    expect(config.limits).toMatchObject({ exports: 2, exportsPerAccount: 16 })
+    expect(config.limits).toMatchObject({ exports: 2, exportsPerAccount: 12 })
   })
 
   it('reads providers from the file and from the environment', () => {
