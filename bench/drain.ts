@@ -18,18 +18,19 @@ export function drain(url: string, authorization: string): Promise<Drained> {
   return new Promise((resolve, reject) => {
     let bytes = 0
     let status = ''
+    const buffer = Buffer.allocUnsafe(512 << 10)
     const tail = Buffer.alloc(END.length)
     const socket = connect({
       host: '127.0.0.1',
       port: Number(port),
       onread: {
-        buffer: Buffer.allocUnsafe(512 << 10),
-        callback(length, buffer) {
-          if (bytes === 0) status = Buffer.from(buffer).toString('latin1', 0, Math.min(length, 12))
+        buffer,
+        callback(length) {
+          if (bytes === 0) status = buffer.toString('latin1', 0, Math.min(length, 12))
           bytes += length
           const kept = Math.min(length, END.length)
           tail.copyWithin(0, kept)
-          Buffer.from(buffer).copy(tail, END.length - kept, length - kept, length)
+          buffer.copy(tail, END.length - kept, length - kept, length)
           return true
         },
       },

@@ -67,7 +67,7 @@ export async function exportBytes(
         ? local.encode(chunks, first, cursor)
         : around.pool.encode(id, recipe, chunks, first),
     allowance: (pieceBytes) =>
-      Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 2 * around.pool.size * pieceBytes)),
+      Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 4 * around.pool.size * pieceBytes)),
   })
 
   let rows = 0
