@@ -23,6 +23,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
     ingestor,
     rows: quick ? 500_000 : 3_000_000,
     runs: quick ? 3 : 9,
+    quick,
   }
   try {
     yield* csvCases(place)
@@ -43,8 +44,10 @@ interface Place {
   readonly ingestor: Ingestor
   readonly rows: number
   readonly runs: number
+  readonly quick: boolean
 }
 
+const PER_APPEND = 100
 const COPY = 'DuckDB COPY csv to Parquet'
 
 /** csv of different kinds, by the SQL that makes them. */
@@ -72,7 +75,7 @@ async function* csvCases({ directory, connection, ingestor, rows, runs }: Place)
   }
 }
 
-async function* committedCases({ directory, connection, runs }: Place): AsyncGenerator<Case> {
+async function* committedCases({ directory, connection, runs, quick }: Place): AsyncGenerator<Case> {
   const file = join(directory, 'flights.csv')
   await using engine = await openEngine({ directory: join(directory, 'data') })
   const repository = engine.createRepository({ name: 'bench' })
@@ -94,13 +97,41 @@ async function* committedCases({ directory, connection, runs }: Place): AsyncGen
   )
   const small = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'small' }).id)
   const appends: number[] = []
-  for (let run = 0; run < 60; run++) {
-    const body = (async function* () {
-      yield Buffer.from(`id,name\n${run},row ${run}\n`)
+  const rowsOf = (from: number, to: number) =>
+    (async function* () {
+      yield Buffer.from(
+        `id,name\n${Array.from({ length: to - from }, (_, n) => `${from + n},row ${from + n}\n`).join('')}`,
+      )
     })()
-    appends.push(await timed(() => small.append({ body, format: 'csv' })))
+  const count = quick ? 60 : 1_000
+  for (let run = 0; run < count; run++) {
+    appends.push(
+      await timed(() =>
+        small.append({ body: rowsOf(run * PER_APPEND, (run + 1) * PER_APPEND), format: 'csv' }),
+      ),
+    )
   }
-  yield { name: 'append of one row', value: median(appends.slice(10)), unit: 'ms' }
+  const around = (n: number) => median(appends.slice(n - 5, n + 5))
+  yield { name: `append of ${PER_APPEND} rows`, value: median(appends.slice(10)), unit: 'ms' }
+  if (quick) return
+  const [tenth, thousandth] = [around(10), around(count - 5)]
+  const unit = 'ms'
+  yield {
+    name: 'the thousandth append',
+    value: thousandth,
+    unit,
+    rival: 'the tenth',
+    rivalValue: tenth,
+    ratio: thousandth / tenth,
+  }
+  await engine.settled()
+  const whole = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'whole' }).id)
+  await whole.replace({ body: rowsOf(0, count * PER_APPEND), format: 'csv' })
+  const take = (from: typeof whole) => async () => {
+    using query = from.query()
+    for await (const _ of await query.bytes('csv'));
+  }
+  yield await duel('export of a thousand appends', 'of a single upload', 31, take(small), take(whole))
 }
 
 async function* otherForms({ directory, connection, ingestor, rows, runs }: Place): AsyncGenerator<Case> {

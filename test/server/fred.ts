@@ -1,4 +1,5 @@
 import type { Hit, Routes } from '../connectors/upstream.ts'
+import { type Platform, platform } from './platform.ts'
 
 /** The service's own key: it must be nowhere. */
 export const CANARY = 'canary-key-0123456789'
@@ -51,4 +52,17 @@ export const routes: Routes = {
       ],
     },
   },
+}
+
+/** A service that asks this FRED, with a key of its own and a limit that no test reaches. */
+export function fredPlatform(): Promise<Platform> {
+  return platform({
+    routes,
+    config: {
+      providers: {
+        fred: { key: CANARY, limits: { windows: [{ requests: 500, perSeconds: 60 }] } },
+        alphavantage: { key: CANARY },
+      },
+    },
+  })
 }

@@ -1,19 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CANARY, routes } from './fred.ts'
-import { type Platform, platform } from './platform.ts'
+import { CANARY, fredPlatform } from './fred.ts'
+import type { Platform } from './platform.ts'
 
 let at: Platform
 let ada: string
 beforeAll(async () => {
-  at = await platform({
-    routes,
-    config: {
-      providers: {
-        fred: { key: CANARY, limits: { windows: [{ requests: 500, perSeconds: 60 }] } },
-        alphavantage: { key: CANARY },
-      },
-    },
-  })
+  at = await fredPlatform()
   ada = at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
