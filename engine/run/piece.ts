@@ -35,18 +35,21 @@ const KEPT_SCRATCH = 16 << 20
  * clears it page by page, and V8 collects garbage after every ten megabytes of it.
  */
 const spare: ArrayBuffer[] = []
-const MOST_SPARE = 16
-const SPARE_BYTES = 2 << 20
+let spareBytes = 0
+const MOST_SPARE_BYTES = 8 << 20
 const ROUND = 128 << 10
 
 /** Takes the memory of a piece back. */
 export function takeBack(memory: ArrayBuffer): void {
-  if (spare.length < MOST_SPARE && memory.byteLength <= SPARE_BYTES) spare.push(memory)
+  if (spareBytes + memory.byteLength > MOST_SPARE_BYTES) return
+  spare.push(memory)
+  spareBytes += memory.byteLength
 }
 
 /** Bytes in memory of their own. */
 function leaving(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const last = spare.pop()
+  spareBytes -= last?.byteLength ?? 0
   const memory =
     last && last.byteLength >= bytes.length
       ? last
