@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
 import { storageFull, writeAll } from './file.ts'
@@ -18,20 +18,70 @@ export async function spool(
     throw storageFull(error)
   })
   let bytes = 0
+  const sink = new GatheringSink(handle)
   try {
     for await (const chunk of body) {
       if (signal?.aborted) throw cancelled(signal)
       bytes += chunk.length
       if (bytes > limits.bytes) throw tooLarge(limits.bytes)
-      await writeAll(handle, chunk)
+      await sink.write(chunk)
     }
     if (signal?.aborted) throw cancelled(signal)
+    await sink.end()
     await handle.close()
     return { bytes }
   } catch (error) {
+    await sink.settled()
     await handle.close().catch(() => {})
     await rm(file, { force: true })
     throw signal?.aborted && !(error instanceof EngineError) ? cancelled(signal) : error
+  }
+}
+
+const GATHERED = 1 << 20
+
+/** Writes what sockets give in small chunks as large ones, the last of them while the next is gathered. */
+class GatheringSink {
+  readonly #handle: FileHandle
+  #gathering: Buffer = Buffer.allocUnsafe(GATHERED)
+  #written: Buffer | undefined
+  #length = 0
+  #writing = Promise.resolve()
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  /** @throws EngineError `storage_full`, perhaps that of an earlier write */
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + GATHERED - this.#length)
+      this.#gathering.set(part, this.#length)
+      this.#length += part.length
+      at += part.length
+      if (this.#length === GATHERED) await this.#turn()
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#turn()
+    await this.#writing
+  }
+
+  /** Resolves when nothing is being written, however that ended. */
+  settled(): Promise<void> {
+    return this.#writing.catch(() => {})
+  }
+
+  async #turn(): Promise<void> {
+    await this.#writing
+    const full = this.#gathering
+    this.#writing = writeAll(this.#handle, full.subarray(0, this.#length))
+    // Whoever writes next hears of it.
+    this.#writing.catch(() => {})
+    this.#gathering = this.#written ?? Buffer.allocUnsafe(GATHERED)
+    this.#written = full
+    this.#length = 0
   }
 }
 
