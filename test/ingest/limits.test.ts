@@ -33,6 +33,18 @@ describe('gzip', () => {
   })
 })
 
+test('a body in chunks of any size is on disk as it came', async () => {
+  const body = Buffer.from(Array.from({ length: 3_500_000 }, (_, i) => i * 7 + (i >> 9)))
+  const file = bench.path()
+  const cut = async function* () {
+    const sizes = [0, 1, 1_000_000, 48_575, 1, 2_000_000]
+    let at = 0
+    for (const size of [...sizes, body.length]) yield body.subarray(at, (at += size))
+  }
+  expect(await spool(cut(), file, { bytes: body.length })).toEqual({ bytes: body.length })
+  expect(readFileSync(file).equals(body)).toBe(true)
+})
+
 describe('what would grow without end', () => {
   test('a field or a row longer than 64 MiB', async () => {
     const long = 'x'.repeat(70_000_000)
