@@ -7,7 +7,12 @@ import { FUNCTIONS } from '../../server/console/src/filter/functions.ts'
 import { tokenize } from '../../server/console/src/filter/tokens.ts'
 import { filterLiteral } from '../../server/console/src/filter/types.ts'
 
-const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' })
+const column = (name: string, type: Column['type']): Column => ({
+  name,
+  type,
+  nullable: true,
+  description: '',
+})
 const COLUMNS = [
   column('city', 'string'),
   column('Unit price', 'double'),

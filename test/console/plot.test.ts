@@ -4,7 +4,12 @@ import { readChoice } from '../../server/console/src/plot/choice.ts'
 import { drawRows } from '../../server/console/src/plot/group.ts'
 import { statsOf, toLiteral, toNumber } from '../../server/console/src/profile/stats.ts'
 
-const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' })
+const column = (name: string, type: Column['type']): Column => ({
+  name,
+  type,
+  nullable: true,
+  description: '',
+})
 
 describe('a plot', () => {
   it('puts time along and the first number upwards when nothing is said', () => {
