@@ -101,14 +101,14 @@ async function makeTable(
 }
 
 async function discard(executor: Executor, { statement, rowBytes }: Table, format: Format): Promise<void> {
-  for await (const _ of await executor.bytes(statement, format, { rowBytes }));
+  for await (const _ of await executor.bytes(statement, format, { rowBytes, steady: true }));
 }
 
 async function firstByte(executor: Executor, { statement, rowBytes }: Table, runs: number): Promise<Case> {
   const times: number[] = []
   for (let run = 0; run < runs; run++) {
     const start = performance.now()
-    await using stream = await executor.bytes(statement, 'csv', { rowBytes })
+    await using stream = await executor.bytes(statement, 'csv', { rowBytes, steady: true })
     await stream[Symbol.asyncIterator]().next()
     times.push(performance.now() - start)
   }

@@ -205,7 +205,8 @@ export class Query implements Disposable {
   #hints({ signal }: RunOptions) {
     const { top, last } = this.plan.window
     const most = this.plan.result ?? top ?? last
-    return { signal, rowBytes: this.plan.rowBytes, rowsHint: most }
+    const steady = this.plan.filter === undefined && this.plan.order.length === 0
+    return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }
   }
 
   /** A value of the data can make a correct filter fail; that is the user's to know, in words of the filter. */

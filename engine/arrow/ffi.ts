@@ -28,6 +28,8 @@ export interface DuckDb {
   execute(statement: bigint): Promise<Result>
   /** Off the main thread. The next chunk, which the caller destroys; undefined after the last. */
   fetch(result: Result): Promise<bigint | undefined>
+  /** The same on this thread, which waits; any thread may, one at a time. `inner` is that of a result that is kept. */
+  fetchHere(inner: bigint): bigint | undefined
   /** `duckdb_type` numbers of the result's columns. */
   columnTypes(result: Result): number[]
   /** Off the main thread, as `disconnect`. */
@@ -47,6 +49,8 @@ export interface DuckDb {
 export interface Result {
   readonly memory: BigUint64Array
   readonly value: object
+  /** Address of what the result is about; the rest of a `duckdb_result` is of the past. */
+  readonly inner: bigint
 }
 
 /** The ten words of a `struct ArrowArray`. */
@@ -170,6 +174,13 @@ function load(): DuckDb {
     throw new DuckDbError(message ?? `${what} failed without a message`)
   }
 
+  const resultOf = (inner: bigint): object => ({ a: 0, b: 0, c: 0, d: 0, e: 0, inner })
+  /** No chunk means that there are no more, or an error. */
+  const ended = (memory: BigUint64Array): undefined => {
+    const message = resultError(memory)
+    return message ? failed(message, 'duckdb_fetch_chunk') : undefined
+  }
+
   return {
     open(config) {
       const options = words(1)
@@ -237,13 +248,19 @@ function load(): DuckDb {
         destroyResult(memory)
         failed(message, 'duckdb_execute_prepared_streaming')
       }
-      return { memory, value: { a: 0, b: 0, c: 0, d: 0, e: 0, inner: memory[5] } }
+      const inner = memory[5]!
+      return { memory, value: resultOf(inner), inner }
     },
     async fetch({ memory, value }) {
       const chunk = await off<number | bigint>(fetchChunk, [value], memory)
+      return chunk ? BigInt(chunk) : ended(memory)
+    },
+    fetchHere(inner) {
+      const chunk: number | bigint = fetchChunk(resultOf(inner))
       if (chunk) return BigInt(chunk)
-      const message = resultError(memory)
-      return message ? failed(message, 'duckdb_fetch_chunk') : undefined
+      const memory = words(6)
+      memory[5] = inner
+      return ended(memory)
     },
     columnTypes({ memory }) {
       return Array.from({ length: Number(columnCount(memory)) }, (_, column) => columnType(memory, column))

@@ -2,7 +2,7 @@ import type { EncodeOptions, Encoder } from '../encode/encoder.ts'
 import { type EncodedFormat, openEncoder } from '../encode/formats.ts'
 import { Output } from '../encode/output.ts'
 import type { Statement } from '../types.ts'
-import { cancelled } from './errors.ts'
+import { cancelled, engineError } from './errors.ts'
 import { PieceEncoder, type Recipe } from './piece.ts'
 import { Pieces } from './pieces.ts'
 import type { WorkerPool } from './pool.ts'
@@ -66,6 +66,16 @@ export async function exportBytes(
       isSmall(chunks) || (!around.pool.warm && first === 0)
         ? local.encode(chunks, first, cursor)
         : around.pool.encode(id, recipe, chunks, first),
+    turn(rows, first) {
+      if (!cursor.handle || first === 0 || !around.pool.warm) return undefined
+      const { fetched, piece } = around.pool.turn(id, recipe, cursor.handle, rows, first)
+      let cause: Promise<unknown> | undefined
+      const fail = async (error: unknown): Promise<never> => {
+        cause ??= cursor.trueError?.(error) ?? Promise.resolve(error)
+        throw engineError(await cause)
+      }
+      return { fetched: fetched.catch(fail), piece: piece.catch(fail) }
+    },
     allowance: (pieceBytes) =>
       Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 4 * around.pool.size * pieceBytes)),
   })

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** Average bytes of a row; buffers are chosen from it. */
   readonly rowBytes?: number
+  /** Whether rows come as they are read, nothing being looked for or sorted. */
+  readonly steady?: boolean
   /** How many rows there are at most, where that is known. */
   readonly rowsHint?: number
 }

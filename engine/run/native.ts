@@ -9,6 +9,7 @@ import {
   type Chunk,
   type Cursor,
   checkTypes,
+  type Handle,
   lockDown,
   openSettings,
   type Source,
@@ -57,6 +58,7 @@ class NativeCursor implements Cursor {
   readonly #connection: bigint
   readonly #arrowOptions: bigint
   readonly #readers = new Map<Arena, NativeReader>()
+  handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
   #closed: Promise<void> | undefined
@@ -71,7 +73,7 @@ class NativeCursor implements Cursor {
   }
 
   /** Closes itself where it fails. */
-  async start({ signal, rowBytes }: StartOptions): Promise<void> {
+  async start({ signal, rowBytes, steady }: StartOptions): Promise<void> {
     const stop = () => this.interrupt()
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
@@ -96,12 +98,13 @@ class NativeCursor implements Cursor {
         () => this.#duckdb.execute(prepared),
         (result) => {
           this.#result = result
+          if (steady) this.handle = { result: result.inner, options: this.#arrowOptions }
           checkTypes(this.#statement, this.#duckdb.columnTypes(result))
           return result
         },
       )
     } catch (error) {
-      const cause = await this.#trueError(error)
+      const cause = await this.trueError(error)
       await this.close()
       throw signal?.aborted ? cancelled(signal) : cause
     } finally {
@@ -122,15 +125,15 @@ class NativeCursor implements Cursor {
         },
       )
       .catch(async (error) => {
-        throw await this.#trueError(error)
+        throw await this.trueError(error)
       })
     if (address === undefined) return undefined
     const rows = this.#duckdb.chunkRows(address)
     return { kind: 'native', rows, address, options: this.#arrowOptions }
   }
 
-  /** Where DuckDB says that it was interrupted and was not, the error of running the query once more. */
-  async #trueError(error: unknown): Promise<unknown> {
+  /** The error; where DuckDB says that it was interrupted and was not, that of running the query once more. */
+  async trueError(error: unknown): Promise<unknown> {
     if (this.#calls.interrupted || !saysInterrupted(error)) return error
     const { sql, parameters } = this.#statement
     try {

@@ -1,4 +1,5 @@
 import type { Piece } from './piece.ts'
+import type { TurnUnderWay } from './pool.ts'
 import type { Chunk, Cursor } from './source.ts'
 
 /** A piece is large enough to be worth a message between threads, and small enough that several may wait. */
@@ -7,6 +8,8 @@ const PIECE_BYTES = 256 << 10
 export interface PieceOptions {
   /** Encodes chunks, which are its own from then on; `first` is the number of rows before them. */
   readonly encode: (chunks: readonly Chunk[], first: number) => Promise<Piece>
+  /** Has a worker fetch about so many rows and encode them, where that can be; `first` is as above. */
+  readonly turn: (rows: number, first: number) => TurnUnderWay | undefined
   /** How many bytes may wait or be in work, given the size of a piece. */
   readonly allowance: (pieceBytes: number) => number
   /** A guess at the bytes of a row, until there are figures. */
@@ -77,6 +80,7 @@ export class Pieces {
           await new Promise<void>((resolve) => (this.#wakeFetching = resolve))
           continue
         }
+        if (await this.#takeTurn()) continue
         const chunk = await this.#cursor.fetch()
         if (chunk) {
           this.#group.push(chunk)
@@ -97,20 +101,38 @@ export class Pieces {
     }
   }
 
+  /** Whether a worker has fetched the next rows; what came before is dispatched. */
+  async #takeTurn(): Promise<boolean> {
+    const rows = Math.ceil(PIECE_BYTES / this.#rowBytes)
+    const turn = this.#options.turn(rows, this.#first + this.#groupRows)
+    if (!turn) return false
+    this.#dispatch()
+    this.#enqueue(turn.piece, rows)
+    const fetched = await turn.fetched
+    this.#first += fetched.rows
+    if (fetched.ended && this.#state === 'running') this.#state = 'ended'
+    return true
+  }
+
   #dispatch(): void {
     const chunks = this.#group
     if (chunks.length === 0 || this.#state !== 'running') return
     const rows = this.#groupRows
-    const guess = rows * this.#rowBytes
     this.#group = []
     this.#groupRows = 0
+    this.#enqueue(this.#options.encode(chunks, this.#first), rows)
+    this.#first += rows
+  }
+
+  /** @param rows how many there probably are in it */
+  #enqueue(encoding: Promise<Piece>, rows: number): void {
+    const guess = rows * this.#rowBytes
     this.#waitingBytes += guess
-    const encoding = this.#options.encode(chunks, this.#first)
     const done = encoding.then(
       (piece) => {
         this.#inWork.delete(done)
         this.#waitingBytes += piece.bytes.length - guess
-        if (rows > 0) this.#rowBytes = Math.max(piece.bytes.length / rows, 1)
+        if (piece.rows > 0) this.#rowBytes = Math.max(piece.bytes.length / piece.rows, 1)
       },
       (error) => {
         this.#inWork.delete(done)
@@ -118,7 +140,6 @@ export class Pieces {
       },
     )
     this.#inWork.add(done)
-    this.#first += rows
     this.#queue.push(encoding)
     this.#wakeReader()
   }

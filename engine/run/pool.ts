@@ -2,12 +2,22 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { EngineError } from '../errors.ts'
 import type { Piece, Recipe } from './piece.ts'
-import type { Chunk } from './source.ts'
-import type { Answer, Failure, Job } from './worker.ts'
+import type { Chunk, Handle } from './source.ts'
+import type { Answer, Failure, Fetched, Job } from './worker.ts'
 
 interface Waiting {
+  readonly fetched?: (fetched: Fetched) => void
   readonly resolve: (piece: Piece) => void
   readonly reject: (error: unknown) => void
+}
+
+type WithoutIds<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'exportId' | 'recipe'> : never
+type Work = WithoutIds<Extract<Job, { kind: 'encode' | 'turn' }>>
+
+/** Both fail alike. */
+export interface TurnUnderWay {
+  readonly fetched: Promise<Fetched>
+  readonly piece: Promise<Piece>
 }
 
 interface Member {
@@ -47,16 +57,40 @@ export class WorkerPool {
 
   /** Encodes chunks, which are the pool's from now on. */
   encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
+    return new Promise((resolve, reject) => {
+      this.#send(exportId, recipe, { kind: 'encode', chunks, first }, { resolve, reject })
+    })
+  }
+
+  /** Has a worker fetch about so many rows, and encode them once the next turn may begin. */
+  turn(exportId: number, recipe: Recipe, handle: Handle, rows: number, first: number): TurnUnderWay {
+    const fetched = Promise.withResolvers<Fetched>()
+    const piece = Promise.withResolvers<Piece>()
+    this.#send(
+      exportId,
+      recipe,
+      { kind: 'turn', handle, rows, first },
+      {
+        fetched: fetched.resolve,
+        resolve: piece.resolve,
+        reject: (error) => {
+          fetched.reject(error)
+          piece.reject(error)
+        },
+      },
+    )
+    return { fetched: fetched.promise, piece: piece.promise }
+  }
+
+  #send(exportId: number, recipe: Recipe, work: Work, waiting: Waiting): void {
     const member = this.#leastBusy()
     const id = this.#nextId++
     const known = member.known.has(exportId)
     member.known.add(exportId)
-    const job: Job = { kind: 'encode', id, exportId, recipe: known ? undefined : recipe, chunks, first }
-    return new Promise((resolve, reject) => {
-      if (member.waiting.size === 0) member.worker.ref()
-      member.waiting.set(id, { resolve, reject })
-      member.worker.postMessage(job)
-    })
+    const job: Job = { ...work, id, exportId, recipe: known ? undefined : recipe }
+    if (member.waiting.size === 0) member.worker.ref()
+    member.waiting.set(id, waiting)
+    member.worker.postMessage(job)
   }
 
   /** Gives memory back to the thread that it came from, as soon as all bytes of the piece have been given back. */
@@ -103,6 +137,10 @@ export class WorkerPool {
     worker.once('online', () => (member.online = true))
     worker.on('message', (answer: Answer) => {
       const waiting = member.waiting.get(answer.id)
+      if ('fetched' in answer) {
+        waiting?.fetched?.(answer.fetched)
+        return
+      }
       member.waiting.delete(answer.id)
       if (member.waiting.size === 0) worker.unref()
       if ('piece' in answer) {

@@ -15,6 +15,14 @@ export interface StartOptions {
   readonly signal?: AbortSignal
   /** Average bytes of a row. */
   readonly rowBytes?: number
+  /** Whether rows come as they are read, nothing being looked for or sorted: fetching them never takes long. */
+  readonly steady?: boolean
+}
+
+/** Addresses with which a worker fetches chunks by itself: of the result, and of its connection's arrow options. */
+export interface Handle {
+  readonly result: bigint
+  readonly options: bigint
 }
 
 /** Where results come from: a DuckDB of its own, reached one way or another. */
@@ -34,6 +42,10 @@ export interface Cursor {
    * worker, or discards it, once.
    */
   fetch(): Promise<Chunk | undefined>
+  /** Where a worker may fetch the next chunks; `fetch` isn't called meanwhile. */
+  readonly handle?: Handle | undefined
+  /** Why a fetch in a worker failed. */
+  trueError?(error: unknown): Promise<unknown>
   /** Reads a chunk in this thread; the batch holds as long as the arena says. */
   decode(chunk: Chunk, arena: Arena): Batch
   discard(chunk: Chunk): void

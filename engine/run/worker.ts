@@ -5,9 +5,12 @@ import { NativeReader } from '../arrow/native.ts'
 import { openEncoder } from '../encode/formats.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './piece.ts'
-import type { Chunk } from './source.ts'
+import type { Chunk, Handle } from './source.ts'
 
-/** What the pool sends: chunks to encode (with the recipe, the first time), that an export is over, memory of a piece. */
+/**
+ * What the pool sends: chunks to encode, or to fetch first (with the recipe, the first time), that an export is over,
+ * memory of a piece.
+ */
 export type Job =
   | {
       readonly kind: 'encode'
@@ -17,11 +20,31 @@ export type Job =
       readonly chunks: readonly Chunk[]
       readonly first: number
     }
+  | {
+      readonly kind: 'turn'
+      readonly id: number
+      readonly exportId: number
+      readonly recipe: Recipe | undefined
+      readonly handle: Handle
+      /** After so many rows, or a few more, the turn is another's. */
+      readonly rows: number
+      readonly first: number
+    }
   | { readonly kind: 'forget'; readonly exportId: number }
   | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
 
-/** What comes back for an `encode`. Errors lose their class between threads, so ours travel in parts. */
-export type Answer = { readonly id: number } & ({ readonly piece: Piece } | { readonly failure: Failure })
+/** What a turn has fetched: the next turn may begin. */
+export interface Fetched {
+  readonly rows: number
+  readonly ended: boolean
+}
+
+/** What comes back, for a turn in two answers. Errors lose their class between threads, so ours travel in parts. */
+export type Answer = { readonly id: number } & (
+  | { readonly piece: Piece }
+  | { readonly fetched: Fetched }
+  | { readonly failure: Failure }
+)
 
 export type Failure =
   | { readonly code: ErrorCode; readonly message: string; readonly details: EngineError['details'] }
@@ -54,13 +77,44 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   try {
     if (job.recipe) exports.set(job.exportId, open(job.recipe))
     const { encoder, reader } = exports.get(job.exportId)!
-    const piece = (await encoder).encode(job.chunks, job.first, reader)
+    const chunks = job.kind === 'turn' ? fetchChunks(job) : job.chunks
+    const piece = (await encoder).encode(chunks, job.first, reader)
     const answer: Answer = { id: job.id, piece }
     port.postMessage(answer, [piece.bytes.buffer])
   } catch (error) {
     const answer: Answer = { id: job.id, failure: failureOf(error) }
     port.postMessage(answer)
   }
+}
+
+function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): Chunk[] {
+  const duckdb = loadDuckDb()
+  const chunks: Extract<Chunk, { kind: 'native' }>[] = []
+  let rows = 0
+  let ended = false
+  try {
+    while (rows < wanted && !ended) {
+      const address = duckdb.fetchHere(handle.result)
+      if (address === undefined) {
+        ended = true
+      } else {
+        const chunk = {
+          kind: 'native',
+          rows: duckdb.chunkRows(address),
+          address,
+          options: handle.options,
+        } as const
+        chunks.push(chunk)
+        rows += chunk.rows
+      }
+    }
+  } catch (error) {
+    for (const { address } of chunks) duckdb.destroyChunk(address)
+    throw error
+  }
+  const answer: Answer = { id, fetched: { rows, ended } }
+  port.postMessage(answer)
+  return chunks
 }
 
 function failureOf(error: unknown): Failure {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import type { Executor } from '../../engine/run/index.ts'
 import { FORMATS, type Format } from '../../engine/types.ts'
-import { bytesOf, openTestExecutor, SOURCES, statement, textOf } from './support.ts'
+import { bytesOf, openTestExecutor, statement, textOf } from './support.ts'
 
 const MANY = statement(`SELECT i, 'row ' || i FROM range(2000000) t(i)`, { n: 'integer', text: 'string' })
 /** Works for minutes and finds nothing. */
@@ -26,10 +26,19 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe.each(SOURCES)('over %s', (source) => {
+describe.each([
+  { source: 'ffi', steady: false },
+  { source: 'ffi', steady: true },
+  { source: 'node', steady: false },
+] as const)('over $source, steady: $steady', ({ source, steady }) => {
   let executor: Executor & { readonly directory: string }
   beforeAll(async () => {
-    executor = await openTestExecutor({ source })
+    const made = await openTestExecutor({ source })
+    // Steady queries are fetched by the workers in turns.
+    executor = {
+      ...made,
+      bytes: (query, format, options) => made.bytes(query, format, { steady, ...options }),
+    }
   })
   afterAll(() => executor.close())
 

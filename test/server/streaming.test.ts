@@ -141,50 +141,6 @@ describe('a download', () => {
     await idle()
   })
 
-  it('leaves nothing behind when it is broken off anywhere, from either end', {
-    timeout: 600_000,
-  }, async () => {
-    const handles = () => readdirSync('/proc/self/fd').length
-    const breakOff = async (run: number): Promise<void> => {
-      const failing = encodeURIComponent(`10 div (n sub ${Math.floor(Math.random() * ROWS)}) lt 1000`)
-      const format = ['csv', 'json', 'xlsx', 'ndjson'][run % 4]
-      const query = `?$format=${format}${run % 3 === 0 ? `&$filter=${failing}` : ''}`
-      const request = httpRequest({
-        port,
-        host: '127.0.0.1',
-        path: path(query),
-        headers: headers(),
-        agent: false,
-      })
-      await new Promise<void>((resolve) => {
-        request.once('close', resolve).on('error', () => {})
-        request.once('response', (answer: IncomingMessage) => {
-          let left = Math.random() * 20_000_000
-          answer.on('error', () => {})
-          answer.on('data', (chunk: Buffer) => {
-            left -= chunk.length
-            if (left < 0) request.destroy()
-          })
-        })
-        if (run % 5 === 0) setTimeout(() => request.destroy(), Math.random() * 60)
-        request.end()
-      })
-    }
-    const breakOffSome = () =>
-      Promise.all([0, 1].map((one) => breakOff(one + Math.floor(Math.random() * 60))))
-    await breakOffSome()
-    await idle()
-    const before = process.platform === 'linux' ? handles() : 0
-    for (let run = 0; run < BROKEN_OFF; run += 2) await breakOffSome()
-    await idle()
-    const statistics = async () => (await at.engine.stats()).executor
-    await expect
-      .poll(statistics, { timeout: 8_000 })
-      .toMatchObject({ exports: 0, statements: 0, encoding: 0 })
-    if (process.platform === 'linux') await until(() => handles() <= before + 2)
-    expect(await read(await open())).toMatchObject({ whole: true })
-  })
-
   it('is cut when its client does not read for the stall limit, and others are not harmed', async () => {
     const answers = await Promise.all([open(), open()])
     const started = performance.now()
@@ -251,6 +207,50 @@ describe('a download', () => {
     if (broken.status === 200) await expect(broken.text()).rejects.toThrow()
     else expect(await broken.json()).toMatchObject({ code: 'filter_failed' })
     await idle()
+  })
+
+  it('leaves nothing behind when it is broken off anywhere, from either end', {
+    timeout: 600_000,
+  }, async () => {
+    const handles = () => readdirSync('/proc/self/fd').length
+    const breakOff = async (run: number): Promise<void> => {
+      const failing = encodeURIComponent(`10 div (n sub ${Math.floor(Math.random() * ROWS)}) lt 1000`)
+      const format = ['csv', 'json', 'xlsx', 'ndjson'][run % 4]
+      const query = `?$format=${format}${run % 3 === 0 ? `&$filter=${failing}` : ''}`
+      const request = httpRequest({
+        port,
+        host: '127.0.0.1',
+        path: path(query),
+        headers: headers(),
+        agent: false,
+      })
+      await new Promise<void>((resolve) => {
+        request.once('close', resolve).on('error', () => {})
+        request.once('response', (answer: IncomingMessage) => {
+          let left = Math.random() * 20_000_000
+          answer.on('error', () => {})
+          answer.on('data', (chunk: Buffer) => {
+            left -= chunk.length
+            if (left < 0) request.destroy()
+          })
+        })
+        if (run % 5 === 0) setTimeout(() => request.destroy(), Math.random() * 60)
+        request.end()
+      })
+    }
+    const breakOffSome = () =>
+      Promise.all([0, 1].map((one) => breakOff(one + Math.floor(Math.random() * 60))))
+    await breakOffSome()
+    await idle()
+    const before = process.platform === 'linux' ? handles() : 0
+    for (let run = 0; run < BROKEN_OFF; run += 2) await breakOffSome()
+    await idle()
+    const statistics = async () => (await at.engine.stats()).executor
+    await expect
+      .poll(statistics, { timeout: 8_000 })
+      .toMatchObject({ exports: 0, statements: 0, encoding: 0 })
+    if (process.platform === 'linux') await until(() => handles() <= before + 2)
+    expect(await read(await open())).toMatchObject({ whole: true })
   })
 })
 
