@@ -54,7 +54,10 @@ export class Pieces {
       if (this.#failure !== undefined) throw this.#failure
       const head = this.#queue.shift()
       if (head) {
-        const piece = await head
+        // What a turn fails with after an interrupt is but a consequence.
+        const piece = await head.catch((error) => {
+          throw this.#failure ?? error
+        })
         if (this.#failure !== undefined) throw this.#failure
         this.#handedBytes = piece.bytes.length
         return piece
