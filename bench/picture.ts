@@ -3,7 +3,9 @@ import type { Case } from './case.ts'
 const BAR = 14
 const GROUP = 52
 const LEFT = 300
-const WIDTH = 900
+const WIDTH = 1000
+/** Room for the figures and the rival behind a bar. */
+const NOTES = 260
 
 /** The cases that have a rival as pairs of bars, each pair scaled to its longer one. */
 export function drawCases(cases: readonly Case[]): string {
@@ -12,7 +14,7 @@ export function drawCases(cases: readonly Case[]): string {
   const bars = pairs.map((one, index) => {
     const y = 40 + index * GROUP
     const longest = Math.max(one.value, one.rivalValue!)
-    const length = (value: number) => Math.max(2, (value / longest) * (WIDTH - LEFT - 160))
+    const length = (value: number) => Math.max(2, (value / longest) * (WIDTH - LEFT - NOTES))
     return [
       text(LEFT - 12, y + 18, escaped(one.name), 'end'),
       bar(y, length(one.value), '#0f766e'),
