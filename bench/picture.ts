@@ -28,6 +28,7 @@ export function drawCases(cases: readonly Case[]): string {
     ].join('\n')
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12">
+<title>Exports of Parquetry beside their rivals</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${text(LEFT, 24, 'Parquetry (dark) beside its rival (light); shorter is better')}
 ${bars.join('\n')}
