@@ -118,17 +118,19 @@ async function* latencies(
   quick: boolean,
 ): AsyncGenerator<Case> {
   const runs = quick ? 9 : 31
-  const first = async (name: string, query: string) => {
+  const first = async (name: string, query: (run: number) => string) => {
     const times: number[] = []
-    for (let run = 0; run < runs + 3; run++) times.push((await service.ask(path('flights', query))).first)
+    for (let run = 0; run < runs + 3; run++)
+      times.push((await service.ask(path('flights', query(run)))).first)
     return { name, value: median(times.slice(3)), unit: 'ms' }
   }
-  if (!quick) yield await first('first byte of the whole table', '')
-  yield await first('$last=10', '$last=10')
-  yield await first(
-    '$top=5 of a filter',
-    `$top=5&$filter=${encodeURIComponent("delay gt 100 and origin eq 'LAX'")}`,
-  )
+  const filtered = (delay: number) =>
+    `$top=5&$filter=${encodeURIComponent(`delay gt ${delay} and origin eq 'LAX'`)}`
+  if (!quick) yield await first('first byte of the whole table', () => '')
+  yield await first('$last=10', () => '$last=10')
+  yield await first('$top=5 of a filter', () => filtered(100))
+  // The count of a filter is remembered, so each of these is another one.
+  yield await first('$top=5 of a filter that was never counted', (run) => filtered(101 + run))
 
   const p99 = async (seconds: number) => {
     const times: number[] = []

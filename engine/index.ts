@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import type { DatasetRecord, Repository } from './catalog/records.ts'
 import { checkColumns, type DeclaredColumn } from './columns.ts'
+import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { versionSource } from './plan/plan.ts'
@@ -65,6 +66,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
+  readonly #counts = new Counts()
   #executor: Promise<Executor> | undefined
   #closing: Promise<void> | undefined
 
@@ -129,7 +131,7 @@ export class Engine implements AsyncDisposable {
   /** @throws EngineError `not_found` */
   dataset(id: number): Dataset {
     this.#store.datasets.get(id)
-    return new Dataset(id, this.#store, () => this.executor())
+    return new Dataset(id, this.#store, this.#counts, () => this.executor())
   }
 
   updateDataset(id: number, fields: { name?: string; description?: string }): DatasetRecord {
@@ -218,12 +220,14 @@ export class Engine implements AsyncDisposable {
 export class Dataset implements Queryable {
   readonly id: number
   readonly #store: Store
+  readonly #counts: Counts
   readonly #executor: () => Promise<Executor>
 
   /** Use `engine.dataset(id)`. */
-  constructor(id: number, store: Store, executor: () => Promise<Executor>) {
+  constructor(id: number, store: Store, counts: Counts, executor: () => Promise<Executor>) {
     this.id = id
     this.#store = store
+    this.#counts = counts
     this.#executor = executor
   }
 
@@ -236,7 +240,8 @@ export class Dataset implements Queryable {
     const lease = this.#store.read(this.id)
     const source = versionSource(lease.version, (part) => this.#store.partFile(part))
     const identity = `${this.id}.${lease.version.number}`
-    return new Query({ source, identity, executor: this.#executor, release: lease.release }, options)
+    const context = { source, identity, executor: this.#executor, counts: this.#counts }
+    return new Query({ ...context, release: lease.release }, options)
   }
 
   /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
+import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { nothingIn } from './nothing.ts'
@@ -23,6 +24,8 @@ export interface QueryContext {
   /** Names the rows: the same text, the same rows. */
   readonly identity: string
   readonly release?: () => void
+  /** Remembers counts beyond this query. */
+  readonly counts?: Counts
   /** Makes one of our errors of one of DuckDB's that is about the rows themselves; undefined where it is not. */
   readonly readable?: (error: unknown) => EngineError | undefined
 }
@@ -57,7 +60,8 @@ export class Query implements Disposable {
       throw error
     }
     this.etag = createHash('sha256')
-      .update(`${context.identity}\n${JSON.stringify(options)}`)
+      // The filter as compiled, too: now() is another moment each time.
+      .update(JSON.stringify([context.identity, options, this.plan.filter]))
       .digest('base64url')
       .slice(0, 22)
     if (context.release) forgotten.register(this, context.release, this)
@@ -68,15 +72,18 @@ export class Query implements Disposable {
     return this.plan.matches
   }
 
-  /** Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked. */
+  /**
+   * Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked, also by other
+   * queries of the same version.
+   */
   count(options: RunOptions = {}): Promise<number> {
     if (this.plan.matches !== undefined) return Promise.resolve(this.plan.matches)
-    this.#count ??= this.#small(countStatement(this.plan), options)
-      .then((rows) => Number(rows[0]![0]))
-      .catch((error) => {
-        this.#count = undefined
-        throw error
-      })
+    const { counts, identity } = this.#context
+    const read = () => this.#read(options)
+    this.#count ??= (counts?.of(identity, this.plan, read) ?? read()).catch((error) => {
+      this.#count = undefined
+      throw error
+    })
     return this.#count
   }
 
@@ -192,6 +199,11 @@ export class Query implements Disposable {
   async #statement(options: RunOptions): Promise<Statement> {
     const { last } = this.plan.window
     return rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
+  }
+
+  async #read(options: RunOptions): Promise<number> {
+    const [[count]] = (await this.#small(countStatement(this.plan), options)) as [[bigint]]
+    return Number(count)
   }
 
   async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {

@@ -180,6 +180,7 @@ describe('query options', () => {
 describe('Row-Count', () => {
   it('is there whenever it costs nothing', async () => {
     expect((await get()).headers['row-count']).toBe('10')
+    expect((await get('?$filter=n gt 4&$top=1')).headers['row-count']).toBe('6')
     expect((await get('?$filter=n gt 4')).headers['row-count']).toBeUndefined()
   })
 })

@@ -1,0 +1,74 @@
+import { expect, test, vi } from 'vitest'
+import { Counts } from '../../engine/counts.ts'
+import type { Dataset } from '../../engine/index.ts'
+import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+
+const upload = (...rows: number[]) => ({ body: bytesOf(`n\n${rows.join('\n')}\n`), format: 'csv' as const })
+
+function count(dataset: Dataset, filter: string): Promise<number> {
+  using query = dataset.query({ filter })
+  return query.count()
+}
+
+test('a filter is counted once for each version of each dataset', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const other = newDataset(place.engine)
+  await dataset.replace(upload(1, 2, 3))
+  await other.replace(upload(2))
+  const reads = vi.spyOn(await place.engine.executor(), 'rows')
+  expect(await count(dataset, 'n gt 1')).toBe(2)
+  expect(await count(dataset, 'n gt 1')).toBe(2)
+  expect(reads).toHaveBeenCalledTimes(1)
+  expect(await count(dataset, 'n gt 2')).toBe(1)
+  expect(await count(other, 'n gt 1')).toBe(1)
+  await dataset.append(upload(4))
+  expect(await count(dataset, 'n gt 1')).toBe(3)
+  expect(reads).toHaveBeenCalledTimes(4)
+})
+
+test('a count that failed is read again', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace(upload(1, 2, 3))
+  const executor = await place.engine.executor()
+  vi.spyOn(executor, 'rows').mockRejectedValueOnce(new Error('disk'))
+  await expect(count(dataset, 'n gt 1')).rejects.toThrow('disk')
+  expect(await count(dataset, 'n gt 1')).toBe(2)
+})
+
+test('the counts that nobody asked for longest are forgotten', async () => {
+  const counts = new Counts()
+  const read = vi.fn(async () => 7)
+  const ask = (sql: number) => counts.of('1.1', { filter: { sql: `c0 > ${sql}`, parameters: [] } }, read)
+  for (let n = 0; n < 1_000; n++) await ask(n)
+  await ask(0)
+  await ask(1_000)
+  expect(read).toHaveBeenCalledTimes(1_001)
+  await ask(0)
+  expect(read).toHaveBeenCalledTimes(1_001)
+  expect(await ask(1)).toBe(7)
+  expect(read).toHaveBeenCalledTimes(1_002)
+})
+
+test('what depends on the time of day has another tag and another count later', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace({ body: bytesOf('at\n2024-01-01T00:00:00Z\n2024-01-03T00:00:00Z\n'), format: 'csv' })
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const ask = async (day: string) => {
+      vi.setSystemTime(day)
+      using query = dataset.query({ filter: 'at lt now()' })
+      return { tag: query.etag, count: await query.count() }
+    }
+    const first = await ask('2024-01-02')
+    const again = await ask('2024-01-02')
+    const later = await ask('2024-01-04')
+    expect(first).toEqual({ tag: again.tag, count: 1 })
+    expect(later.count).toBe(2)
+    expect(later.tag).not.toBe(first.tag)
+  } finally {
+    vi.useRealTimers()
+  }
+})
