@@ -1,13 +1,17 @@
 import { rm, stat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Arrival } from './arrival.ts'
 import { type KnownColumns, layColumns, type Target } from './columns.ts'
 import { readHeader } from './csv-header.ts'
 import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './csv-load.ts'
 import type { CsvFindings, FieldPlan } from './csv-scan.ts'
+import type { EarlyScan } from './early.ts'
 import type { IngestRequest, IngestResult } from './request.ts'
 import { type ScanCsv, sampleCsv } from './scan-tasks.ts'
 import { TemporaryFile } from './temporary.ts'
 import type { Tools } from './tools.ts'
 import { malformed, quoteValue } from './values.ts'
+import type { Workers } from './workers.ts'
 
 /**
  * csv and tsv. One pass of ours settles shape and types of the whole file, one of DuckDB's reads typed columns and
@@ -19,17 +23,8 @@ export async function ingestCsv(
   request: IngestRequest,
 ): Promise<IngestResult> {
   const { file, tempDirectory, signal } = request
-  const delimiter = request.format === 'tsv' ? '\t' : ','
-  const header = await readHeader(file, delimiter.charCodeAt(0))
-  if (request.format === 'csv') refuseOtherDelimiters(header.names, known)
-  const targets = layColumns(header.names, known)
-  const scan: ScanCsv = {
-    file,
-    from: header.end,
-    delimiter: delimiter.charCodeAt(0),
-    newline: header.newline,
-    fields: fieldPlans(header.names, targets),
-  }
+  const { header, targets, scan } = await planScan(known, request)
+  const delimiter = String.fromCharCode(scan.delimiter)
   const sourceOf = (findings: CsvFindings, path = file): CsvSource => {
     return { ...findings, file: path, delimiter, fields: header.names.length, header: path === file }
   }
@@ -41,6 +36,31 @@ export async function ingestCsv(
   await using clean = new TemporaryFile(tempDirectory)
   await tools.workers.run({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
   return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
+}
+
+/** Scans a file of which the rest still arrives. @throws EngineError as `ingestCsv` does */
+export async function scanArriving(
+  workers: Workers,
+  known: KnownColumns,
+  request: Pick<IngestRequest, 'file' | 'format' | 'signal' | 'onProgress'>,
+  arrival: Arrival,
+): Promise<EarlyScan> {
+  const { scan } = await planScan(known, request)
+  const findings = workers.run({ kind: 'scan-csv', ...scan, arrival }, request)
+  // It may fail long before somebody wants it.
+  findings.catch(() => {})
+  return { scan, findings }
+}
+
+/** Reads the header, and lays out what the records behind it have to be. */
+async function planScan(known: KnownColumns, { file, format }: Pick<IngestRequest, 'file' | 'format'>) {
+  const delimiter = (format === 'tsv' ? '\t' : ',').charCodeAt(0)
+  const header = await readHeader(file, delimiter)
+  if (format === 'csv') refuseOtherDelimiters(header.names, known)
+  const targets = layColumns(header.names, known)
+  const fields = fieldPlans(header.names, targets)
+  const scan: ScanCsv = { file, from: header.end, delimiter, newline: header.newline, fields }
+  return { header, targets, scan }
 }
 
 /** From this size on, DuckDB begins before the scan has seen everything. */
@@ -58,11 +78,16 @@ async function scanAndGuess(
   sourceOf: (findings: CsvFindings) => CsvSource,
   request: IngestRequest,
 ): Promise<[CsvFindings, IngestResult | undefined]> {
-  const { file, target, signal, onProgress } = request
+  const { file, target, signal, onProgress, early } = request
+  const scanAll = () => {
+    // What was scanned under other columns says nothing about these.
+    if (early && isDeepStrictEqual(early.scan, scan)) return early.findings
+    return workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress })
+  }
   const { size } = await stat(file)
   const sample = size < GUESS_BYTES ? undefined : await sampleCsv(scan, SAMPLE_BYTES)
   if (!sample || sample.rows === 0 || sample.mixedNewlines || sample.quotedNewlines) {
-    return [await workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress }), undefined]
+    return [await scanAll(), undefined]
   }
   const giveUp = new AbortController()
   const guess = planLoad(sourceOf(sample), targets)
@@ -70,7 +95,7 @@ async function scanAndGuess(
     () => undefined,
   )
   try {
-    const findings = await workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress })
+    const findings = await scanAll()
     const plan = planLoad(sourceOf(findings), targets)
     const same =
       !findings.mixedNewlines && !findings.quotedNewlines && selectCsv(plan, true) === selectCsv(guess, true)

@@ -1,5 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
+import { type Arrival, arrivalBeyond } from './arrival.ts'
 
 const CHUNK = 1024 * 1024
 
@@ -8,7 +9,7 @@ export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Pro
 
 /**
  * Feeds a file piece by piece to a reader that needs whole values: what it can't use yet comes again. A byte behind
- * `end` is always there to be overwritten. Memory is twice the longest value.
+ * `end` is always there to be overwritten. Memory is twice the longest value. A file that still arrives is waited for.
  */
 export async function feedFile(
   file: string,
@@ -16,6 +17,7 @@ export async function feedFile(
   feed: Feed,
   signal?: AbortSignal,
   onProgress?: (bytes: number) => void,
+  arrival?: Arrival,
 ): Promise<void> {
   const handle = await open(file, 'r')
   try {
@@ -29,6 +31,7 @@ export async function feedFile(
         buffer.copy(larger, 0, 0, held)
         buffer = larger
       }
+      if (arrival) await arrivalBeyond(arrival, position)
       const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
       position += bytesRead
       const end = held + bytesRead

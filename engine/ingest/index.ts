@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
 import type { Column } from '../types.ts'
+import type { Arrival } from './arrival.ts'
 import { knownColumns } from './columns.ts'
-import { ingestCsv } from './csv.ts'
+import { ingestCsv, scanArriving } from './csv.ts'
 import { Duck, type DuckOptions, type RunOptions } from './duck.ts'
+import type { EarlyScan } from './early.ts'
 import { gunzip } from './gunzip.ts'
 import { ingestParquet } from './parquet.ts'
 import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
@@ -15,11 +17,15 @@ import { Workers } from './workers.ts'
 export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
 
+/** A thread is kept by each for as long as its client takes. */
+const MOST_EARLY = 2
+
 /** Turns uploads into Parquet parts. Order of rows is order of upload, always. */
 export class Ingestor {
   readonly #duck: Duck
   readonly #workers = new Workers()
   readonly #tools: Tools
+  #early = 0
 
   private constructor(duck: Duck) {
     this.#duck = duck
@@ -48,6 +54,30 @@ export class Ingestor {
     const { size } = await stat(request.file)
     const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
     return await this.#read({ ...request, file: unpacked.path, onProgress })
+  }
+
+  /**
+   * Begins to scan a csv upload that still arrives, if not too many others do.
+   * @throws EngineError what is wrong already with its beginning
+   */
+  async scanEarly(
+    request: Pick<IngestRequest, 'file' | 'format' | 'existing' | 'declared' | 'signal' | 'onProgress'>,
+    arrival: Arrival,
+  ): Promise<EarlyScan | undefined> {
+    if (this.#early === MOST_EARLY) return undefined
+    this.#early += 1
+    const leave = () => {
+      this.#early -= 1
+    }
+    try {
+      const known = knownColumns(request.existing, request.declared)
+      const early = await scanArriving(this.#workers, known, request, arrival)
+      early.findings.then(leave, leave)
+      return early
+    } catch (error) {
+      leave()
+      throw error
+    }
   }
 
   /** Writes the rows of parts with the same columns into one, in order. */

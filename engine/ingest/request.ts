@@ -1,5 +1,6 @@
 import type { DeclaredColumn } from '../columns.ts'
 import type { Column } from '../types.ts'
+import type { EarlyScan } from './early.ts'
 
 export type { DeclaredColumn } from '../columns.ts'
 
@@ -24,6 +25,8 @@ export interface IngestRequest {
   readonly signal?: AbortSignal
   /** Bytes of the upload that have been read. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+  /** A scan of the file that began before it was whole. */
+  readonly early?: EarlyScan
 }
 
 export interface IngestResult {

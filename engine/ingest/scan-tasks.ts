@@ -1,3 +1,4 @@
+import type { Arrival } from './arrival.ts'
 import { type CsvFindings, CsvScan, type FieldPlan } from './csv-scan.ts'
 import { FileSink, feedFile, readStart } from './file.ts'
 import type { Hooks } from './task.ts'
@@ -11,8 +12,11 @@ export interface ScanCsv {
   readonly fields: readonly FieldPlan[]
 }
 
-/** Checks all records of a csv file. @throws EngineError `invalid_upload` */
-export async function scanCsv(task: ScanCsv, { signal, onProgress }: Hooks): Promise<CsvFindings> {
+/** Checks all records of a csv file, which may still arrive. @throws EngineError `invalid_upload` */
+export async function scanCsv(
+  task: ScanCsv & { readonly arrival?: Arrival },
+  { signal, onProgress }: Hooks,
+): Promise<CsvFindings> {
   const scan = new CsvScan(task.fields, task.delimiter, task.newline)
   await feedFile(
     task.file,
@@ -20,6 +24,7 @@ export async function scanCsv(task: ScanCsv, { signal, onProgress }: Hooks): Pro
     (buffer, end, final) => scan.feed(buffer, end, final),
     signal,
     (bytes) => onProgress?.({ bytes, rows: scan.rows }),
+    task.arrival,
   )
   return scan.findings
 }

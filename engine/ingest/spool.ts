@@ -4,6 +4,14 @@ import { cancelled } from '../run/errors.ts'
 import { storageFull, writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 
+export interface SpoolOptions {
+  /** The most bytes that may come. */
+  readonly bytes: number
+  readonly signal?: AbortSignal
+  /** Hears how much of the file can be read by now. */
+  readonly onWritten?: (bytes: number) => void
+}
+
 /**
  * Streams an upload's body to a file that does not exist yet; it is removed again if that fails.
  * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`
@@ -11,19 +19,18 @@ import type { UploadFormat } from './request.ts'
 export async function spool(
   body: AsyncIterable<Uint8Array>,
   file: string,
-  limits: { readonly bytes: number },
-  signal?: AbortSignal,
+  { bytes: most, signal, onWritten }: SpoolOptions,
 ): Promise<{ bytes: number }> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
     throw storageFull(error)
   })
   let bytes = 0
-  const sink = new GatheringSink(handle)
+  const sink = new GatheringSink(handle, onWritten)
   try {
     for await (const chunk of body) {
       if (signal?.aborted) throw cancelled(signal)
       bytes += chunk.length
-      if (bytes > limits.bytes) throw tooLarge(limits.bytes)
+      if (bytes > most) throw tooLarge(most)
       await sink.write(chunk)
     }
     if (signal?.aborted) throw cancelled(signal)
@@ -47,9 +54,12 @@ class GatheringSink {
   #written: Buffer | undefined
   #length = 0
   #writing = Promise.resolve()
+  #done = 0
+  readonly #onWritten: ((bytes: number) => void) | undefined
 
-  constructor(handle: FileHandle) {
+  constructor(handle: FileHandle, onWritten: ((bytes: number) => void) | undefined) {
     this.#handle = handle
+    this.#onWritten = onWritten
   }
 
   /** @throws EngineError `storage_full`, perhaps that of an earlier write */
@@ -76,7 +86,11 @@ class GatheringSink {
   async #turn(): Promise<void> {
     await this.#writing
     const full = this.#gathering
-    this.#writing = writeAll(this.#handle, full.subarray(0, this.#length))
+    const bytes = full.subarray(0, this.#length)
+    this.#writing = writeAll(this.#handle, bytes).then(() => {
+      this.#done += bytes.length
+      this.#onWritten?.(this.#done)
+    })
     // Whoever writes next hears of it.
     this.#writing.catch(() => {})
     this.#gathering = this.#written ?? Buffer.allocUnsafe(GATHERED)

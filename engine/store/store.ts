@@ -9,6 +9,7 @@ import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
 import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
 import { EngineError } from '../errors.ts'
+import { Arriving, type EarlyScan } from '../ingest/early.ts'
 import { storageFull } from '../ingest/file.ts'
 import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
@@ -121,39 +122,54 @@ export class Store {
 
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
     this.datasets.get(datasetId)
-    const spooled = 'file' in upload.body ? undefined : await this.#spool(upload.body, upload.signal)
+    const { body, signal } = upload
+    if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
+    const file = join(this.temporary, `upload-${++this.#spooled}`)
+    using arriving = this.#arriving(datasetId, file, upload)
+    const { bytes } = this.#options.uploadLimits
+    await spool(body, file, { bytes, signal, onWritten: (written) => arriving?.reached(written) })
     try {
-      const file = spooled ?? (upload.body as { file: string }).file
-      for (;;) {
-        const base = this.versions.current(datasetId)
-        const existing = base.columns.length > 0 ? base.columns : undefined
-        const made = await this.#makePart((ingestor, target) =>
-          ingestor.ingest({
-            file,
-            target,
-            format: upload.format,
-            gzip: upload.gzip,
-            existing,
-            declared: upload.columns,
-            limits: { unpackedBytes: this.#options.uploadLimits.unpackedBytes },
-            tempDirectory: this.temporary,
-            signal: upload.signal,
-            onProgress: upload.onProgress,
-          }),
-        )
-        const done = this.#commit(datasetId, made.part, (current) => {
-          // The columns changed while the rows were read: read them again under the new ones.
-          if (!sameColumns(current.columns, base.columns)) return undefined
-          const kept = mode === 'append' ? current.parts : []
-          return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
-        })
-        if (done) {
-          this.#background.later(() => this.#merge(datasetId))
-          return this.datasets.get(datasetId)
-        }
-      }
+      return await this.#ingest(datasetId, file, upload, mode, await arriving?.whole())
     } finally {
-      if (spooled) await rm(spooled, { force: true })
+      await rm(file, { force: true })
+    }
+  }
+
+  /** Csv is scanned from the moment that there is enough of it. */
+  #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
+    if (upload.gzip || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
+    return new Arriving(async (arrival, giveUp) => {
+      const ingestor = await this.ingestor()
+      const { columns } = this.versions.current(datasetId)
+      const signal = upload.signal ? AbortSignal.any([upload.signal, giveUp]) : giveUp
+      return ingestor.scanEarly({ ...ingestRequest(file, upload, columns), signal }, arrival)
+    })
+  }
+
+  async #ingest(
+    datasetId: number,
+    file: string,
+    upload: Upload,
+    mode: 'replace' | 'append',
+    early?: EarlyScan,
+  ): Promise<DatasetRecord> {
+    for (;;) {
+      const base = this.versions.current(datasetId)
+      const request = ingestRequest(file, upload, base.columns)
+      const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
+      const made = await this.#makePart((ingestor, target) =>
+        ingestor.ingest({ ...request, target, limits, tempDirectory: this.temporary, early }),
+      )
+      const done = this.#commit(datasetId, made.part, (current) => {
+        // The columns changed while the rows were read: read them again under the new ones.
+        if (!sameColumns(current.columns, base.columns)) return undefined
+        const kept = mode === 'append' ? current.parts : []
+        return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
+      })
+      if (done) {
+        this.#background.later(() => this.#merge(datasetId))
+        return this.datasets.get(datasetId)
+      }
     }
   }
 
@@ -269,12 +285,6 @@ export class Store {
     }
   }
 
-  async #spool(body: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<string> {
-    const file = join(this.temporary, `upload-${++this.#spooled}`)
-    await spool(body, file, { bytes: this.#options.uploadLimits.bytes }, signal)
-    return file
-  }
-
   /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
   async #makePart(
     write: (
@@ -373,6 +383,20 @@ export class Store {
 
   #sweep(): Swept {
     return sweep(this.layout, this.versions, this.#leases)
+  }
+}
+
+/** What the ingestor has to know of an upload, into a dataset with such columns. */
+function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
+  const { format, gzip, columns: declared, signal, onProgress } = upload
+  return {
+    file,
+    format,
+    gzip,
+    existing: columns.length > 0 ? columns : undefined,
+    declared,
+    signal,
+    onProgress,
   }
 }
 

@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Engine } from '../../engine/index.ts'
+import { newDataset, openWorkplace } from './workplace.ts'
+
+const MIB = 1 << 20
+const LINES_PER_MIB = MIB / 16
+/** More than has to be there before a scan begins. */
+const ENOUGH = 10
+
+/** So many MiB of csv, whose rows are all alike. */
+function* lines(mebibytes: number): Generator<Uint8Array> {
+  for (let n = 0; n < mebibytes; n++) yield Buffer.from('123456,abcdefgh\n'.repeat(LINES_PER_MIB))
+}
+
+/** A body of two halves, the second of which comes when `middle` is done. */
+async function* halves(middle: () => Promise<unknown>, end = ''): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('n,text\n')
+  yield* lines(ENOUGH)
+  await middle()
+  yield* lines(1)
+  yield Buffer.from(end)
+}
+
+const ROWS = (ENOUGH + 1) * LINES_PER_MIB
+
+function leftovers(engine: Engine, directory: string): string[] {
+  expect(engine.repositories()).toHaveLength(1)
+  return readdirSync(join(directory, 'data', 'tmp'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.includes('upload'),
+  )
+}
+
+test('csv is read while it still arrives', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const progress = Promise.withResolvers<unknown>()
+  const body = halves(() => progress.promise, '7,last\n')
+  const onProgress = ({ rows }: { rows?: number }) => rows && progress.resolve(rows)
+  const record = await dataset.replace({ body, format: 'csv', onProgress })
+  expect(record.rowCount).toBe(ROWS + 1)
+  expect(record.columns.map((column) => column.type)).toEqual(['integer', 'string'])
+  expect(leftovers(place.engine, place.directory)).toEqual([])
+})
+
+test('what the beginning does not show still decides the types', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const record = await dataset.replace({ body: halves(async () => {}, '1.5,x\n'), format: 'csv' })
+  expect(record.columns.map((column) => column.type)).toEqual(['double', 'string'])
+})
+
+test('a fault behind what was read early is told with its row', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const body = halves(async () => {}, 'too,many,fields\n')
+  await expect(dataset.replace({ body, format: 'csv' })).rejects.toThrow(`Row ${ROWS + 1}`)
+  expect(dataset.record.version).toBe(0)
+  expect(leftovers(place.engine, place.directory)).toEqual([])
+})
+
+test('columns that are declared while an upload arrives hold for it', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const columns = [
+    { name: 'n', type: 'string' },
+    { name: 'text', type: 'string' },
+  ] as const
+  const body = halves(() => dataset.declareColumns(columns))
+  const record = await dataset.append({ body, format: 'csv' })
+  expect(record.columns.map((column) => column.type)).toEqual(['string', 'string'])
+  expect(record.rowCount).toBe(ROWS)
+})
+
+test('uploads that are given up while they arrive leave nothing', async () => {
+  await using place = await openWorkplace()
+  const given = new AbortController()
+  const waits = once(given.signal, 'abort')
+  const uploads = Array.from({ length: 4 }, () =>
+    newDataset(place.engine).replace({ body: halves(() => waits), format: 'csv', signal: given.signal }),
+  )
+  const ended = Promise.allSettled(uploads)
+  const broken = newDataset(place.engine).replace({
+    body: halves(() => Promise.reject(new Error('connection lost'))),
+    format: 'csv',
+  })
+  await expect(broken).rejects.toThrow('connection lost')
+  given.abort()
+  const ends = await ended
+  expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(Array(4).fill('cancelled'))
+  expect(leftovers(place.engine, place.directory)).toEqual([])
+})
+
+test('more at once than may be read early are read all the same', async () => {
+  await using place = await openWorkplace()
+  const records = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      newDataset(place.engine).replace({ body: halves(async () => {}), format: 'csv' }),
+    ),
+  )
+  expect(records.map((record) => record.rowCount)).toEqual(Array(4).fill(ROWS))
+})
