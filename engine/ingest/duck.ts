@@ -1,5 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../errors.ts'
+import { keepInterrupting } from '../run/calls.ts'
 import { cancelled } from '../run/errors.ts'
 import { storageFull } from './file.ts'
 
@@ -40,12 +41,15 @@ export class Duck {
    * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error where it is about the data
    */
   async run(sql: string, { signal }: RunOptions = {}): Promise<unknown[][]> {
-    if (signal?.aborted) throw cancelled(signal)
     const instance = this.#instance
     const connection = await instance.connect()
-    const interrupt = () => connection.interrupt()
+    let interrupting: NodeJS.Timeout | undefined
+    const interrupt = () => {
+      interrupting = keepInterrupting(() => connection.interrupt())
+    }
     signal?.addEventListener('abort', interrupt)
     try {
+      if (signal?.aborted) throw cancelled(signal)
       return (await connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
     } catch (error) {
       if (signal?.aborted) throw cancelled(signal)
@@ -53,6 +57,7 @@ export class Duck {
       throw duckError(error)
     } finally {
       signal?.removeEventListener('abort', interrupt)
+      clearInterval(interrupting)
       connection.disconnectSync()
     }
   }
