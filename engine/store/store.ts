@@ -65,6 +65,7 @@ export class Store {
   readonly #writes = new Writes()
   readonly #background = new Background(() => existsSync(this.layout.catalog))
   readonly #merging = new Set<number>()
+  readonly #giveUpMerging = new AbortController()
   /** Parts whose files are gone and whose entries in the catalog are to go. */
   readonly #discarded = new Set<number>()
   readonly #timer: NodeJS.Timeout
@@ -267,9 +268,13 @@ export class Store {
     return this.#writes.end()
   }
 
-  /** Waits for the writes under way, refuses others, and lets the directory go. */
+  /**
+   * Waits for the writes under way, refuses others, and lets the directory go. A server, which is to end in time, gives
+   * its merges up; a guest, which may live for one write only, sees to them.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    if (this.#options.role === 'server') this.#giveUpMerging.abort()
     await this.endWrites()
     await this.settled()
     this.#leases.end()
@@ -343,7 +348,8 @@ export class Store {
 
   /** Merges small parts at the end of a dataset, as often as there are enough of them. The rows stay the same. */
   async #merge(datasetId: number): Promise<void> {
-    if (this.#merging.has(datasetId)) return
+    const { signal } = this.#giveUpMerging
+    if (signal.aborted || this.#merging.has(datasetId)) return
     this.#merging.add(datasetId)
     try {
       for (;;) {
@@ -354,7 +360,7 @@ export class Store {
           const columns = lease.version.columns
           const files = run.map((part) => this.partFile(part))
           const made = await this.#makePart((ingestor, target) =>
-            ingestor.merge(files, target, columns).then((result) => ({ ...result, columns })),
+            ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
           )
           const ids = run.map((part) => part.id)
           const merged = this.#commit(
@@ -374,7 +380,7 @@ export class Store {
         }
       }
     } catch (error) {
-      // Merging is a convenience: the dataset is whole without it. A deleted dataset or a full disk ends it.
+      // Merging is a convenience: the dataset is whole without it. A deleted dataset, a full disk or a stop ends it.
       if (!(error instanceof EngineError)) throw error
     } finally {
       this.#merging.delete(datasetId)
