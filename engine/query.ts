@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
@@ -161,11 +161,11 @@ export class Query implements Disposable {
     format: Format,
     options: RunOptions & { readonly sheetName?: string } = {},
   ): Promise<{ rows: number; bytes: number }> {
-    const unfinished = `${path}.${process.pid}.part`
-    const stream = await this.bytes(format, options)
+    const unfinished = `${path}.${randomUUID()}.part`
+    await using stream = await this.bytes(format, options)
     let bytes = 0
     try {
-      await using file = await open(unfinished, 'w')
+      await using file = await open(unfinished, 'wx')
       for await (const chunk of stream) {
         await file.writeFile(chunk)
         bytes += chunk.byteLength

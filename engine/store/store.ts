@@ -13,6 +13,7 @@ import { Arriving, type EarlyScan } from '../ingest/early.ts'
 import { storageFull } from '../ingest/file.ts'
 import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
+import { Opened } from '../opened.ts'
 import type { Column } from '../types.ts'
 import { Background } from './background.ts'
 import { Hold, lockServer } from './hold.ts'
@@ -69,7 +70,7 @@ export class Store {
   /** Parts whose files are gone and whose entries in the catalog are to go. */
   readonly #discarded = new Set<number>()
   readonly #timer: NodeJS.Timeout
-  #ingestor: Promise<Ingestor> | undefined
+  readonly #ingestor = new Opened(() => this.#openIngestor())
   #spooled = 0
 
   constructor(options: StoreOptions) {
@@ -247,15 +248,17 @@ export class Store {
 
   /** The ingestor, opened with the first upload. */
   ingestor(): Promise<Ingestor> {
+    return this.#ingestor.get()
+  }
+
+  async #openIngestor(): Promise<Ingestor> {
     // Who only reads is spared the loading.
-    this.#ingestor ??= import('../ingest/index.ts').then(({ Ingestor }) =>
-      Ingestor.open({
-        threads: this.#options.threads,
-        memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
-        tempDirectory: this.temporary,
-      }),
-    )
-    return this.#ingestor
+    const { Ingestor } = await import('../ingest/index.ts')
+    return Ingestor.open({
+      threads: this.#options.threads,
+      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
+      tempDirectory: this.temporary,
+    })
   }
 
   /** Waits for what still runs in the background: merges, removals. */
@@ -279,8 +282,7 @@ export class Store {
     await this.settled()
     this.#leases.end()
     try {
-      // One that failed to open has told those who wanted it.
-      await (await this.#ingestor?.catch(() => undefined))?.close()
+      await (await this.#ingestor.present())?.close()
       ifThereIsRoom(() => {
         this.versions.forgetProcess(this.#hold.mark.id)
         this.tidy()
