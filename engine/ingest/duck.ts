@@ -2,6 +2,7 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../errors.ts'
 import { keepInterrupting } from '../run/calls.ts'
 import { cancelled } from '../run/errors.ts'
+import { UnderWay } from '../underway.ts'
 import { storageFull } from './file.ts'
 
 export interface DuckOptions {
@@ -21,6 +22,7 @@ export interface RunOptions {
  */
 export class Duck {
   readonly #options: DuckOptions
+  readonly #statements = new UnderWay()
   #instance: DuckDBInstance
 
   private constructor(options: DuckOptions, instance: DuckDBInstance) {
@@ -32,7 +34,9 @@ export class Duck {
     return new Duck(options, await openInstance(options))
   }
 
-  close(): void {
+  /** Waits for what is under way: to close while a connection is being made would crash the process. */
+  async close(): Promise<void> {
+    await this.#statements.end()
     this.#instance.closeSync()
   }
 
@@ -40,7 +44,11 @@ export class Duck {
    * Runs one statement and gives its rows as JavaScript values.
    * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error where it is about the data
    */
-  async run(sql: string, { signal }: RunOptions = {}): Promise<unknown[][]> {
+  run(sql: string, options: RunOptions = {}): Promise<unknown[][]> {
+    return this.#statements.run(() => this.#run(sql, options))
+  }
+
+  async #run(sql: string, { signal }: RunOptions): Promise<unknown[][]> {
     const instance = this.#instance
     const connection = await instance.connect()
     let interrupting: NodeJS.Timeout | undefined

@@ -38,7 +38,7 @@ export class Ingestor {
 
   async close(): Promise<void> {
     await this.#workers.close()
-    this.#duck.close()
+    await this.#duck.close()
   }
 
   /**

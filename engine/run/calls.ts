@@ -6,7 +6,8 @@ import { cancelled, engineError } from './errors.ts'
  * the process may set `UV_THREADPOOL_SIZE`; setting it here counts where nothing has used the pool yet.
  */
 process.env['UV_THREADPOOL_SIZE'] ??= '16'
-const POOL_THREADS = Number(process.env['UV_THREADPOOL_SIZE'])
+// As libuv reads it: digits at the beginning, and one thread where there are none.
+const POOL_THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'], 10) || 1
 
 /** Shared by everything in the process that calls DuckDB off the main thread. */
 const places = new Semaphore(Math.max(1, POOL_THREADS - 2))

@@ -15,6 +15,7 @@ import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import { Opened } from '../opened.ts'
 import type { Column } from '../types.ts'
+import { UnderWay } from '../underway.ts'
 import { Background } from './background.ts'
 import { Hold, lockServer } from './hold.ts'
 import { type Layout, partFile } from './layout.ts'
@@ -22,7 +23,6 @@ import { type Lease, Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
 import { Semaphore } from './semaphore.ts'
 import { type Swept, sweep } from './sweep.ts'
-import { Writes } from './writes.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
 export interface Upload {
@@ -63,7 +63,7 @@ export class Store {
   readonly #hold: Hold
   readonly #leases: Leases
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  readonly #writes = new Writes()
+  readonly #writes = new UnderWay()
   readonly #background = new Background(() => existsSync(this.layout.catalog))
   readonly #merging = new Set<number>()
   readonly #giveUpMerging = new AbortController()

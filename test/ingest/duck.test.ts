@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Duck } from '../../engine/ingest/duck.ts'
 import { Bench } from './helper.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
   duck = await Duck.open({ tempDirectory: bench.temporary, threads: 1 })
 })
 afterAll(async () => {
-  duck.close()
+  await duck.close()
   await bench.close()
 })
 
@@ -28,4 +28,15 @@ test.for([
   if (wait) await delay(wait)
   gone.abort()
   await expect(running).rejects.toMatchObject({ code: 'cancelled' })
+})
+
+test('closing waits for statements whose connection is being made, and refuses others', async () => {
+  for (let round = 0; round < 10; round++) {
+    const closed = await Duck.open({ tempDirectory: bench.temporary, threads: 1 })
+    const running = Array.from({ length: 8 }, () => closed.run('SELECT 1'))
+    if (round % 2 === 1) await setImmediate()
+    await closed.close()
+    expect(await Promise.all(running)).toEqual(Array(8).fill([[1]]))
+    await expect(closed.run('SELECT 1')).rejects.toMatchObject({ code: 'cancelled' })
+  }
 })

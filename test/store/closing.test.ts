@@ -166,6 +166,15 @@ describe('closing', () => {
     expect((await again.verify()).problems).toEqual([])
   })
 
+  test('ends a verification that is under way', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    for (let n = 0; n < 3; n++) await rows.append(upload(CSV))
+    const verified = engine.verify()
+    await Promise.all([expect(verified).rejects.toMatchObject({ code: 'cancelled' }), engine.close()])
+    await (await open()).close()
+  })
+
   test('refuses what comes later, in words', async () => {
     const engine = await open()
     const rows = dataset(engine)
