@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivate } from '../catalog/database.ts'
 import { EngineError } from '../errors.ts'
+import { storageFull } from '../ingest/file.ts'
 import { quoteLiteral } from '../types.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import type { Store } from './store.ts'
@@ -94,15 +95,15 @@ async function copyPart(from: Layout, to: Layout, id: number): Promise<'copied' 
   const unfinished = `${target}.new`
   try {
     await copyFile(source, unfinished, constants.COPYFILE_FICLONE)
+    utimesSync(unfinished, wanted.atime, wanted.mtime)
+    await sync(unfinished)
+    renameSync(unfinished, target)
+    return 'copied'
   } catch (error) {
     rmSync(unfinished, { force: true })
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone'
-    throw error
+    throw storageFull(error)
   }
-  utimesSync(unfinished, wanted.atime, wanted.mtime)
-  await sync(unfinished)
-  renameSync(unfinished, target)
-  return 'copied'
 }
 
 function removeOthers(to: Layout, kept: ReadonlySet<string>): void {

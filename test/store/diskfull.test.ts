@@ -198,6 +198,20 @@ describe.runIf(disk)('with a full disk', () => {
     await engine.dataset(id).replace(upload())
   })
 
+  test('a backup onto a full disk says so, and the copy that was there is still one', async () => {
+    const copy = join(disk!.folder, 'copy')
+    await engine.dataset(id).replace(upload())
+    await engine.backup(copy)
+    const before = readdirSync(join(copy, 'parts'))
+    await engine.dataset(id).replace(upload())
+    leave(40 * PAGE)
+    expect(await attempt(() => engine.backup(copy))).toBe('storage_full')
+    expect(readdirSync(join(copy, 'parts'))).toEqual(before)
+    clear()
+    await engine.backup(copy)
+    rmSync(copy, { recursive: true })
+  })
+
   test('a start on a full disk serves what is there or says why not', async () => {
     const before = await readRows()
     await engine.settled()
