@@ -9,6 +9,7 @@ import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Executor, openExecutor } from './run/index.ts'
+import { topLevel } from './schematree.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types.ts'
 
 export interface FilesOptions {
@@ -143,7 +144,7 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
   const ask = (sql: string, ...types: ColumnType[]) =>
     executor.rows({ sql, parameters: [], columns: types.map((type) => ({ name: '', type })) })
   try {
-    const names = topLevelNames(
+    const names = namesByFile(
       await ask(
         `SELECT file_name, name, num_children FROM parquet_schema(${list})`,
         'string',
@@ -185,19 +186,14 @@ interface FileNames {
   readonly names: readonly string[]
 }
 
-/** Names of the columns of each file. A schema is a tree, listed depth first; its root is the row. */
-function topLevelNames(schema: readonly (readonly unknown[])[]): FileNames[] {
+/** Names of the columns of each file, whose schemas are listed one behind the other. */
+function namesByFile(listed: readonly (readonly unknown[])[]): FileNames[] {
+  const schemas = listed.map(([, name, children]) => ({ name, children }))
   const files: FileNames[] = []
-  for (let at = 0; at < schema.length; ) {
-    const [file, , count] = schema[at]!
-    const names: string[] = []
-    at += 1
-    for (let column = 0; column < Number(count ?? 0); column++) {
-      names.push(String(schema[at]![1]))
-      // Past the column and everything in it.
-      for (let left = 1; left > 0; left--) left += Number(schema[at++]![2] ?? 0)
-    }
-    files.push({ file: String(file), names })
+  for (let at = 0; at < schemas.length; ) {
+    const { names, end } = topLevel(schemas, at)
+    files.push({ file: String(listed[at]![0]), names })
+    at = end
   }
   return files
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { NOT_MICROSECONDS, normaliseColumn } from '../arrow/normalise.ts'
 import { EngineError } from '../errors.ts'
+import { topLevel } from '../schematree.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, takes } from './columns.ts'
 import type { Duck } from './duck.ts'
@@ -95,23 +96,13 @@ async function unpackedSize(
 async function describe(duck: Duck, request: IngestRequest): Promise<ParquetColumn[]> {
   const file = quoteLiteral(request.file)
   const schema = await duck.run(`SELECT name, num_children FROM parquet_schema(${file})`, request)
-  const names: string[] = []
-  for (let at = 1; at < schema.length; at = behind(schema, at)) names.push(String(schema[at]![0]))
+  const { names } = topLevel(schema.map(([name, children]) => ({ name, children })))
   const described = await duck.run(
     `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
     request,
   )
   if (described.length !== names.length) throw malformed('The schema of the Parquet file contradicts itself.')
   return names.map((name, index) => ({ name, ...normaliseColumn(String(described[index]![1]), `p${index}`) }))
-}
-
-/** The position behind an element of a Parquet schema and all below it. */
-function behind(schema: readonly unknown[][], at: number): number {
-  let next = at + 1
-  for (let children = Number(schema[at]?.[1] ?? 0); children > 0 && next < schema.length; children--) {
-    next = behind(schema, next)
-  }
-  return next
 }
 
 async function refuseNulls(
