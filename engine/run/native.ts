@@ -2,8 +2,8 @@ import type { Arena, Batch } from '../arrow/batch.ts'
 import { type DuckDb, loadDuckDb, type Result } from '../arrow/ffi.ts'
 import { NativeReader } from '../arrow/native.ts'
 import type { Statement } from '../types.ts'
-import { Calls } from './calls.ts'
-import { cancelled, saysInterrupted } from './errors.ts'
+import { CursorBase } from './cursor.ts'
+import { cancelled } from './errors.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -55,9 +55,8 @@ export async function openNativeSource(options: SourceOptions): Promise<Source> 
   }
 }
 
-class NativeCursor implements Cursor {
+class NativeCursor extends CursorBase implements Cursor {
   readonly #duckdb: DuckDb
-  readonly #calls: Calls
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
   readonly #connection: bigint
@@ -66,65 +65,53 @@ class NativeCursor implements Cursor {
   handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
-  #closed: Promise<void> | undefined
 
   constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
+    const connection = duckdb.connect(database)
+    super(() => duckdb.interrupt(connection))
     this.#duckdb = duckdb
     this.#statement = statement
     this.#onClose = onClose
-    this.#connection = duckdb.connect(database)
-    this.#arrowOptions = duckdb.arrowOptions(this.#connection)
-    this.#calls = new Calls(() => duckdb.interrupt(this.#connection))
+    this.#connection = connection
+    this.#arrowOptions = duckdb.arrowOptions(connection)
   }
 
-  /** Closes itself where it fails. */
-  async start({ signal, rowBytes, steady }: StartOptions): Promise<void> {
-    const stop = () => this.interrupt()
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop, { once: true })
-    try {
-      const { sql, parameters } = this.#statement
-      const setting = bufferSetting(this.#statement, rowBytes)
-      if (setting !== undefined) {
-        await this.#calls.call(
-          () => this.#duckdb.run(this.#connection, setting),
-          () => {},
-        )
-      }
-      const prepared = await this.#calls.call(
-        () => this.#duckdb.prepare(this.#connection, sql),
-        (statement) => {
-          this.#prepared = statement
-          this.#duckdb.bind(statement, parameters)
-          return statement
-        },
+  protected async run({ rowBytes, steady }: StartOptions): Promise<void> {
+    const { sql, parameters } = this.#statement
+    const setting = bufferSetting(this.#statement, rowBytes)
+    if (setting !== undefined) {
+      await this.calls.call(
+        () => this.#duckdb.run(this.#connection, setting),
+        () => {},
       )
-      await this.#calls.call(
-        () => this.#duckdb.execute(prepared),
-        (result) => {
-          this.#result = result
-          if (steady) this.handle = { result: result.inner, options: this.#arrowOptions }
-          checkTypes(this.#statement, this.#duckdb.columnTypes(result))
-          return result
-        },
-      )
-    } catch (error) {
-      const cause = await this.trueError(error)
-      await this.close()
-      throw signal?.aborted ? cancelled(signal) : cause
-    } finally {
-      signal?.removeEventListener('abort', stop)
     }
+    const prepared = await this.calls.call(
+      () => this.#duckdb.prepare(this.#connection, sql),
+      (statement) => {
+        this.#prepared = statement
+        this.#duckdb.bind(statement, parameters)
+        return statement
+      },
+    )
+    await this.calls.call(
+      () => this.#duckdb.execute(prepared),
+      (result) => {
+        this.#result = result
+        if (steady) this.handle = { result: result.inner, options: this.#arrowOptions }
+        checkTypes(this.#statement, this.#duckdb.columnTypes(result))
+        return result
+      },
+    )
   }
 
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const address = await this.#calls
+    const address = await this.calls
       .call(
         () => this.#duckdb.fetch(result),
         (chunk) => {
-          if (!this.#calls.interrupted || chunk === undefined) return chunk
+          if (!this.calls.interrupted || chunk === undefined) return chunk
           this.#duckdb.destroyChunk(chunk)
           throw cancelled(undefined)
         },
@@ -137,27 +124,20 @@ class NativeCursor implements Cursor {
     return { kind: 'native', rows, address, options: this.#arrowOptions }
   }
 
-  /** The error; where DuckDB says that it was interrupted and was not, that of running the query once more. */
-  async trueError(error: unknown): Promise<unknown> {
-    if (this.#calls.interrupted || !saysInterrupted(error)) return error
+  protected async runAgain(): Promise<void> {
     const { sql, parameters } = this.#statement
-    try {
-      await this.#calls.call(
-        async () => {
-          const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
-          try {
-            this.#duckdb.bind(prepared, parameters)
-            await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared))
-          } finally {
-            await this.#duckdb.destroyStatement(prepared)
-          }
-        },
-        () => {},
-      )
-      return error
-    } catch (cause) {
-      return cause
-    }
+    await this.calls.call(
+      async () => {
+        const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
+        try {
+          this.#duckdb.bind(prepared, parameters)
+          await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared))
+        } finally {
+          await this.#duckdb.destroyStatement(prepared)
+        }
+      },
+      () => {},
+    )
   }
 
   decode(chunk: Chunk, arena: Arena): Batch {
@@ -178,18 +158,7 @@ class NativeCursor implements Cursor {
     if (chunk.kind === 'native') this.#duckdb.destroyChunk(chunk.address)
   }
 
-  interrupt(): void {
-    this.#calls.interrupt()
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close()
-    return this.#closed
-  }
-
-  async #close(): Promise<void> {
-    this.interrupt()
-    await this.#calls.settled()
+  protected async free(): Promise<void> {
     if (this.#result) await this.#duckdb.destroyResult(this.#result)
     if (this.#prepared !== undefined) await this.#duckdb.destroyStatement(this.#prepared)
     this.#result = undefined

@@ -7,8 +7,8 @@ import {
 import type { Arena, Batch } from '../arrow/batch.ts'
 import { readChunk } from '../arrow/node.ts'
 import type { ColumnType, Statement } from '../types.ts'
-import { Calls } from './calls.ts'
-import { cancelled, saysInterrupted } from './errors.ts'
+import { CursorBase } from './cursor.ts'
+import { cancelled } from './errors.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -64,67 +64,55 @@ export async function openNodeSource(options: SourceOptions): Promise<Source> {
   }
 }
 
-class NodeCursor implements Cursor {
+class NodeCursor extends CursorBase implements Cursor {
   readonly #statement: Statement
   readonly #types: readonly ColumnType[]
   readonly #connection: DuckDBConnection
   readonly #onClose: (self: NodeCursor) => void
-  readonly #calls: Calls
   readonly #sql: string
   readonly #marked: boolean
   #complete = false
   #result: DuckDBResult | undefined
-  #closed: Promise<void> | undefined
 
   constructor(statement: Statement, connection: DuckDBConnection, onClose: (self: NodeCursor) => void) {
+    super(() => connection.interrupt())
     this.#statement = statement
     this.#types = statement.columns.map((column) => column.type)
     this.#connection = connection
     this.#onClose = onClose
-    this.#calls = new Calls(() => connection.interrupt())
     this.#marked = /^\s*(select|from|with|values|\()/i.test(statement.sql)
     this.#sql = this.#marked ? withEndMark(statement) : statement.sql
   }
 
-  /** Closes itself where it fails. */
-  async start({ signal, rowBytes }: StartOptions): Promise<void> {
-    const stop = () => this.interrupt()
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop, { once: true })
-    try {
-      await this.#calls.call(
-        async () => {
-          const setting = bufferSetting(this.#statement, rowBytes)
-          if (setting !== undefined) await this.#connection.run(setting)
-          return (await this.#prepare(this.#sql)).stream()
-        },
-        (result) => (this.#result = result),
-      )
-      checkTypes(
-        this.#statement,
-        this.#result!.columnTypes()
-          .slice(0, this.#marked ? -1 : undefined)
-          .map((type) => type.typeId),
-      )
-    } catch (error) {
-      const cause = this.#calls.interrupted || !saysInterrupted(error) ? error : await this.#failure()
-      await this.close()
-      throw signal?.aborted ? cancelled(signal) : cause
-    } finally {
-      signal?.removeEventListener('abort', stop)
-    }
+  protected async run({ rowBytes }: StartOptions): Promise<void> {
+    await this.calls.call(
+      async () => {
+        const setting = bufferSetting(this.#statement, rowBytes)
+        if (setting !== undefined) await this.#connection.run(setting)
+        return (await this.#prepare(this.#sql)).stream()
+      },
+      (result) => (this.#result = result),
+    )
+    checkTypes(
+      this.#statement,
+      this.#result!.columnTypes()
+        .slice(0, this.#marked ? -1 : undefined)
+        .map((type) => type.typeId),
+    )
   }
 
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const chunk = await this.#calls.call(
+    const chunk = await this.calls.call(
       () => result.fetchChunk(),
       (fetched) => fetched,
     )
     if (!chunk || chunk.rowCount === 0) {
-      if (this.#marked && !this.#complete) throw await this.#failure()
-      return undefined
+      if (!this.#marked || this.#complete) return undefined
+      // The package ends a failed stream as if it were whole. Running the query once more gives the error.
+      await this.runAgain()
+      throw new Error('The result ended before its last row')
     }
     this.#complete =
       this.#marked && chunk.getColumnVector(this.#types.length).getItem(chunk.rowCount - 1) === true
@@ -132,17 +120,11 @@ class NodeCursor implements Cursor {
     return { kind: 'batch', rows, batch: readChunk(chunk, this.#types, rows) }
   }
 
-  /** The package ends a failed stream as if it were whole. Running the query once more gives the error. */
-  async #failure(): Promise<unknown> {
-    try {
-      await this.#calls.call(
-        async () => (await this.#prepare(`EXPLAIN ANALYZE ${this.#sql}`)).run(),
-        (result) => result,
-      )
-      return new Error('The result ended before its last row')
-    } catch (error) {
-      return error
-    }
+  protected async runAgain(): Promise<void> {
+    await this.calls.call(
+      async () => (await this.#prepare(`EXPLAIN ANALYZE ${this.#sql}`)).run(),
+      (result) => result,
+    )
   }
 
   async #prepare(sql: string): Promise<DuckDBPreparedStatement> {
@@ -158,18 +140,7 @@ class NodeCursor implements Cursor {
 
   discard(): void {}
 
-  interrupt(): void {
-    this.#calls.interrupt()
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close()
-    return this.#closed
-  }
-
-  async #close(): Promise<void> {
-    this.interrupt()
-    await this.#calls.settled()
+  protected free(): void {
     this.#result = undefined
     this.#connection.closeSync()
     this.#onClose(this)

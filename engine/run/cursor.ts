@@ -1,0 +1,64 @@
+import { Calls } from './calls.ts'
+import { cancelled, saysInterrupted } from './errors.ts'
+import type { StartOptions } from './source.ts'
+
+/** What the cursors of all sources have in common: how they start, find out what went wrong, and end. */
+export abstract class CursorBase {
+  protected readonly calls: Calls
+  #closed: Promise<void> | undefined
+
+  /** @param interruptQuery makes the connection's running query fail */
+  constructor(interruptQuery: () => void) {
+    this.calls = new Calls(interruptQuery)
+  }
+
+  /** Runs the statement until its first rows are there. */
+  protected abstract run(options: StartOptions): Promise<void>
+  /** Runs the query once more, without its rows, to have it fail again. */
+  protected abstract runAgain(): Promise<void>
+  /** Gives everything back. Nothing is running any more. */
+  protected abstract free(): Promise<void> | void
+
+  /** Closes itself where it fails. */
+  async start(options: StartOptions): Promise<void> {
+    const { signal } = options
+    const stop = () => this.interrupt()
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      await this.run(options)
+    } catch (error) {
+      const cause = await this.trueError(error)
+      await this.close()
+      throw signal?.aborted ? cancelled(signal) : cause
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  /** The error; where DuckDB says that it was interrupted and was not, that of running the query once more. */
+  async trueError(error: unknown): Promise<unknown> {
+    if (this.calls.interrupted || !saysInterrupted(error)) return error
+    try {
+      await this.runAgain()
+      return error
+    } catch (cause) {
+      return cause
+    }
+  }
+
+  interrupt(): void {
+    this.calls.interrupt()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.interrupt()
+    await this.calls.settled()
+    await this.free()
+  }
+}
