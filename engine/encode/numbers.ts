@@ -6,7 +6,7 @@
 /** `0000` to `9999`, each as one little-endian word of ASCII. */
 const FOUR_DIGITS = new Uint32Array(10_000)
 /** `00` to `99` likewise, in half a word. */
-export const TWO_DIGITS = new Uint16Array(100)
+const TWO_DIGITS = new Uint16Array(100)
 for (let i = 0; i < 10_000; i++) {
   const [a, b, c, d] = [
     Math.floor(i / 1000),

@@ -26,7 +26,7 @@ export async function readHeader(file: string, delimiter: number): Promise<CsvHe
 }
 
 /** Undefined if the header goes on behind `bytes`. */
-export function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeader | undefined {
+function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeader | undefined {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     throw malformed('The file is UTF-16; save it as UTF-8.')
   }

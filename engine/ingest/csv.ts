@@ -116,7 +116,7 @@ function anySignal(one: AbortSignal | undefined, other: AbortSignal): AbortSigna
 }
 
 /** What each field of a record has to be, in the order of the header. */
-export function fieldPlans(names: readonly string[], targets: readonly Target[]): FieldPlan[] {
+function fieldPlans(names: readonly string[], targets: readonly Target[]): FieldPlan[] {
   const targetOf = new Map(targets.map((target) => [target.source, target]))
   return names.map((name, index) => {
     const target = targetOf.get(index)!

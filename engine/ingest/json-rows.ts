@@ -268,7 +268,7 @@ export class JsonRows {
 }
 
 /** The type of a column, once all of its values are known. */
-export function typeOfField(field: JsonField): ColumnType {
+function typeOfField(field: JsonField): ColumnType {
   return field.type ?? inferTyped(field.scalars, field.texts, field.nested)
 }
 

@@ -58,7 +58,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
 }
 
 /** Parses an entry from its beginning to its end. */
-export async function parse(zip: ZipReader, part: ZipEntry | string, handler: XmlHandler): Promise<void> {
+async function parse(zip: ZipReader, part: ZipEntry | string, handler: XmlHandler): Promise<void> {
   const entry = typeof part === 'string' ? zip.entries.get(part) : part
   if (!entry) throw malformed(`The file is no xlsx workbook: it has no ${String(part)}.`)
   const reader = new XmlReader(handler)

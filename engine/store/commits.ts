@@ -14,7 +14,7 @@ import { Semaphore } from './semaphore.ts'
 /** Ingests at once; each may use all cores, so more would only share them. */
 const INGESTS_AT_ONCE = 2
 
-export interface MadePart {
+interface MadePart {
   readonly part: Part
   readonly columns: readonly Column[]
 }
@@ -25,7 +25,7 @@ export interface Content {
   readonly parts: readonly Part[]
 }
 
-export interface CommitsPlace {
+interface CommitsPlace {
   readonly hold: Hold
   readonly versions: Versions
   readonly leases: Leases

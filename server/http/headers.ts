@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
 /** What a page may do: nothing at all, unless a route says otherwise. */
-export const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'"
+const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 /** On every answer, also on errors. */
 export const SECURITY_HEADERS = {

@@ -1,5 +1,5 @@
 /** Content codings that bodies are sent in, the preferred one first. */
-export const CODINGS = ['zstd', 'br', 'gzip'] as const
+const CODINGS = ['zstd', 'br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
 /**

@@ -20,7 +20,7 @@ const id: JsonSchema = { type: 'integer', minimum: 1, description: 'Never used a
 const time: JsonSchema = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' }
 const natural: JsonSchema = { type: 'integer', minimum: 0 }
 
-export const COLUMN_TYPE: JsonSchema = {
+const COLUMN_TYPE: JsonSchema = {
   type: 'string',
   pattern:
     '^(boolean|integer|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|date|time|timestamp|timestamptz|uuid|binary|json)$',
