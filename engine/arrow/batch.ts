@@ -114,13 +114,14 @@ export class Arena {
 
 /** The views are whole words; `bytes` and `view` reach over the slack. */
 function memory(bytes: number): Memory {
-  const size = (bytes + 7) & ~7
+  // Texts of a batch may come to 2 GiB, for which bits are too few.
+  const size = 8 * Math.ceil(bytes / 8)
   const buffer = new ArrayBuffer(size + SLACK)
   return {
     bytes: new Uint8Array(buffer),
     view: new DataView(buffer),
-    words: new Int32Array(buffer, 0, size >> 2),
-    doubles: new Float64Array(buffer, 0, size >> 3),
+    words: new Int32Array(buffer, 0, size / 4),
+    doubles: new Float64Array(buffer, 0, size / 8),
   }
 }
 
