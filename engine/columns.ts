@@ -58,6 +58,10 @@ function checkColumn(column: unknown, where: string): Column {
   return { name, type, nullable, description }
 }
 
+export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
 /** What a change of the manifest asks of the parts that exist. */
 export type ManifestChange = 'none' | 'describe' | 'rewrite'
 
@@ -96,7 +100,7 @@ export function manifestChange(from: readonly Column[], to: readonly Column[]): 
     from.length === to.length &&
     from.every((column, index) => column.name === to[index]!.name && column.type === to[index]!.type)
   if (!sameShape) return 'rewrite'
-  return JSON.stringify(from) === JSON.stringify(to) ? 'none' : 'describe'
+  return sameColumns(from, to) ? 'none' : 'describe'
 }
 
 /** Whether every value of one type has exactly one counterpart in the other. */

@@ -209,6 +209,16 @@ describe('a download', () => {
     await idle()
   })
 
+  it('leaves nothing behind when its rows are there but can not be counted', async () => {
+    const filter = encodeURIComponent(`10 div (n sub ${ROWS - 5}) lt 1000`)
+    const answer = await open(`?$top=5&$filter=${filter}`)
+    expect(answer.statusCode).toBe(400)
+    answer.resume()
+    await idle()
+    const statistics = async () => (await at.engine.stats()).executor
+    await expect.poll(statistics).toMatchObject({ exports: 0, statements: 0 })
+  })
+
   it('leaves nothing behind when it is broken off anywhere, from either end', {
     timeout: 600_000,
   }, async () => {
