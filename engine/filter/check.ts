@@ -2,7 +2,7 @@ import type { ColumnType } from '../types.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
 import { comparison, membership } from './check-comparison.ts'
-import { convert, isLocal, isNull, literal, requireZone, show } from './checked.ts'
+import { convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
 import { mistyped } from './errors.ts'
 import { literalType, NULL } from './literals.ts'
 import { columnsOf } from './names.ts'
@@ -130,7 +130,8 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
     result: checkNode(result, scope),
   }))
   const results = branches.map((branch) => branch.result)
-  const type = common(results.map((result) => result.type))
+  const exact = results.some((result) => result.type.kind === 'decimal')
+  const type = common(results.map((result) => (exact ? tightType(result) : result.type)))
   if (!type) throw mixedResults(node, results, scope)
   if (type.kind === 'null') return literal(NULL, node.at)
   const settled = isMoment(type) && results.some((result) => result.kind !== 'literal' && !isLocal(result))
