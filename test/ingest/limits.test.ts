@@ -85,7 +85,9 @@ describe('spool', () => {
     })()
     await expect(spool(broken, file, { bytes: 3 })).rejects.toThrow('connection lost')
     const gone = AbortSignal.abort()
-    await expect(spool(chunks('a'), file, { bytes: 3, signal: gone })).rejects.toMatchObject({ code: 'cancelled' })
+    await expect(spool(chunks('a'), file, { bytes: 3, signal: gone })).rejects.toMatchObject({
+      code: 'cancelled',
+    })
     expect(existsSync(file)).toBe(false)
   })
 })
