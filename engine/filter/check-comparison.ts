@@ -82,7 +82,17 @@ function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope)
   if (!value) return undefined
   if (wanted.kind === 'boolean') return ' Write true or false.'
   if (value.kind === 'string') return bareHint(value.value, wanted)
-  return wanted.kind === 'string' ? ` Write it as text: '${show(span, scope)}'.` : undefined
+  if (wanted.kind === 'string') return ` Write it as text: '${show(span, scope)}'.`
+  return isNumeric(wanted) ? undefined : written(wanted)
+}
+
+/** How literals of a type look that has no numbers and no texts. */
+function written(wanted: ValueType): string | undefined {
+  if (wanted.kind === 'duration') {
+    return " A duration is written like duration'P1D'; totalseconds() makes a number of one."
+  }
+  const example = BARE[wanted.kind]?.[1]
+  return example && ` A ${typeName(wanted)} is written as ${example}.`
 }
 
 const BARE: Readonly<Partial<Record<ValueType['kind'], readonly [form: RegExp, example: string]>>> = {
