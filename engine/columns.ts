@@ -48,7 +48,8 @@ function checkColumn(column: unknown, where: string): Column {
   if (!isColumnType(type)) {
     throw invalid(
       `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are boolean, integer, double, ` +
-        'decimal(p,s) with p from 1 to 38, string, date, time, timestamp, timestamptz, uuid, binary and json.',
+        'decimal(p,s) with p from 1 to 38 and s from 0 to p, string, date, time, timestamp, timestamptz, uuid, ' +
+        'binary and json.',
     )
   }
   if (typeof nullable !== 'boolean')

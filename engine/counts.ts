@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Plan } from './plan/plan.ts'
 
-/** Most counts that are remembered; a few hundred bytes each. */
+/** Most counts that are remembered; some hundred bytes each, because a digest stands for the filter. */
 const MOST = 1_000
 
 /**
@@ -12,7 +13,9 @@ export class Counts {
 
   /** The remembered count, or that which `read` finds. */
   async of(identity: string, { filter }: Pick<Plan, 'filter'>, read: () => Promise<number>): Promise<number> {
-    const key = JSON.stringify([identity, filter?.sql, filter?.parameters])
+    const key = createHash('sha256')
+      .update(JSON.stringify([identity, filter?.sql, filter?.parameters]))
+      .digest('base64')
     const count = this.#known.get(key) ?? (await read())
     // A map keeps the order of insertion: the first key is the one that was asked for longest ago.
     this.#known.delete(key)

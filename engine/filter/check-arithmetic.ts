@@ -1,7 +1,16 @@
 import { productType, sumType } from './arithmetic.ts'
 import { floorDivide } from './calendar.ts'
 import type { Scope } from './check.ts'
-import { asDuration, convert, isNull, literal, literalOf, requireZones, showTyped } from './checked.ts'
+import {
+  asDuration,
+  convert,
+  isNull,
+  literal,
+  literalOf,
+  requireZones,
+  showTyped,
+  tightType,
+} from './checked.ts'
 import { invalid, mistyped } from './errors.ts'
 import {
   FIRST_DAY,
@@ -90,10 +99,10 @@ function alignNumbers(
   left: Expression,
   right: Expression,
 ): [Expression, Expression] {
-  const [a, b] = [left.type, right.type]
-  if (a.kind === b.kind && a.kind !== 'decimal') return [left, right]
-  const exact = a.kind !== 'double' && b.kind !== 'double'
+  if (left.type.kind === right.type.kind && left.type.kind !== 'decimal') return [left, right]
+  const exact = left.type.kind !== 'double' && right.type.kind !== 'double'
   if (exact && isDivision(operator)) return [left, right]
+  const [a, b] = [tightType(left), tightType(right)]
   const kind: ValueType = exact && operator === 'mul' ? productType(a, b) : promote(a, b)
   if (kind.kind === 'double') return [convert(left, TYPE.double), convert(right, TYPE.double)]
   if (operator === 'mod') return [convert(left, kind), convert(right, kind)]
@@ -112,11 +121,7 @@ function roomy(operator: ArithmeticOperator, left: Expression, right: Expression
 
 /** Integers join in as decimals of their own width: a literal with its digits, a column with all nineteen. */
 function asDecimals(node: Expression): Expression {
-  if (node.type.kind !== 'integer') return node
-  const value = literalOf(node)
-  if (value?.kind !== 'number') return convert(node, asDecimal(node.type))
-  const digits = String(value.digits < 0n ? -value.digits : value.digits).length
-  return convert(node, { ...asDecimal(node.type), precision: digits })
+  return node.type.kind === 'integer' ? convert(node, asDecimal(tightType(node))) : node
 }
 
 function nothing(

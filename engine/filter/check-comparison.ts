@@ -82,7 +82,17 @@ function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope)
   if (!value) return undefined
   if (wanted.kind === 'boolean') return ' Write true or false.'
   if (value.kind === 'string') return bareHint(value.value, wanted)
-  return wanted.kind === 'string' ? ` Write it as text: '${show(span, scope)}'.` : undefined
+  if (wanted.kind === 'string') return ` Write it as text: '${show(span, scope)}'.`
+  return isNumeric(wanted) ? undefined : written(wanted)
+}
+
+/** How literals of a type look that has no numbers and no texts. */
+function written(wanted: ValueType): string | undefined {
+  if (wanted.kind === 'duration') {
+    return " A duration is written like duration'P1D'; totalseconds() makes a number of one."
+  }
+  const example = BARE[wanted.kind]?.[1]
+  return example && ` A ${typeName(wanted)} is written as ${example}.`
 }
 
 const BARE: Readonly<Partial<Record<ValueType['kind'], readonly [form: RegExp, example: string]>>> = {
@@ -101,7 +111,7 @@ function bareHint(text: string, wanted: ValueType): string | undefined {
   if (!bare) return undefined
   return readsAs(text, wanted.kind)
     ? ` Write ${text} without quotes.`
-    : ` A ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
+    : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
 }
 
 /** Whether a text would be a literal of a type if it stood without quotes. */

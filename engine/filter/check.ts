@@ -1,13 +1,13 @@
-import { EngineError } from '../errors.ts'
 import type { ColumnType } from '../types.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
 import { comparison, membership } from './check-comparison.ts'
-import { convert, isLocal, isNull, literal, requireZone, show } from './checked.ts'
+import { convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
 import { mistyped } from './errors.ts'
 import { literalType, NULL } from './literals.ts'
 import { columnsOf } from './names.ts'
 import type { ComparisonOperator, Expression, Syntax } from './tree.ts'
+import { unknownColumns } from './unknown.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './values.ts'
 
 export interface FilterColumn {
@@ -40,14 +40,8 @@ export function check(
     if (known.size === names.size) break
     if (names.has(column.name)) known.set(column.name, column)
   }
-  const unknown = [...names].filter((name) => !known.has(name))
-  if (unknown.length > 0) {
-    throw new EngineError(
-      'invalid_columns',
-      `Filter contains invalid column(s): ${unknown.join(', ')}. Column names are case-sensitive.`,
-      { details: { columns: unknown } },
-    )
-  }
+  const unknown = new Map([...names].filter(([name]) => !known.has(name)))
+  if (unknown.size > 0) throw unknownColumns(unknown, options.text)
   const scope: Scope = { text: options.text, now: options.now ?? new Date(), columns: known }
   const checked = checkNode(tree, scope)
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
@@ -56,7 +50,7 @@ export function check(
       `a filter is a condition, but ${show(tree, scope)} is ${typeName(checked.type)}. Compare it with something, as in x eq 5.`,
     )
   }
-  return { tree: checked, columns: [...names] }
+  return { tree: checked, columns: [...names.keys()] }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {
@@ -103,10 +97,17 @@ function isComparison(operator: string): operator is ComparisonOperator {
   return COMPARISONS.has(operator)
 }
 
+const CASE_TAKER = 'case()'
+
 function condition(node: Syntax, taker: string, scope: Scope): Expression {
   const checked = checkNode(node, scope)
   if (checked.type.kind === 'boolean' || isNull(checked)) return checked
-  throw mistyped(node.at, `${taker} takes conditions, but ${show(node, scope)} is ${typeName(checked.type)}.`)
+  const alone = checked.kind === 'literal' && taker !== CASE_TAKER
+  const hint = alone ? ' Write x eq 1 or x eq 2, or x in (1, 2).' : ''
+  throw mistyped(
+    node.at,
+    `${taker} takes conditions, but ${show(node, scope)} is ${typeName(checked.type)}.${hint}`,
+  )
 }
 
 /** `not` binds more tightly than `eq`, so what stands behind it alone must be a condition. */
@@ -125,11 +126,12 @@ function negation(node: Extract<Syntax, { kind: 'unary' }>, scope: Scope): Expre
 
 function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expression {
   const branches = node.branches.map(({ when, result }) => ({
-    when: condition(when, 'case()', scope),
+    when: condition(when, CASE_TAKER, scope),
     result: checkNode(result, scope),
   }))
   const results = branches.map((branch) => branch.result)
-  const type = common(results.map((result) => result.type))
+  const exact = results.some((result) => result.type.kind === 'decimal')
+  const type = common(results.map((result) => (exact ? tightType(result) : result.type)))
   if (!type) throw mixedResults(node, results, scope)
   if (type.kind === 'null') return literal(NULL, node.at)
   const settled = isMoment(type) && results.some((result) => result.kind !== 'literal' && !isLocal(result))

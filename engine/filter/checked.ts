@@ -2,7 +2,7 @@ import type { Scope } from './check.ts'
 import { excerpt, mistyped, type Span } from './errors.ts'
 import { durationMicros, type LiteralValue, literalType } from './literals.ts'
 import type { Expression } from './tree.ts'
-import { TYPE, typeName, type ValueType } from './values.ts'
+import { asDecimal, TYPE, typeName, type ValueType } from './values.ts'
 
 /** What the parts of the checker share: making nodes, and naming them in messages. */
 
@@ -23,6 +23,14 @@ export function convert(node: Expression, type: ValueType): Expression {
   if (isNull(node) || sameType(node.type, type)) return node
   if (node.kind === 'literal') return { ...node, type }
   return { kind: 'convert', operand: node, type, at: node.at }
+}
+
+/** The type beside decimals: a whole number that is a literal takes no more digits than it has. */
+export function tightType(node: Expression): ValueType {
+  const value = literalOf(node)
+  if (node.type.kind !== 'integer' || value?.kind !== 'number') return node.type
+  const digits = String(value.digits < 0n ? -value.digits : value.digits).length
+  return { ...asDecimal(node.type), precision: digits }
 }
 
 function sameType(a: ValueType, b: ValueType): boolean {

@@ -2,7 +2,19 @@ import type { IRecognitionException, IToken } from 'chevrotain'
 import { excerpt, invalid, nearest } from './errors.ts'
 import { functionRow, functionTable } from './functions.ts'
 import { INFIX_NAMES } from './operators.ts'
-import { Colon, Comma, Foreign, In, Infix, LParen, RParen, type Token, Word } from './tokens.ts'
+import {
+  Colon,
+  Comma,
+  Foreign,
+  In,
+  Infix,
+  LParen,
+  Minus,
+  QuotedName,
+  RParen,
+  type Token,
+  Word,
+} from './tokens.ts'
 
 /** What to say where the text is no filter: where, what was found, what was expected, and what was probably meant. */
 export function complain(text: string, tokens: readonly Token[], error: IRecognitionException): Error {
@@ -18,7 +30,7 @@ export function complain(text: string, tokens: readonly Token[], error: IRecogni
   if (rule === 'list' || rule === 'item' || before?.tokenType === In) return inList(at, found, before)
   return error.name === 'NoViableAltException'
     ? noOperand(at, found, before)
-    : noOperator(at, found, before, open)
+    : noOperator(at, found, { before, after: found && tokens[index + 1] }, open)
 }
 
 function isA(token: Token | undefined, type: typeof Infix): boolean {
@@ -37,19 +49,26 @@ function noOperand(at: number, found: Token | undefined, before: Token | undefin
   return invalid(at, `${what}${where}, where a column, a literal, a function or '(' is expected.`)
 }
 
+interface Neighbours {
+  readonly before: Token | undefined
+  readonly after: Token | undefined
+}
+
 /** A value is complete; an operator, a parenthesis or the end is wanted. */
-function noOperator(
-  at: number,
-  found: Token | undefined,
-  before: Token | undefined,
-  open: Open | undefined,
-): Error {
+function noOperator(at: number, found: Token | undefined, around: Neighbours, open: Open | undefined): Error {
   if (!found) return invalid(at, `the filter ends, but the '(' at position ${open!.at + 1} is not closed.`)
   switch (found.tokenType) {
     case RParen:
       return invalid(at, "found ')' without a '(' before it.")
     case Comma:
-      return invalid(at, "found ',' outside of a function and of a list. A list can stand only after 'in'.")
+      return invalid(
+        at,
+        `found ',' outside of a function and of a list. ${
+          isNumber(around.before) && isNumber(around.after)
+            ? 'A number has no commas; its decimal sign is a point.'
+            : "A list can stand only after 'in'."
+        }`,
+      )
     case Colon:
       return invalid(at, "found ':', which can stand only in case().")
   }
@@ -58,26 +77,44 @@ function noOperator(
     return invalid(at, `'${found.image}' is no operator here${OTHER_LANGUAGES[word]}`)
   }
   const next = open ? "')'" : 'the end'
-  const hint = operatorHint(found, before)
+  const hint = operatorHint(found, around)
   return invalid(
     at,
     `found ${quote(found)}, where an operator like eq or and, or ${next}, is expected.${hint}`,
   )
 }
 
-function operatorHint(found: Token, before: Token | undefined): string {
+function isNumber(token: Token | undefined): boolean {
+  return token?.tokenType.name === 'number'
+}
+
+function operatorHint(found: Token, { before, after }: Neighbours): string {
   if (found.tokenType === LParen && before && functionRow(before.image)) {
     return ` No blank may stand between ${before.image} and its '('.`
   }
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
     return " If this is an offset, its '+' was lost: in a URL it is written %2B."
   }
-  if (found.tokenType.name === 'number' && /^[+-]/.test(found.image)) {
+  if (found.tokenType.name === 'time' && before?.tokenType.name === 'date') {
+    return ` A moment is written with a T: ${before.image}T${found.image}Z.`
+  }
+  if (found.tokenType === Minus) {
+    return " To subtract, write sub. A name that holds a '-' stands in double quotes."
+  }
+  if (isNumber(found) && /^[+-]/.test(found.image)) {
     return ` Write ${found.image.startsWith('-') ? 'sub' : 'add'} ${found.image.slice(1)}.`
   }
   if (isA(before, Infix)) return ` '${before!.image}' was read as a column, because of where it stands.`
-  const meant = isA(found, Word) ? nearest(found.image, [...INFIX_NAMES, 'in']) : undefined
-  return meant ? ` Did you mean ${meant}?` : ''
+  if (!isA(found, Word)) return ''
+  const name = isA(before, Word) || before?.tokenType === QuotedName ? before!.image : undefined
+  const row = functionRow(found.image)
+  if (name && row) return ` ${row.name} is a function: write ${row.name}(${excerpt(name)}, …).`
+  const meant = nearest(found.image, [...INFIX_NAMES, 'in'])
+  if (meant) return ` Did you mean ${meant}?`
+  const parted = name !== undefined && before!.tokenType !== QuotedName && isA(after, Infix)
+  return parted
+    ? ` A name that holds a blank stands in double quotes: "${excerpt(`${name} ${found.image}`)}".`
+    : ''
 }
 
 /** Words of SQL and other dialects, and what to say of them after "is no operator here". */
@@ -154,7 +191,12 @@ function foreign(token: Token, before: Token | undefined): Error {
             at,
             "'/' is not supported here: a table has no paths, no any and no all. To divide, write div or divby.",
           )
-        : invalid(at, "'/' is not supported here.")
+        : invalid(
+            at,
+            `'/' is not supported here.${
+              isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
+            }`,
+          )
     case 'bracket':
       return invalid(
         at,

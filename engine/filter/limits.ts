@@ -10,7 +10,10 @@ export interface FilterLimits {
   readonly tokens: number
   /** Parentheses, calls, prefix operators and chains of arithmetic within each other. Chains of and, or don't count. */
   readonly nesting: number
-  /** Characters of the SQL, which guards against division by zero and NaN can make longer than the text. */
+  /**
+   * Characters of the SQL, which guards against division by zero and NaN can make longer than the text: some hundred
+   * characters of text could become millions, over which DuckDB would plan and compute for a minute.
+   */
   readonly sql: number
 }
 
@@ -18,7 +21,7 @@ export const DEFAULT_LIMITS: FilterLimits = {
   length: 200_000,
   tokens: 100_000,
   nesting: 150,
-  sql: 5_000_000,
+  sql: 1_000_000,
 }
 
 export function tooDeep(limits: FilterLimits): Error {

@@ -1,8 +1,8 @@
 import type { Syntax } from './tree.ts'
 
-/** The names of the columns in a tree, each once, in the order in which they stand in the text. */
-export function columnsOf(tree: Syntax, names = new Set<string>()): Set<string> {
-  if (tree.kind === 'column') names.add(tree.name)
+/** The names of the columns in a tree, in the order in which they stand in the text, each with its first place. */
+export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {
+  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
   for (const part of partsOf(tree)) columnsOf(part, names)
   return names
 }

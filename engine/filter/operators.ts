@@ -97,7 +97,7 @@ export const operatorTable: readonly OperatorRow[] = [
     'divby',
     'multiplicative',
     DIVBY,
-    'The quotient with its fraction, also of integers. Zero as divisor gives INF, -INF or NaN.',
+    'The quotient with its fraction, also of integers. Zero as divisor gives INF, -INF or NaN, but fails for a duration.',
     'Rating divby 2 eq 2.5',
   ),
   arithmeticRow(

@@ -17,6 +17,7 @@ import {
 import { precedence } from './operators.ts'
 import { tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
+import { singleQuotes } from './unknown.ts'
 
 /** The longest name that the standard lets stand without quotes. */
 const LONGEST_NAME = 128
@@ -141,10 +142,11 @@ class Builder {
     })
     const [column] = items.filter((item) => item.kind === 'column')
     if (column && items.length > 1) {
-      throw invalid(
-        column.at,
-        `a list after 'in' holds literals only, not '${this.#text.slice(column.at, column.end)}'.`,
-      )
+      const written = this.#text.slice(column.at, column.end)
+      const [shown, hint] = written.startsWith('"')
+        ? [written, ` ${singleQuotes(column.name)}`]
+        : [`'${written}'`, '']
+      throw invalid(column.at, `a list after 'in' holds literals only, not ${shown}.${hint}`)
     }
     const close = tokens(list.children['RParen'])[0]!
     const span = { at: operand.at, end: close.startOffset + 1 }
@@ -162,7 +164,7 @@ class Builder {
       if (args.length === 0)
         throw invalid(span.at, 'case() needs at least one pair, as in case(Price gt 5: 1).')
       const branches = args.map(([when, result]) => {
-        if (!result) throw this.#unpaired(when!)
+        if (!result) throw this.#unpaired(when!, args.length > 1 && when === args.at(-1)![0])
         return { when: when!, result }
       })
       return this.#grown(
@@ -177,9 +179,13 @@ class Builder {
     return this.#grown({ ...span, kind: 'call', name: name.image, args: plain }, plain)
   }
 
-  #unpaired({ at, end }: Syntax): Error {
+  #unpaired({ at, end }: Syntax, last: boolean): Error {
     const time = /\d\d:\d\d$/.exec(this.#text.slice(at, end))
-    const hint = time ? ` ${time[0]} reads as a time of day: put blanks around the ':'.` : ''
+    const hint = time
+      ? ` ${time[0]} reads as a time of day: put blanks around the ':'.`
+      : last
+        ? " What holds for all others is written behind 'true:'."
+        : ''
     return invalid(end, `case() takes pairs, a condition and a result with ':' between them.${hint}`)
   }
 

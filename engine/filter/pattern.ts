@@ -56,8 +56,8 @@ class Reader {
     return this.#at >= this.#characters.length
   }
 
-  error(problem: string): Error {
-    return new Error(`${problem} at its character ${this.#at + 1}.`)
+  error(problem: string, hint = ''): Error {
+    return new Error(`${problem} at its character ${this.#at + 1}.${hint}`)
   }
 
   alternatives(depth: number): Piece {
@@ -171,7 +171,13 @@ class Reader {
     if (this.#take(':')) return
     const next = this.#peek()
     if (next === '=' || next === '!') throw this.error('has a lookahead, which is not supported,')
-    if (next !== '<') throw this.error("has a '(?' of a kind that is not supported")
+    if (next !== '<') {
+      const flags = /^[a-z-]$/.test(next ?? '')
+      throw this.error(
+        "has a '(?' of a kind that is not supported,",
+        flags ? ' To ignore case, match tolower(…) with a pattern in lower case.' : '',
+      )
+    }
     this.#at++
     if (this.#peek() === '=' || this.#peek() === '!') {
       throw this.error('has a lookbehind, which is not supported,')
@@ -273,7 +279,8 @@ class Reader {
     const script = key === 'sc' || key === 'Script'
     if (value === undefined || (script ? !isScript(value) : !CATEGORY.test(value))) {
       throw this.error(
-        `has the property \\${letter}{${text}}; supported are categories by their short names and Script=…`,
+        `has the property \\${letter}{${text}}, which is not supported,`,
+        ' Supported are categories by their short names, and Script=….',
       )
     }
     this.#at = close + 1

@@ -1,5 +1,8 @@
 import { EngineError } from '../errors.ts'
 
+const BEYOND_MOMENTS =
+  'The filter fails on a row: a date or moment comes out that is beyond those that can be held.'
+
 /** What DuckDB says when a value of the data makes a correct filter fail, and what that means in words of the filter. */
 const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecArray) => string])[] = [
   // Raised by SQL of ours, with the sentence in it.
@@ -17,8 +20,10 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
   ],
   [
     /(?:Conversion|Out of Range|Invalid Input) Error: [^\n]*(?:date|timestamp|interval)[^\n]*(?:range|overflow)/i,
-    () => 'The filter fails on a row: a date or moment comes out that is beyond those that can be held.',
+    () => BEYOND_MOMENTS,
   ],
+  // A day of a year that no moment has, or infinity, which Parquet files may hold. DuckDB names its own types of both.
+  [/(?:Conversion|Invalid Input) Error: Type INT\d+ with value [^\n]* can't be cast/, () => BEYOND_MOMENTS],
   [
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
     () => 'The filter fails on a row: a number comes out that is too large for its type.',

@@ -53,7 +53,9 @@ export function cast(part: Sql, type: string): Sql {
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
   // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
-  return cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
+  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
+  // There are days in more years than there are moments.
+  return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
 
 /** A left-associative binary operator. */

@@ -202,5 +202,8 @@ function unreadable(text: string, at: number): Error {
     const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
     return invalid(at, `the white space U+${code}. Only blanks and tabs may part words.`)
   }
-  return invalid(at, `the character '${excerpt(character)}' can't stand here.`)
+  return invalid(
+    at,
+    `the character '${excerpt(character)}' can't stand here. A name that holds it stands in double quotes.`,
+  )
 }

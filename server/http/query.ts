@@ -87,6 +87,7 @@ function parameterName(given: string, known: QuerySchema['properties']): string 
 }
 
 function unknownParameter(given: string, known: readonly string[]): string {
+  if (given.startsWith('@')) return `Parameter aliases, as ${JSON.stringify(given)}, are not supported here.`
   const names = [...known, API_KEY]
   const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
   return `Unknown query parameter ${JSON.stringify(given)}; known here ${names.length === 1 ? 'is' : 'are'} ${list}.`

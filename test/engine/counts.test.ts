@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import { Counts } from '../../engine/counts.ts'
 import type { Dataset } from '../../engine/index.ts'
@@ -74,6 +76,22 @@ test('the counts that nobody asked for longest are forgotten', async () => {
   expect(read).toHaveBeenCalledTimes(1_001)
   expect(await ask(1)).toBe(7)
   expect(read).toHaveBeenCalledTimes(1_002)
+})
+
+test('a remembered count takes little, however long the filter was', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const held = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const counts = new Counts()
+  const before = held()
+  for (let n = 0; n < 300; n++) {
+    const parameters = [`${n}${'x'.repeat(200_000)}`]
+    await counts.of('1.1', { filter: { sql: 'c0 = $1', parameters } }, async () => n)
+  }
+  expect(held() - before).toBeLessThan(10_000_000)
 })
 
 test('what depends on the time of day has another tag and another count later', async () => {

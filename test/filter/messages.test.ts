@@ -61,6 +61,34 @@ describe('messages', () => {
       "Name not in ('a')",
       "At position 6: 'not' is no operator here. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).",
     ],
+    [
+      "Name contains 'a'",
+      "At position 6: found 'contains', where an operator like eq or and, or the end, is expected. contains is a function: write contains(Name, …).",
+    ],
+    [
+      'Unit price gt 5',
+      'At position 6: found \'price\', where an operator like eq or and, or the end, is expected. A name that holds a blank stands in double quotes: "Unit price".',
+    ],
+    [
+      'Stock - 5 gt 5',
+      "At position 7: found '-', where an operator like eq or and, or the end, is expected. To subtract, write sub. A name that holds a '-' stands in double quotes.",
+    ],
+    [
+      'Stock gt 1,000',
+      "At position 11: found ',' outside of a function and of a list. A number has no commas; its decimal sign is a point.",
+    ],
+    [
+      'Seen gt 2024-01-01 10:00',
+      "At position 20: found '10:00', where an operator like eq or and, or the end, is expected. A moment is written with a T: 2024-01-01T10:00Z.",
+    ],
+    [
+      'Made eq 01/02/2024',
+      "At position 11: '/' is not supported here. To divide, write div or divby; a date is written as 2024-02-29.",
+    ],
+    [
+      'Stock€ gt 5',
+      "At position 6: the character '€' can't stand here. A name that holds it stands in double quotes.",
+    ],
     ["Name = 'x'", "At position 6: '=' is no operator here. Write eq."],
     ['Sold && Sold', "At position 6: '&&' is no operator here. Write and."],
     ['(Stock gt 5', "At position 12: the filter ends, but the '(' at position 1 is not closed."],
@@ -82,6 +110,10 @@ describe('messages', () => {
       "At position 9: '[' is not supported here: a list is written in parentheses, as in x in ('a', 'b').",
     ],
     ["Name in ('a', Note)", "At position 15: a list after 'in' holds literals only, not 'Note'."],
+    [
+      'Name in ("a", "b")',
+      "At position 10: a list after 'in' holds literals only, not \"a\". Double quotes are for names; a text stands in single ones: 'a'.",
+    ],
     ["Name in('a')", "At position 6: 'in' needs a blank after it."],
     ['not(Sold)', "At position 1: 'not' needs a blank after it, as in not (…)."],
     [
@@ -146,7 +178,7 @@ describe('messages', () => {
     ],
     [
       'case(Sold: 1, 2) eq 1',
-      "At position 16: case() takes pairs, a condition and a result with ':' between them.",
+      "At position 16: case() takes pairs, a condition and a result with ':' between them. What holds for all others is written behind 'true:'.",
     ],
     [
       'case(Stock gt 10:15, true: 1) eq 1',
@@ -174,7 +206,23 @@ describe('messages about types', () => {
       "Made gt 'May'",
       "At position 6: 'gt' can't compare Made (date) with 'May' (string). A date is written without quotes, as 2024-02-29.",
     ],
+    [
+      "Stock eq 'x'",
+      "At position 7: 'eq' can't compare Stock (integer) with 'x' (string). An integer is written without quotes, as 5.",
+    ],
     ['Sold eq 1', "At position 6: 'eq' can't compare Sold (boolean) with 1 (integer). Write true or false."],
+    [
+      'Made gt 2024',
+      "At position 6: 'gt' can't compare Made (date) with 2024 (integer). A date is written as 2024-02-29.",
+    ],
+    [
+      'Made sub Made gt 5',
+      "At position 15: 'gt' can't compare Made sub Made (duration) with 5 (integer). A duration is written like duration'P1D'; totalseconds() makes a number of one.",
+    ],
+    [
+      "Name eq 'a' or 'b'",
+      "At position 16: 'or' takes conditions, but 'b' is string. Write x eq 1 or x eq 2, or x in (1, 2).",
+    ],
     ['Raw eq Raw', "At position 5: 'eq' can't compare binary values; they can only be compared with null."],
     [
       "not Name eq 'x'",
@@ -233,6 +281,22 @@ test('unknown columns are listed at once, each once, in the order found, before 
     "Filter contains invalid column(s): Foo, bar, so 'what'. Column names are case-sensitive.",
   )
   expect(error.details).toEqual({ columns: ['Foo', 'bar', "so 'what'"] })
+})
+
+test.each([
+  ['Name eq "O\'Neil"', "Double quotes are for names; a text stands in single ones: 'O''Neil'."],
+  ['contains(Name, "a")', "Double quotes are for names; a text stands in single ones: 'a'."],
+  ['"Nome" eq 1', ''],
+  ['Name eq NULL', 'The literal is written null.'],
+  ['Rate lt -inf', 'The literal is written INF.'],
+  ['Seen gt now sub P1D', 'now() is a function: write its parentheses, too.'],
+  ['Made add P1D gt Made', "A duration is written duration'P1D'."],
+])('no column, but often taken for something else: %s', (filter, hint) => {
+  const [, behind] =
+    /^Filter contains invalid column\(s\): .*\. Column names are case-sensitive\. ?(.*)$/.exec(
+      refusal(filter).message,
+    )!
+  expect(behind).toBe(hint)
 })
 
 test('the position is given for programs, too', () => {

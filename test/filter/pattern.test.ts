@@ -237,8 +237,11 @@ describe('what is no pattern, or none that is matched in linear time, is refused
     ['(?<!a)b', 'has a lookbehind, which is not supported, at its character 4.'],
     ['(a)\\1', 'has a backreference, which is not supported, at its character 4.'],
     ['(?<x>a)\\k<x>', 'has a backreference, which is not supported, at its character 8.'],
-    ['(?i)a', "has a '(?' of a kind that is not supported at its character 3."],
-    ['(?P<x>a)', "has a '(?' of a kind that is not supported at its character 3."],
+    [
+      '(?i)a',
+      "has a '(?' of a kind that is not supported, at its character 3. To ignore case, match tolower(…) with a pattern in lower case.",
+    ],
+    ['(?P<x>a)', "has a '(?' of a kind that is not supported, at its character 3."],
     ['(?<1>a)', 'has a group without a valid name at its character 4.'],
     ['(a', "lacks the ')' of a group at its character 3."],
     ['a)', "has a ')' without its '(' at its character 2."],
@@ -264,7 +267,7 @@ describe('what is no pattern, or none that is matched in linear time, is refused
     ['\\ud800', 'has the unknown escape \\u at its character 1.'],
     [
       '\\p{Foo}',
-      'has the property \\p{Foo}; supported are categories by their short names and Script=… at its character 3.',
+      'has the property \\p{Foo}, which is not supported, at its character 3. Supported are categories by their short names, and Script=….',
     ],
     ['\\p{Cn}', 'has the property \\p{Cn}'],
     ['\\p{Alphabetic}', 'has the property \\p{Alphabetic}'],

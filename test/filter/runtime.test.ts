@@ -128,3 +128,30 @@ test('a row that fails does no harm where another condition has dropped it', asy
   expect(await table.rows('not (i ge 5 or i lt 0 or i mul i gt 5)')).toEqual([])
   expect(await table.rows('case(j gt 0: i div j, true: 7) eq 7')).toEqual([0, 1])
 })
+
+describe('days of years that have no moments', () => {
+  let far: Table
+  beforeAll(async () => {
+    far = await Table.create({ n: 'integer', day: 'date', at: 'timestamptz' }, [
+      ['1', '2024-01-01', '2024-01-01 00:00:00+00'],
+      ['2', '5000000-01-01', 'infinity'],
+    ])
+  })
+  afterAll(() => far[Symbol.asyncDispose]())
+
+  test.each(['day lt at', 'day eq at', 'hour(day) eq 0', 'time(at) eq 00:00'])('%s', async (filter) => {
+    const failed = await far.rows(filter).catch(runtimeFilterError)
+    expect(failed).toHaveProperty(
+      'message',
+      'The filter fails on a row: a date or moment comes out that is beyond those that can be held.',
+    )
+  })
+
+  test.each([
+    ['day eq at and n mod 2 eq 1', [0]],
+    ['day ne at or n mod 2 eq 0', [1]],
+    ['not (n eq 2 or day lt at)', [0]],
+  ])('do no harm where something else decides: %s', async (filter, rows) => {
+    expect(await far.rows(filter)).toEqual(rows)
+  })
+})

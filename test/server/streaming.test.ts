@@ -322,7 +322,11 @@ it('a request line of 128 KiB is accepted, a longer one is 431 in our shape', as
   expect(await refused.json()).toEqual({ error: expect.any(String), code: 'headers_too_large' })
 })
 
-it('what is no HTTP is 400 in our shape', async () => {
+it.each([
+  ['what is no HTTP', 'NONSENSE', 'bad_request'],
+  ['a blank in a URL', "GET /datasets/1/data?$filter=word eq 'x' HTTP/1.1", 'invalid_url'],
+  ['a letter outside of ASCII in a URL', 'GET /datasets/1/data?$select=größe HTTP/1.1', 'invalid_url'],
+])('%s is 400 in our shape', async (_name, line, code) => {
   const text = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let received = ''
@@ -330,8 +334,8 @@ it('what is no HTTP is 400 in our shape', async () => {
       received += chunk
     })
     socket.on('close', () => resolve(received))
-    socket.write('NONSENSE\r\n\r\n')
+    socket.write(`${line}\r\nHost: x\r\n\r\n`)
   })
   expect(text).toMatch(/^HTTP\/1\.1 400 /)
-  expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code: 'bad_request' })
+  expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code })
 })

@@ -159,7 +159,9 @@ export class Generator {
     const results = pairs.map(([, result]) => result)
     // Of nothing but nulls, case() is null, and null goes everywhere; its type here is of no account.
     const real = results.filter((result) => result.kind !== 'literal' || result.value !== null)
-    const types = (real.length > 0 ? real : results).map((result) => result.type)
+    const counted = real.length > 0 ? real : results
+    const beside = counted.find((result) => isDecimalType(result.type)) ?? counted[0]!
+    const types = counted.map((result) => operandType(result, beside))
     return { kind: 'case', type: types.reduce(commonType), pairs }
   }
 

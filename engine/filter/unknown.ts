@@ -1,0 +1,44 @@
+import { EngineError } from '../errors.ts'
+import { functionRow } from './functions.ts'
+import { durationMicros } from './literals.ts'
+
+/**
+ * Names that no column has, each with its place in the text, as an `invalid_columns` that lists them all. What is often
+ * written where a name is not meant at all gets a sentence of its own behind.
+ */
+export function unknownColumns(unknown: ReadonlyMap<string, number>, text: string): EngineError {
+  const names = [...unknown.keys()]
+  const hint = [...unknown].map(([name, at]) => hintFor(name, at, text)).find(Boolean)
+  return new EngineError(
+    'invalid_columns',
+    `Filter contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
+    { details: { columns: names } },
+  )
+}
+
+/** Their case counts, which is easily forgotten where that of operators doesn't. */
+const WORD_LITERALS: Readonly<Record<string, string>> = {
+  null: 'null',
+  nan: 'NaN',
+  inf: 'INF',
+  infinity: 'INF',
+}
+
+function hintFor(name: string, at: number, text: string): string | undefined {
+  if (text[at] === '"') {
+    return WHERE_VALUES_STAND.test(text.slice(0, at)) ? singleQuotes(name) : undefined
+  }
+  const word = name.toLowerCase()
+  if (Object.hasOwn(WORD_LITERALS, word)) return `The literal is written ${WORD_LITERALS[word]}.`
+  if (durationMicros(name) !== undefined) return `A duration is written duration'${name}'.`
+  const row = functionRow(name)
+  return row?.constant && `${row.name}() is a function: write its parentheses, too.`
+}
+
+/** Behind a comparison, and as a later argument. */
+const WHERE_VALUES_STAND = /(?:[ \t](?:eq|ne|gt|ge|lt|le)[ \t]+|,[ \t]*|[ \t]in[ \t]+\([ \t]*)$/i
+
+/** What to say where a text was put in double quotes. */
+export function singleQuotes(text: string): string {
+  return `Double quotes are for names; a text stands in single ones: '${text.replaceAll("'", "''")}'.`
+}
