@@ -6,7 +6,10 @@ export const CONNECTOR_ERRORS = {
   unknown_provider: { status: 404, when: 'no provider has this slug' },
   series_not_found: { status: 404, when: 'the provider has no series with this id' },
   path_not_found: { status: 404, when: 'the provider has no category at this path' },
-  invalid_series_id: { status: 400, when: 'a series id is not of the shape that the provider uses' },
+  invalid_series_id: {
+    status: 404,
+    when: 'a series id is not of the shape that the provider uses, so there can be no such series',
+  },
   invalid_range: {
     status: 400,
     when: '`start` or `end` is not an ISO date, or they are the wrong way round',

@@ -7,7 +7,7 @@ import type {
   SeriesPage,
   SeriesRange,
 } from './connector.ts'
-import { ConnectorError, quoted } from './errors.ts'
+import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import { arranged, checkedRange } from './observations.ts'
 import { type ConnectorsOptions, withDefaults } from './options.ts'
 import { type Account, fingerprint } from './pipeline/accounts.ts'
@@ -73,7 +73,7 @@ export interface Connectors {
     range?: SeriesRange,
     caller?: Caller,
   ): Promise<Series & { provider: string } & Provenance>
-  /** `unchecked` where the provider offers no check. Throws `key_rejected`. */
+  /** `unchecked` where the provider offers no check, or none at the moment. Throws `key_rejected`. */
   checkKey(slug: string, key: string, signal?: AbortSignal): Promise<'accepted' | 'unchecked'>
   /** For metrics. */
   stats(): ConnectorStats
@@ -90,6 +90,9 @@ const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
 /** Categories and catalogues change this much more rarely than series. */
 const CATALOGUE_FRESHNESS = 24
+
+/** What ends a check of a key. That a provider is down, say, is nothing against the key: its first use will tell. */
+const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
 /** The providers behind one interface. Nothing is asked before it is needed. */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
@@ -191,7 +194,8 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
       const read = await operate(provider, caller, 'list', [at, limit, offset], (connector, context) =>
         connector.list(at, { limit, offset }, context),
       )
-      return { provider: provider.info.slug, path: at, limit, offset, ...read.value, ...provenance(read) }
+      const { total, series } = read.value
+      return { provider: provider.info.slug, path: at, total, limit, offset, series, ...provenance(read) }
     },
 
     async series(slug, id, range = {}, caller = {}) {
@@ -219,8 +223,13 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
         signal,
       }
       const checked = guarded(provider, account, async () => connector.checkKey?.(context))
-      await unlessAborted(checked, signal)
-      return 'accepted'
+      try {
+        await unlessAborted(checked, signal)
+        return 'accepted'
+      } catch (error) {
+        if (!(error instanceof ConnectorError) || DECISIVE.includes(error.code)) throw error
+        return 'unchecked'
+      }
     },
 
     stats: () => ({

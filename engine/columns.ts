@@ -48,7 +48,8 @@ function checkColumn(column: unknown, where: string): Column {
   if (!isColumnType(type)) {
     throw invalid(
       `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are boolean, integer, double, ` +
-        'decimal(p,s) with p from 1 to 38, string, date, time, timestamp, timestamptz, uuid, binary and json.',
+        'decimal(p,s) with p from 1 to 38 and s from 0 to p, string, date, time, timestamp, timestamptz, uuid, ' +
+        'binary and json.',
     )
   }
   if (typeof nullable !== 'boolean')
@@ -56,6 +57,10 @@ function checkColumn(column: unknown, where: string): Column {
   if (typeof description !== 'string')
     throw invalid(`"description" of column ${JSON.stringify(name)} must be text.`)
   return { name, type, nullable, description }
+}
+
+export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** What a change of the manifest asks of the parts that exist. */
@@ -96,7 +101,7 @@ export function manifestChange(from: readonly Column[], to: readonly Column[]): 
     from.length === to.length &&
     from.every((column, index) => column.name === to[index]!.name && column.type === to[index]!.type)
   if (!sameShape) return 'rewrite'
-  return JSON.stringify(from) === JSON.stringify(to) ? 'none' : 'describe'
+  return sameColumns(from, to) ? 'none' : 'describe'
 }
 
 /** Whether every value of one type has exactly one counterpart in the other. */

@@ -4,6 +4,7 @@ import type { DatasetRecord, Repository } from './catalog/records.ts'
 import { checkColumns, type DeclaredColumn } from './columns.ts'
 import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
+import { Opened } from './opened.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { versionSource } from './plan/plan.ts'
 import { Query } from './query.ts'
@@ -67,7 +68,7 @@ export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
   readonly #counts = new Counts()
-  #executor: Promise<Executor> | undefined
+  readonly #executor = new Opened(() => this.#openExecutor())
   #closing: Promise<void> | undefined
 
   /** Use `openEngine`. */
@@ -177,22 +178,24 @@ export class Engine implements AsyncDisposable {
 
   /** Figures for metrics: queries that hold a version, and the executor's own once it runs. */
   async stats(): Promise<{ readers: number; executor: ReturnType<Executor['stats']> | undefined }> {
-    return { readers: this.#store.readers, executor: (await this.#executor)?.stats() }
+    return { readers: this.#store.readers, executor: (await this.#executor.present())?.stats() }
   }
 
   /** Runs statements; opened with the first query. @throws EngineError `cancelled` once the engine is closed */
   executor(): Promise<Executor> {
-    if (this.#closing)
-      this.#executor ??= Promise.reject(new EngineError('cancelled', 'The engine is closed.'))
+    return this.#executor.get()
+  }
+
+  async #openExecutor(): Promise<Executor> {
+    if (this.#closing) throw new EngineError('cancelled', 'The engine is closed.')
     const threads = this.#options.threads ?? availableParallelism()
-    this.#executor ??= openExecutor({
+    return openExecutor({
       threads,
       workers: this.#options.workers ?? threads,
       memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
       tempDirectory: this.#store.temporary,
       allowedDirectories: [this.#store.layout.parts, this.#store.temporary],
     })
-    return this.#executor
   }
 
   /** Ends queries under way, waits for writes, refuses others, and lets the directory go. */
@@ -204,8 +207,7 @@ export class Engine implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#store.endWrites()
     try {
-      // One that failed to open has told those who wanted it.
-      await (await this.#executor?.catch(() => undefined))?.close()
+      await (await this.#executor.present())?.close()
     } finally {
       await this.#store.close()
     }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
@@ -48,7 +48,9 @@ export class Query implements Disposable {
   /** Changes when the rows or the question change; says nothing else. */
   readonly etag: string
   readonly #context: QueryContext
-  #count: Promise<number> | undefined
+  #count: number | undefined
+  /** One under way, shared by those who would give it up together. */
+  #counting: { readonly signal: AbortSignal | undefined; readonly count: Promise<number> } | undefined
 
   /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
@@ -76,15 +78,21 @@ export class Query implements Disposable {
    * Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked, also by other
    * queries of the same version.
    */
-  count(options: RunOptions = {}): Promise<number> {
-    if (this.plan.matches !== undefined) return Promise.resolve(this.plan.matches)
-    const { counts, identity } = this.#context
-    const read = () => this.#read(options)
-    this.#count ??= (counts?.of(identity, this.plan, read) ?? read()).catch((error) => {
-      this.#count = undefined
-      throw error
-    })
-    return this.#count
+  async count({ signal }: RunOptions = {}): Promise<number> {
+    const known = this.plan.matches ?? this.#count
+    if (known !== undefined) return known
+    if (this.#counting === undefined || this.#counting.signal !== signal) {
+      const { counts, identity } = this.#context
+      const read = () => this.#read({ signal })
+      this.#counting = { signal, count: counts?.of(identity, this.plan, read) ?? read() }
+    }
+    const counting = this.#counting
+    try {
+      this.#count = await counting.count
+      return this.#count
+    } finally {
+      if (this.#counting === counting) this.#counting = undefined
+    }
   }
 
   /** How many rows come out when `count` match. */
@@ -161,11 +169,11 @@ export class Query implements Disposable {
     format: Format,
     options: RunOptions & { readonly sheetName?: string } = {},
   ): Promise<{ rows: number; bytes: number }> {
-    const unfinished = `${path}.${process.pid}.part`
-    const stream = await this.bytes(format, options)
+    const unfinished = `${path}.${randomUUID()}.part`
+    await using stream = await this.bytes(format, options)
     let bytes = 0
     try {
-      await using file = await open(unfinished, 'w')
+      await using file = await open(unfinished, 'wx')
       for await (const chunk of stream) {
         await file.writeFile(chunk)
         bytes += chunk.byteLength

@@ -111,7 +111,12 @@ export class Exports {
       if (count !== undefined) reply.header('row-count', count)
       return undefined
     }
-    const open = () => query.bytes(download.format, { signal, sheetName: download.name })
+    const open = async () => {
+      const stream = await query.bytes(download.format, { signal, sheetName: download.name })
+      // Nobody reads it to its end where counting fails or the client has left meanwhile.
+      transfer.onClose(() => stream[Symbol.asyncDispose]())
+      return stream
+    }
     // Counting and the first rows don't wait for each other, unless their number decides whether they may be had.
     const early = this.#mayExceed(request, download) ? undefined : open()
     early?.catch(() => {})

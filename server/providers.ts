@@ -3,6 +3,7 @@ import type { Account } from './accounts/accounts.ts'
 import type { Plans } from './accounts/plans.ts'
 import type { UserKeys } from './accounts/user-keys.ts'
 import type { Config } from './config.ts'
+import { ServerError } from './errors.ts'
 
 interface Services {
   readonly config: Config
@@ -23,7 +24,17 @@ export function providerRecord(services: Services, account: Account, info: Provi
     tier: isPaid(services, account, info) ? 'paid' : 'free',
     keyRequired: info.key === 'required',
     userKey,
-    limit: services.connectors.limit(slug, userKey ? ownKey(services, account, slug) : undefined),
+    limit: services.connectors.limit(slug, userKey ? readableKey(services, account, slug) : undefined),
+  }
+}
+
+/** A key that can't be read any more is told of where it is used; here it would hide every provider. */
+function readableKey(services: Services, account: Account, slug: string): UserKey | undefined {
+  try {
+    return ownKey(services, account, slug)
+  } catch (error) {
+    if (error instanceof ServerError && error.code === 'user_key_unreadable') return undefined
+    throw error
   }
 }
 

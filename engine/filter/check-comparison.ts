@@ -111,7 +111,7 @@ function bareHint(text: string, wanted: ValueType): string | undefined {
   if (!bare) return undefined
   return readsAs(text, wanted.kind)
     ? ` Write ${text} without quotes.`
-    : ` A ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
+    : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
 }
 
 /** Whether a text would be a literal of a type if it stood without quotes. */

@@ -30,6 +30,9 @@ export function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): C
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     throw malformed('The file is UTF-16; save it as UTF-8.')
   }
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    throw malformed('The file is gzip: unpack it, or say so, which is Content-Encoding: gzip over HTTP.')
+  }
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   let at = marked ? 3 : 0
   if (whole && at === bytes.length) {

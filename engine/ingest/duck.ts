@@ -1,6 +1,8 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../errors.ts'
+import { keepInterrupting } from '../run/calls.ts'
 import { cancelled } from '../run/errors.ts'
+import { UnderWay } from '../underway.ts'
 import { storageFull } from './file.ts'
 
 export interface DuckOptions {
@@ -20,6 +22,7 @@ export interface RunOptions {
  */
 export class Duck {
   readonly #options: DuckOptions
+  readonly #statements = new UnderWay()
   #instance: DuckDBInstance
 
   private constructor(options: DuckOptions, instance: DuckDBInstance) {
@@ -31,7 +34,9 @@ export class Duck {
     return new Duck(options, await openInstance(options))
   }
 
-  close(): void {
+  /** Waits for what is under way: to close while a connection is being made would crash the process. */
+  async close(): Promise<void> {
+    await this.#statements.end()
     this.#instance.closeSync()
   }
 
@@ -39,13 +44,20 @@ export class Duck {
    * Runs one statement and gives its rows as JavaScript values.
    * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error where it is about the data
    */
-  async run(sql: string, { signal }: RunOptions = {}): Promise<unknown[][]> {
-    if (signal?.aborted) throw cancelled(signal)
+  run(sql: string, options: RunOptions = {}): Promise<unknown[][]> {
+    return this.#statements.run(() => this.#run(sql, options))
+  }
+
+  async #run(sql: string, { signal }: RunOptions): Promise<unknown[][]> {
     const instance = this.#instance
     const connection = await instance.connect()
-    const interrupt = () => connection.interrupt()
+    let interrupting: NodeJS.Timeout | undefined
+    const interrupt = () => {
+      interrupting = keepInterrupting(() => connection.interrupt())
+    }
     signal?.addEventListener('abort', interrupt)
     try {
+      if (signal?.aborted) throw cancelled(signal)
       return (await connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
     } catch (error) {
       if (signal?.aborted) throw cancelled(signal)
@@ -53,6 +65,7 @@ export class Duck {
       throw duckError(error)
     } finally {
       signal?.removeEventListener('abort', interrupt)
+      clearInterval(interrupting)
       connection.disconnectSync()
     }
   }

@@ -7,7 +7,7 @@ import { Duck, type DuckOptions, type RunOptions } from './duck.ts'
 import type { EarlyScan } from './early.ts'
 import { gunzip } from './gunzip.ts'
 import { ingestParquet } from './parquet.ts'
-import { mergeParts, rewriteParts, verifyPart } from './parts.ts'
+import { rewriteParts, verifyPart } from './parts.ts'
 import type { IngestRequest, IngestResult, PartSize } from './request.ts'
 import { ingestRewritten } from './rewritten.ts'
 import { TemporaryFile } from './temporary.ts'
@@ -38,7 +38,7 @@ export class Ingestor {
 
   async close(): Promise<void> {
     await this.#workers.close()
-    this.#duck.close()
+    await this.#duck.close()
   }
 
   /**
@@ -81,8 +81,13 @@ export class Ingestor {
   }
 
   /** Writes the rows of parts with the same columns into one, in order. */
-  merge(parts: readonly string[], target: string, columns: readonly Column[]): Promise<PartSize> {
-    return mergeParts(this.#duck, parts, target, columns)
+  merge(
+    parts: readonly string[],
+    target: string,
+    columns: readonly Column[],
+    options: RunOptions = {},
+  ): Promise<PartSize> {
+    return rewriteParts(this.#duck, parts, target, columns, columns, options)
   }
 
   /**

@@ -10,17 +10,6 @@ export function readParts(parts: readonly string[]): string {
   return `read_parquet([${parts.map(quoteLiteral).join(', ')}], hive_partitioning = false)`
 }
 
-/** Writes the rows of parts with the same columns into one, in order. */
-export function mergeParts(
-  duck: Duck,
-  parts: readonly string[],
-  target: string,
-  columns: readonly Column[],
-  options: RunOptions = {},
-): Promise<PartSize> {
-  return rewriteParts(duck, parts, target, columns, columns, options)
-}
-
 /**
  * Writes the rows of parts under a changed manifest: columns may be added as nulls, reordered, and widened.
  * @throws EngineError `column_conflict` where a type can't become the other without loss
@@ -31,7 +20,7 @@ export async function rewriteParts(
   target: string,
   from: readonly Column[],
   to: readonly Column[],
-  options: RunOptions = {},
+  options: RunOptions,
 ): Promise<PartSize> {
   const position = new Map(from.map((column, index) => [column.name, index]))
   const selected = to.map((column, index) => {

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
@@ -26,7 +27,7 @@ export async function spool(
   })
   let bytes = 0
   const sink = new GatheringSink(handle, onWritten)
-  try {
+  const gather = async () => {
     for await (const chunk of body) {
       if (signal?.aborted) throw cancelled(signal)
       bytes += chunk.length
@@ -35,6 +36,9 @@ export async function spool(
     }
     if (signal?.aborted) throw cancelled(signal)
     await sink.end()
+  }
+  try {
+    await (signal ? orAborted(gather(), signal) : gather())
     await handle.close()
     return { bytes }
   } catch (error) {
@@ -43,6 +47,13 @@ export async function spool(
     await rm(file, { force: true })
     throw signal?.aborted && !(error instanceof EngineError) ? cancelled(signal) : error
   }
+}
+
+/** Ends with the work, or as soon as the signal aborts: a body that says nothing keeps nobody waiting. */
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  using _ = addAbortListener(signal, () => aborted.reject(cancelled(signal)))
+  await Promise.race([work, aborted.promise])
 }
 
 const GATHERED = 1 << 20

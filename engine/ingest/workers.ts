@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
+import { startWorkerBeside } from '../threads.ts'
 import { type Hooks, runHere, type Task, type TaskName, type TaskResult } from './task.ts'
 
 /** What a worker sends while it does a task. */
@@ -22,8 +23,6 @@ const INLINE_BYTES = 256 * 1024
 const MOST_IDLE = 2
 /** A worker that outgrows this ends with an error of its own; the process goes on. */
 const WORKER_HEAP_MB = 512
-/** The same file as this one's neighbour, whether run from source or as built. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
 /** The threads that read uploads. They hold no process open. */
 export class Workers {
@@ -104,7 +103,9 @@ export class Workers {
 }
 
 function start(): Worker {
-  const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB } })
+  const worker = startWorkerBeside(import.meta.url, {
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
+  })
   // An error without a listener would end the process, and an idle worker has no other one.
   return worker.on('error', () => {})
 }

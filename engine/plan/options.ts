@@ -64,7 +64,8 @@ function checkCount(name: string, value: number | undefined): number | undefined
 }
 
 function checkSelect(names: readonly string[], columns: readonly Column[]): number[] {
-  if (names.length === 0) throw invalid('$select names no column.')
+  // `*` of a dataset without columns names none.
+  if (names.length === 0 && columns.length > 0) throw invalid('$select names no column.')
   const indexes = lookUp('Select', names, columns)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw invalid(`$select names column ${JSON.stringify(twice)} twice.`)

@@ -6,13 +6,22 @@ import { cancelled, engineError } from './errors.ts'
  * the process may set `UV_THREADPOOL_SIZE`; setting it here counts where nothing has used the pool yet.
  */
 process.env['UV_THREADPOOL_SIZE'] ??= '16'
-const POOL_THREADS = Number(process.env['UV_THREADPOOL_SIZE'])
+// As libuv reads it: digits at the beginning, and one thread where there are none.
+const POOL_THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'], 10) || 1
 
 /** Shared by everything in the process that calls DuckDB off the main thread. */
 const places = new Semaphore(Math.max(1, POOL_THREADS - 2))
 
-/** An interrupt that comes before the query has begun is lost, so it is repeated. */
 const INTERRUPT_MS = 5
+
+/**
+ * Interrupts a query again and again until the timer that it gives is cleared: an interrupt that comes before the query
+ * has begun is lost.
+ */
+export function keepInterrupting(interruptQuery: () => void): NodeJS.Timeout {
+  interruptQuery()
+  return setInterval(interruptQuery, INTERRUPT_MS)
+}
 
 /** The calls of one connection: one at a time, within the limit of the process, and all of them interruptible. */
 export class Calls {
@@ -51,8 +60,7 @@ export class Calls {
   interrupt(): void {
     if (this.#interrupted) return
     this.#interrupted = true
-    this.#interruptQuery()
-    const timer = setInterval(this.#interruptQuery, INTERRUPT_MS)
+    const timer = keepInterrupting(this.#interruptQuery)
     this.settled().finally(() => clearInterval(timer))
   }
 

@@ -111,8 +111,13 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
         import('./parquet.ts'),
       ])
       if (closing) throw cancelled(undefined)
-      if (format === 'parquet') return exportParquet(around, statement, options.tempDirectory, runOptions)
-      return exportBytes(around, statement, format, runOptions)
+      const stream = await (format === 'parquet'
+        ? exportParquet(around, statement, options.tempDirectory, runOptions)
+        : exportBytes(around, statement, format, runOptions))
+      if (!closing) return stream
+      // It has begun just when everything else was ended.
+      await stream[Symbol.asyncDispose]()
+      throw cancelled(undefined)
     },
 
     stats: () => ({

@@ -21,11 +21,16 @@ import {
 export async function openNativeSource(options: SourceOptions): Promise<Source> {
   const duckdb = loadDuckDb()
   const database = duckdb.open(openSettings(options))
-  const connection = duckdb.connect(database)
   try {
-    for (const sql of lockDown(options)) await duckdb.run(connection, sql)
-  } finally {
-    await duckdb.disconnect(connection)
+    const connection = duckdb.connect(database)
+    try {
+      for (const sql of lockDown(options)) await duckdb.run(connection, sql)
+    } finally {
+      await duckdb.disconnect(connection)
+    }
+  } catch (error) {
+    duckdb.close(database)
+    throw error
   }
   const cursors = new Set<NativeCursor>()
   let closed = false

@@ -34,6 +34,8 @@ export async function openNodeSource(options: SourceOptions): Promise<Source> {
     connection.closeSync()
   }
   const cursors = new Set<NodeCursor>()
+  /** Connections that are being made: closing the instance meanwhile would crash the process. */
+  const connectings = new Set<Promise<unknown>>()
   let closed = false
   return {
     kind: 'node',
@@ -42,14 +44,20 @@ export async function openNodeSource(options: SourceOptions): Promise<Source> {
     },
     async start(statement, startOptions) {
       if (closed) throw cancelled(undefined)
-      const cursor = new NodeCursor(statement, await instance.connect(), (self) => cursors.delete(self))
-      cursors.add(cursor)
+      const connecting = instance.connect().then((connection) => {
+        const cursor = new NodeCursor(statement, connection, (self) => cursors.delete(self))
+        cursors.add(cursor)
+        return cursor
+      })
+      connectings.add(connecting)
+      const cursor = await connecting.finally(() => connectings.delete(connecting))
       await cursor.start(startOptions)
       return cursor
     },
     async close() {
       if (closed) return
       closed = true
+      await Promise.allSettled(connectings)
       await Promise.all([...cursors].map((cursor) => cursor.close()))
       instance.closeSync()
     },

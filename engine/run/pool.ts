@@ -1,6 +1,6 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { EngineError } from '../errors.ts'
+import { startWorkerBeside } from '../threads.ts'
 import type { Piece, Recipe } from './piece.ts'
 import type { Chunk, Handle } from './source.ts'
 import type { Answer, Failure, Fetched, Job } from './worker.ts'
@@ -130,8 +130,7 @@ export class WorkerPool {
   }
 
   #start(): Member {
-    // The same file beside this one, from sources and from what they were built to.
-    const worker = new Worker(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
+    const worker = startWorkerBeside(import.meta.url)
     const member: Member = { worker, online: false, waiting: new Map(), known: new Set() }
     worker.unref()
     worker.once('online', () => (member.online = true))

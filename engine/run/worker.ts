@@ -56,8 +56,13 @@ interface Open {
 }
 
 // Encoding takes what the thread that answers requests leaves over. On Linux a priority is that of the calling thread
-// alone (setpriority(2), NOTES); elsewhere it would be that of the whole process.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// alone (setpriority(2), NOTES); elsewhere it would be that of the whole process. A sandbox may refuse it, which costs
+// no more than that.
+if (process.platform === 'linux') {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {}
+}
 
 const port = parentPort!
 const exports = new Map<number, Open>()

@@ -1,27 +1,27 @@
-import { existsSync, rmSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
-import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
+import type { DatasetRecord, Part } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
-import { checkColumns, type DeclaredColumn, manifestChange } from '../columns.ts'
+import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../columns.ts'
 import { EngineError } from '../errors.ts'
 import { Arriving, type EarlyScan } from '../ingest/early.ts'
-import { storageFull } from '../ingest/file.ts'
-import type { Ingestor, IngestResult, UploadFormat } from '../ingest/index.ts'
+import type { Ingestor, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
+import { Opened } from '../opened.ts'
 import type { Column } from '../types.ts'
+import { UnderWay } from '../underway.ts'
 import { Background } from './background.ts'
+import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
 import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
-import { partsToMerge } from './merge.ts'
-import { Semaphore } from './semaphore.ts'
+import { Merger } from './merger.ts'
 import { type Swept, sweep } from './sweep.ts'
-import { Writes } from './writes.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
 export interface Upload {
@@ -45,8 +45,6 @@ export interface StoreOptions {
   readonly uploadLimits: { readonly bytes: number; readonly unpackedBytes: number }
 }
 
-/** Ingests at once; each may use all cores, so more would only share them. */
-const INGESTS_AT_ONCE = 2
 /** How often leases are given back that became idle because another process wrote. */
 const TIDY_MS = 60_000
 
@@ -61,14 +59,12 @@ export class Store {
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #leases: Leases
-  readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  readonly #writes = new Writes()
+  readonly #writes = new UnderWay()
   readonly #background = new Background(() => existsSync(this.layout.catalog))
-  readonly #merging = new Set<number>()
-  /** Parts whose files are gone and whose entries in the catalog are to go. */
-  readonly #discarded = new Set<number>()
+  readonly #commits: Commits
+  readonly #merger: Merger
   readonly #timer: NodeJS.Timeout
-  #ingestor: Promise<Ingestor> | undefined
+  readonly #ingestor = new Opened(() => this.#openIngestor())
   #spooled = 0
 
   constructor(options: StoreOptions) {
@@ -78,15 +74,23 @@ export class Store {
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)
     this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, () =>
-      this.#background.later(() => this.tidy()),
+      this.#commits.tidyLater(),
     )
+    this.#commits = new Commits({
+      hold: this.#hold,
+      versions: this.versions,
+      leases: this.#leases,
+      background: this.#background,
+      ingestor: () => this.ingestor(),
+    })
+    this.#merger = new Merger(this.layout, this.#leases, this.#commits)
     try {
       if (options.role === 'server') ifThereIsRoom(() => this.#sweep())
     } catch (error) {
       this.#hold.end()
       throw error
     }
-    this.#timer = setInterval(() => this.#background.later(() => this.tidy()), TIDY_MS)
+    this.#timer = setInterval(() => this.#commits.tidyLater(), TIDY_MS)
     this.#timer.unref()
   }
 
@@ -157,17 +161,17 @@ export class Store {
       const base = this.versions.current(datasetId)
       const request = ingestRequest(file, upload, base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
-      const made = await this.#makePart((ingestor, target) =>
+      const made = await this.#commits.makePart((ingestor, target) =>
         ingestor.ingest({ ...request, target, limits, tempDirectory: this.temporary, early }),
       )
-      const done = this.#commit(datasetId, made.part, (current) => {
+      const done = this.#commits.commit(datasetId, made.part, (current) => {
         // The columns changed while the rows were read: read them again under the new ones.
         if (!sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
         return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
       })
       if (done) {
-        this.#background.later(() => this.#merge(datasetId))
+        this.#background.later(() => this.#merger.merge(datasetId))
         return this.datasets.get(datasetId)
       }
     }
@@ -189,7 +193,7 @@ export class Store {
       const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
       if (sameColumns(base.columns, columns)) return this.datasets.get(datasetId)
       if (change !== 'rewrite') {
-        const done = this.#commit(datasetId, undefined, (current) =>
+        const done = this.#commits.commit(datasetId, undefined, (current) =>
           current.id === base.id ? { columns, parts: base.parts } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
@@ -199,12 +203,12 @@ export class Store {
       try {
         if (lease.version.id !== base.id) continue
         const files = base.parts.map((part) => this.partFile(part))
-        const made = await this.#makePart((ingestor, target) =>
+        const made = await this.#commits.makePart((ingestor, target) =>
           ingestor
             .rewrite(files, target, base.columns, columns, { signal })
             .then((result) => ({ ...result, columns })),
         )
-        const done = this.#commit(datasetId, made.part, (current) =>
+        const done = this.#commits.commit(datasetId, made.part, (current) =>
           current.id === base.id ? { columns, parts: [made.part] } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
@@ -216,20 +220,12 @@ export class Store {
 
   deleteDataset(id: number): void {
     this.datasets.delete(id)
-    this.#background.later(() => this.tidy())
+    this.#commits.tidyLater()
   }
 
   deleteRepository(id: number): void {
     this.repositories.delete(id)
-    this.#background.later(() => this.tidy())
-  }
-
-  /** Removes versions and parts that nothing needs any more. */
-  tidy(): void {
-    for (const id of this.#discarded) this.versions.dropPart(id)
-    this.#discarded.clear()
-    this.#leases.settle()
-    for (const id of this.versions.reclaim()) rmSync(partFile(this.layout, id), { force: true })
+    this.#commits.tidyLater()
   }
 
   /** Removes leftovers of crashes as well. @throws EngineError `locked` beside a server */
@@ -246,15 +242,17 @@ export class Store {
 
   /** The ingestor, opened with the first upload. */
   ingestor(): Promise<Ingestor> {
+    return this.#ingestor.get()
+  }
+
+  async #openIngestor(): Promise<Ingestor> {
     // Who only reads is spared the loading.
-    this.#ingestor ??= import('../ingest/index.ts').then(({ Ingestor }) =>
-      Ingestor.open({
-        threads: this.#options.threads,
-        memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
-        tempDirectory: this.temporary,
-      }),
-    )
-    return this.#ingestor
+    const { Ingestor } = await import('../ingest/index.ts')
+    return Ingestor.open({
+      threads: this.#options.threads,
+      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
+      tempDirectory: this.temporary,
+    })
   }
 
   /** Waits for what still runs in the background: merges, removals. */
@@ -267,117 +265,24 @@ export class Store {
     return this.#writes.end()
   }
 
-  /** Waits for the writes under way, refuses others, and lets the directory go. */
+  /**
+   * Waits for the writes under way, refuses others, and lets the directory go. A server, which is to end in time, gives
+   * its merges up; a guest, which may live for one write only, sees to them.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    if (this.#options.role === 'server') this.#merger.giveUp()
     await this.endWrites()
     await this.settled()
     this.#leases.end()
     try {
-      // One that failed to open has told those who wanted it.
-      await (await this.#ingestor?.catch(() => undefined))?.close()
+      await (await this.#ingestor.present())?.close()
       ifThereIsRoom(() => {
         this.versions.forgetProcess(this.#hold.mark.id)
-        this.tidy()
+        this.#commits.tidy()
       })
     } finally {
       this.#hold.end()
-    }
-  }
-
-  /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
-  async #makePart(
-    write: (
-      ingestor: Ingestor,
-      target: string,
-    ) => Promise<Omit<IngestResult, 'columns'> & { columns: readonly Column[] }>,
-  ): Promise<{ part: Part; columns: readonly Column[] }> {
-    const ingestor = await this.ingestor()
-    using _ = await this.#ingests.enter()
-    const id = this.versions.newPart(this.#hold.mark.id)
-    const target = partFile(this.layout, id)
-    try {
-      const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
-      await sync(target)
-      await sync(this.layout.parts)
-      const part = { id, rows, bytes, rawBytes }
-      this.versions.describePart(part)
-      return { part, columns }
-    } catch (error) {
-      this.#discard(id)
-      throw storageFull(error)
-    }
-  }
-
-  #discard(part: number): void {
-    rmSync(partFile(this.layout, part), { force: true })
-    this.#discarded.add(part)
-    this.#background.later(() => this.tidy())
-  }
-
-  /**
-   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. A part
-   * that did not get into it is removed.
-   */
-  #commit(
-    datasetId: number,
-    part: Part | undefined,
-    content: (current: Version) => { columns: readonly Column[]; parts: readonly Part[] } | undefined,
-    number: (current: Version) => number = (current) => current.number + 1,
-  ): boolean {
-    let shown: { readonly parts: readonly Part[] } | undefined
-    try {
-      shown = this.database.transaction(() => {
-        const current = this.versions.current(datasetId)
-        const next = content(current)
-        if (next) this.versions.commit(datasetId, { ...next, number: number(current) })
-        return next
-      })
-      return shown !== undefined
-    } finally {
-      // An upload without rows makes a version of its own but needs no part.
-      if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
-      this.#background.later(() => this.tidy())
-    }
-  }
-
-  /** Merges small parts at the end of a dataset, as often as there are enough of them. The rows stay the same. */
-  async #merge(datasetId: number): Promise<void> {
-    if (this.#merging.has(datasetId)) return
-    this.#merging.add(datasetId)
-    try {
-      for (;;) {
-        const lease = this.read(datasetId)
-        try {
-          const run = partsToMerge(lease.version.parts)
-          if (run.length === 0) return
-          const columns = lease.version.columns
-          const files = run.map((part) => this.partFile(part))
-          const made = await this.#makePart((ingestor, target) =>
-            ingestor.merge(files, target, columns).then((result) => ({ ...result, columns })),
-          )
-          const ids = run.map((part) => part.id)
-          const merged = this.#commit(
-            datasetId,
-            made.part,
-            (current) => {
-              const at = current.parts.findIndex((part) => part.id === ids[0])
-              const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
-              if (!still || !sameColumns(current.columns, columns)) return undefined
-              return { columns, parts: current.parts.toSpliced(at, ids.length, made.part) }
-            },
-            (current) => current.number,
-          )
-          if (!merged) return
-        } finally {
-          lease.release()
-        }
-      }
-    } catch (error) {
-      // Merging is a convenience: the dataset is whole without it. A deleted dataset or a full disk ends it.
-      if (!(error instanceof EngineError)) throw error
-    } finally {
-      this.#merging.delete(datasetId)
     }
   }
 
@@ -397,19 +302,6 @@ function ingestRequest(file: string, upload: Upload, columns: readonly Column[])
     declared,
     signal,
     onProgress,
-  }
-}
-
-function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

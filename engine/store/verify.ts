@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { EngineError } from '../errors.ts'
 import type { Store } from './store.ts'
 
 export interface VerifyReport {
@@ -38,7 +39,8 @@ export async function verifyStore(
               wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
             }
             report.rows += read.rows
-          } catch {
+          } catch (error) {
+            if (error instanceof EngineError && error.code === 'cancelled') throw error
             wrong('its file can not be read')
           }
         }

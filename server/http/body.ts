@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServerError } from '../errors.ts'
 import { jsonFault } from '../json-fault.ts'
 
@@ -10,8 +10,43 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => (body.length === 0 ? undefined : parseJson(body)),
+    async (request: FastifyRequest, body: Buffer) => {
+      if (body.length === 0) return undefined
+      const { 'content-type': type, 'content-encoding': coding = 'identity' } = request.headers
+      checkParameters(type)
+      if (coding.trim().toLowerCase() !== 'identity') {
+        throw new ServerError(
+          'unsupported_media_type',
+          'The body must come as it is, without Content-Encoding.',
+        )
+      }
+      return parseJson(body)
+    },
   )
+}
+
+/**
+ * Refuses what the parameters of a `Content-Type` say of a text and we would not do: another charset than UTF-8, or,
+ * of csv, that no header stands before the rows (RFC 4180, 3).
+ * @throws ServerError `unsupported_media_type`
+ */
+export function checkParameters(type = ''): void {
+  for (const parameter of type.split(';').slice(1)) {
+    const [name = '', value = ''] = parameter.split('=', 2).map((part) => part.trim().toLowerCase())
+    const text = value.replace(/^"(.*)"$/, '$1')
+    if (name === 'charset' && !/^(utf-?8|us-ascii)$/.test(text)) {
+      throw new ServerError(
+        'unsupported_media_type',
+        `The charset ${text} is not known; text is sent as UTF-8.`,
+      )
+    }
+    if (name === 'header' && text === 'absent') {
+      throw new ServerError(
+        'unsupported_media_type',
+        'Without a header the columns have no names: put one before the rows.',
+      )
+    }
+  }
 }
 
 /** @throws ServerError `invalid_json` */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
 import { errorAnswer, ServerError, type ServerErrorCode } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import { SECURITY_HEADERS } from './headers.ts'
@@ -19,9 +20,14 @@ const OF_THE_ROWS = [
 
 /** Answers every error that is thrown while a request is handled, in one shape. */
 export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
-  app.setErrorHandler((thrown, request, reply) => {
+  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     // Fastify looks at the body of a request before it finds that it leads nowhere.
-    const error = request.is404 && isAboutBody(thrown) ? paths.refusal(request.method, request.url) : thrown
+    const wrongPath = request.is404 && isAboutBody(thrown)
+    const error = wrongPath
+      ? paths.refusal(request.method, request.url)
+      : request.raw.aborted && thrown.code === 'ECONNRESET'
+        ? new EngineError('cancelled', 'The client left.', { cause: thrown })
+        : thrown
     const { status, headers, body } = errorAnswer(error)
     metrics.refused(body.code)
     if (status >= 500) {
@@ -36,9 +42,14 @@ export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metric
   })
 }
 
+const ABOUT_BODY: readonly string[] = [
+  'invalid_json',
+  'unsupported_media_type',
+] satisfies readonly ServerErrorCode[]
+
 function isAboutBody(error: unknown): boolean {
   const code = String((error as Partial<FastifyError>).code)
-  return code.startsWith('FST_') || code === ('invalid_json' satisfies ServerErrorCode)
+  return code.startsWith('FST_') || ABOUT_BODY.includes(code)
 }
 
 /** Errors before routing, as a path with malformed percent-encoding; no hook has run for them. */
@@ -85,6 +96,13 @@ function clientError(code: string | undefined): ServerError {
       return new ServerError(
         'headers_too_large',
         'The request line and the headers together are larger than the limit.',
+      )
+    // A blank in a URL ends it too early for the parser, a letter outside of ASCII is none of its characters.
+    case 'HPE_INVALID_URL':
+    case 'HPE_INVALID_CONSTANT':
+      return new ServerError(
+        'invalid_url',
+        'The URL is malformed: blanks and characters outside of ASCII are percent-encoded in it.',
       )
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServerError('request_timeout', 'The request did not arrive in time.')

@@ -36,5 +36,5 @@ function patternOf(url: string): RegExp {
       return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     })
     .join('/')
-  return new RegExp(`^${source}/?$`)
+  return new RegExp(`^${source}$`)
 }

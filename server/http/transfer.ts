@@ -7,6 +7,8 @@ export interface TransferTimes {
   readonly transfer: number
 }
 
+type CleanUp = () => void | PromiseLike<void>
+
 const STALL_STEPS = 4
 
 /**
@@ -16,20 +18,25 @@ const STALL_STEPS = 4
 export class Transfer {
   readonly #controller = new AbortController()
   readonly #lifecycle: Lifecycle
+  readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   readonly #times: TransferTimes
   readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #cleanUps: (() => void)[] = []
+  readonly #cleanUps: CleanUp[] = []
+  #closed = false
   /** Whether the connection was cut because nothing moved. */
   stalled = false
 
   constructor(request: FastifyRequest, reply: FastifyReply, lifecycle: Lifecycle, times: TransferTimes) {
     this.#lifecycle = lifecycle
+    this.#request = request
     this.#reply = reply
     this.#times = times
     lifecycle.track(this.#controller)
-    reply.raw.once('close', () => this.#close(request))
     this.deadline(times.transfer, () => late('The transfer', times.transfer))
+    // The client may have left while something else was waited for: that is not told again.
+    if (reply.raw.closed) this.#close()
+    else reply.raw.once('close', () => this.#close())
   }
 
   get signal(): AbortSignal {
@@ -93,23 +100,27 @@ export class Transfer {
     raw.setTimeout(step, check)
   }
 
-  /** Runs when the connection is done with this transfer, however it ended. */
-  onClose(cleanUp: () => void): void {
-    this.#cleanUps.push(cleanUp)
+  /** Runs when the connection is done with this transfer, however it ended; at once where it is already. */
+  onClose(cleanUp: CleanUp): void {
+    if (this.#closed) this.#run(cleanUp)
+    else this.#cleanUps.push(cleanUp)
   }
 
-  #close(request: FastifyRequest): void {
+  #close(): void {
+    this.#closed = true
     for (const timer of this.#timers) clearTimeout(timer)
     if (!this.#reply.raw.writableFinished) {
       this.#controller.abort(new EngineError('cancelled', 'The client left.'))
     }
     this.#lifecycle.done(this.#controller)
-    for (const cleanUp of this.#cleanUps.splice(0)) {
-      try {
-        cleanUp()
-      } catch (error) {
-        request.log.error({ err: error }, 'clean-up after a transfer failed')
-      }
+    for (const cleanUp of this.#cleanUps.splice(0)) this.#run(cleanUp)
+  }
+
+  async #run(cleanUp: CleanUp): Promise<void> {
+    try {
+      await cleanUp()
+    } catch (error) {
+      this.#request.log.error({ err: error }, 'clean-up after a transfer failed')
     }
   }
 }

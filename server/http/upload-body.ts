@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { UploadFormat } from '../../engine/index.ts'
 import { ServerError } from '../errors.ts'
+import { checkParameters } from './body.ts'
 
 /** What an upload may be sent as, and whether it may be compressed on the way. */
 export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
@@ -15,18 +16,14 @@ export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip:
 
 /** How the headers say that a body is to be read. @throws ServerError `unsupported_media_type` */
 export function uploadType(request: FastifyRequest): { format: UploadFormat; gzip: boolean } {
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
-    .split(';')
-    .map((part) => part.trim().toLowerCase())
+  const given = request.headers['content-type'] ?? ''
+  const type = given.split(';', 1)[0]!.trim().toLowerCase()
   const known = Object.hasOwn(UPLOAD_TYPES, type) ? UPLOAD_TYPES[type]! : undefined
   if (!known) {
-    const given = type === '' ? 'There is no Content-Type' : `The Content-Type ${type} is not known`
-    throw unsupported(`${given}; uploads are sent as ${Object.keys(UPLOAD_TYPES).join(', ')}.`)
+    const problem = type === '' ? 'There is no Content-Type' : `The Content-Type ${type} is not known`
+    throw unsupported(`${problem}; uploads are sent as ${Object.keys(UPLOAD_TYPES).join(', ')}.`)
   }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
-  if (charset !== undefined && !/^"?(utf-?8|us-ascii)"?$/.test(charset)) {
-    throw unsupported(`The charset ${charset} is not known; text is uploaded as UTF-8.`)
-  }
+  checkParameters(given)
   return { format: known.format, gzip: isGzip(request.headers['content-encoding'], type, known.gzip) }
 }
 

@@ -29,7 +29,10 @@ function sentence(error: ErrorObject, whole: string): string {
       return `${where} has an unknown field ${unknown}; known are ${known.join(', ')}.`
     }
     case 'type':
-      return `${where} must be ${typeName(error.schema)}, not ${typeOf(error.data)}.`
+      // Fastify shows a body that is not there as null.
+      return where === whole && error.data === null
+        ? `${where} must be ${typeName(error.schema)}; it is empty or null.`
+        : `${where} must be ${typeName(error.schema)}, not ${typeOf(error.data)}.`
     case 'enum':
       return `${where} must be one of ${(error.schema as unknown[]).join(', ')}; it is ${brief(error.data)}.`
     case 'minLength':
@@ -45,6 +48,8 @@ function sentence(error: ErrorObject, whole: string): string {
       return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
     case 'minimum':
       return `${where} must be at least ${error.schema}; it is ${brief(error.data)}.`
+    case 'pattern':
+      return `${where} must be ${error.parentSchema?.['description']}.`
     default:
       return `${where} ${error.message}.`
   }

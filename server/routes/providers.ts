@@ -122,6 +122,8 @@ export function providerRoutes(app: FastifyInstance, services: Services): void {
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
+      // Before the provider is asked, because that counts against its limit.
+      engine.relation(COLUMNS, []).query(options)[Symbol.dispose]()
       const series = withoutProvenance(
         reply,
         await connectors.series(info.slug, pathParameter(request, '*'), { start, end }, caller),
@@ -153,21 +155,17 @@ function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T)
   return rest
 }
 
+const COLUMNS: readonly Column[] = [
+  { name: 'date', type: 'date', nullable: false, description: '' },
+  { name: 'period', type: 'string', nullable: true, description: '' },
+  { name: 'value', type: 'double', nullable: true, description: '' },
+]
+
 /** Observations as columns and rows. The period is a column only where the provider's dates stand for periods. */
 function observationTable({ observations }: Series) {
   const periods = observations.some((one) => one.period !== undefined)
-  const column = (name: string, type: Column['type'], nullable: boolean): Column => ({
-    name,
-    type,
-    nullable,
-    description: '',
-  })
   return {
-    columns: [
-      column('date', 'date', false),
-      ...(periods ? [column('period', 'string', true)] : []),
-      column('value', 'double', true),
-    ],
+    columns: periods ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'period'),
     rows: observations.map(({ date, period = null, value }) =>
       periods ? [date, period, value] : [date, value],
     ),

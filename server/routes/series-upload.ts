@@ -31,7 +31,11 @@ export async function seriesUpload(
   const work = async () => {
     while (next < ids.length) {
       const index = next++
-      const series = await services.connectors.series(info.slug, ids[index]!, {}, caller)
+      const series = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
+        // The provider isn't asked for what nobody wants any more.
+        next = ids.length
+        throw error
+      })
       fetched[index] = series.observations
         .map(
           ({ date, value }) =>

@@ -34,18 +34,26 @@ export function userKeyRoutes(app: FastifyInstance, services: Services): void {
       operationId: 'saveUserKey',
       summary: 'Save a key of your own for a provider',
       description:
-        'It is checked with the provider where that offers a check, kept encrypted, used for your requests alone, and ' +
-        'raises your limit there.',
+        'It is checked with the provider where that offers a check and can be reached, kept encrypted, used for your ' +
+        'requests alone, and raises your limit there.',
       tags,
       body: {
         type: 'object',
         required: ['key'],
         additionalProperties: false,
-        properties: { key: { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[\\x21-\\x7e]+$' } },
+        properties: {
+          key: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 1000,
+            pattern: '^[\\x21-\\x7e]+$',
+            description: 'letters, digits and signs of ASCII, without blanks',
+          },
+        },
       },
       response: {
         200: json(USER_KEY, 'It is saved.', { example: EXAMPLES.userKey }),
-        ...errors(404, 409, 413, 415, 429, 504),
+        ...errors(404, 409, 413, 415),
       },
     },
     handler: async (request, reply) => {

@@ -26,6 +26,7 @@ describe('declared columns', () => {
       'unknown type "decimal(39,0)"',
     ],
     ['a scale over the precision', [{ name: 'a', type: 'decimal(3,4)' }], 'unknown type "decimal(3,4)"'],
+    ['the same', [{ name: 'a', type: 'decimal(3,4)' }], 'with p from 1 to 38 and s from 0 to p'],
     ['an unknown key', [{ name: 'a', type: 'integer', primary: true }], 'unknown key "primary"'],
     ['a lone surrogate', [{ name: '\ud800', type: 'integer' }], 'valid Unicode'],
   ])('refuse %s', (_, declared, message) => {

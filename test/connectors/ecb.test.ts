@@ -196,7 +196,7 @@ describe('ecb', () => {
       '/service/data/EXR/M..': csv(HEADER + row('2024-01', '1.09')),
     })
     const failure = await failureOf(at.connectors.series('ecb', 'EXR/M..SP00'))
-    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 400 })
+    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 404 })
     expect(failure.message).toContain(
       'matches 2 series of European Central Bank: EXR/M.USD.SP00, EXR/M.GBP.SP00.',
     )
@@ -222,7 +222,7 @@ describe('ecb', () => {
     await using at = await open()
     expect(await failureOf(at.connectors.series('ecb', id))).toMatchObject({
       code: 'invalid_series_id',
-      status: 400,
+      status: 404,
     })
     expect(at.upstream.requests).toEqual([])
   })
@@ -255,7 +255,7 @@ describe('ecb', () => {
   it('says what a key consists of when the service refuses it', async () => {
     await using at = await open({ '/service/data/EXR/M.USD': { status: 400, body: 'Bad key' } })
     const failure = await failureOf(at.connectors.series('ecb', 'EXR/M.USD'))
-    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 400 })
+    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 404 })
     expect(failure.message).toContain('a key of 3 parts for Exchange Rates: Frequency, Currency, Type')
   })
 

@@ -187,7 +187,7 @@ describe('eurostat', () => {
       'a key that is wrong',
       { status: 400, body: { error: [{ status: 400, id: 150, label: 'Invalid' }] } },
       'invalid_series_id',
-      400,
+      404,
     ],
     [
       'no results',

@@ -122,7 +122,7 @@ describe('an address', () => {
           try {
             address = addressOf(base, { path, query })
           } catch (error) {
-            expect(error).toMatchObject({ code: 'invalid_series_id', status: 400 })
+            expect(error).toMatchObject({ code: 'invalid_series_id', status: 404 })
             return
           }
           expect(isBelow(base, address)).toBe(true)

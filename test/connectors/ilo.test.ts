@@ -91,7 +91,7 @@ describe('ilo', () => {
 
   it.each([
     ['404 as text', { status: 404, body: 'NoRecordsFound' }, 'series_not_found', 404],
-    ['a key that is wrong', { status: 400, body: 'Not enough dimensions' }, 'invalid_series_id', 400],
+    ['a key that is wrong', { status: 400, body: 'Not enough dimensions' }, 'invalid_series_id', 404],
     ['too large', { status: 413, body: '' }, 'answer_too_large', 504],
     ['a row that is cut off', csv(`${HEADER}ILO:${FLOW}(1.0),NOR,A`), 'not_understood', 500],
   ])('answers %s with the right error', async (_, reply, code, status) => {

@@ -232,7 +232,7 @@ describe('imf', () => {
       [`${DATA}/*.PGOLD.A`]: { body: message(two, [{ id: 'G001' }, { id: 'BRA' }]) },
     })
     const failure = await failureOf(imf.connectors.series('imf', 'IMF.RES,PCPS/*.PGOLD.A'))
-    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 400 })
+    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 404 })
     expect(failure.message).toContain(
       '2 series of International Monetary Fund: IMF.RES,PCPS/G001.PGOLD.A, IMF.RES,PCPS/BRA.PGOLD.A.',
     )

@@ -88,7 +88,7 @@ describe('a limit of 25 a day', () => {
     expect(await failureOf(at.connectors.browse('dbnomics', ''))).toMatchObject({ code: 'provider_down' })
     expect(at.upstream.requests).toHaveLength(3)
     expect(at.connectors.limit('dbnomics').remaining).toBe(22)
-    expect(await failureOf(at.connectors.browse('dbnomics', '..'))).toMatchObject({ status: 400 })
+    expect(await failureOf(at.connectors.browse('dbnomics', '..'))).toMatchObject({ status: 404 })
     expect(at.connectors.limit('dbnomics').remaining).toBe(22)
     await at.upstream.close()
     expect(await failureOf(at.connectors.browse('dbnomics', 'x'))).toMatchObject({ code: 'provider_down' })

@@ -179,7 +179,7 @@ describe('norges-bank', () => {
   it('names the series that a wildcard matches', async () => {
     await using at = await open()
     const failure = await failureOf(at.connectors.series('norges-bank', 'EXR/B..NOK.SP'))
-    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 400 })
+    expect(failure).toMatchObject({ code: 'invalid_series_id', status: 404 })
     expect(failure.message).toContain('matches 2 series of Norges Bank: EXR/B.USD.NOK.SP, EXR/B.DKK.NOK.SP.')
   })
 

@@ -45,6 +45,25 @@ test('csv is read while it still arrives', async () => {
   expect(leftovers(place.engine, place.directory)).toEqual([])
 })
 
+test('an upload is given up also while nothing of it comes', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  for (const mebibytes of [1, ENOUGH]) {
+    const gone = new AbortController()
+    const silent = Promise.withResolvers<never>()
+    const body = (async function* () {
+      yield Buffer.from('n,text\n')
+      yield* lines(mebibytes)
+      setTimeout(() => gone.abort(), 50)
+      yield await silent.promise
+    })()
+    const written = dataset.replace({ body, format: 'csv', signal: gone.signal })
+    await expect(written).rejects.toMatchObject({ code: 'cancelled' })
+    expect(leftovers(place.engine, place.directory)).toEqual([])
+    silent.reject(new Error('It ended after all.'))
+  }
+})
+
 test('what the beginning does not show still decides the types', async () => {
   await using place = await openWorkplace()
   const dataset = newDataset(place.engine)

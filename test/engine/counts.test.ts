@@ -29,6 +29,31 @@ test('a filter is counted once for each version of each dataset', async () => {
   expect(reads).toHaveBeenCalledTimes(4)
 })
 
+test('a count that one caller gives up is not lost for another', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace(upload(1, 2, 3))
+  using query = dataset.query({ filter: 'n gt 1' })
+  const gone = new AbortController()
+  const first = query.count({ signal: gone.signal })
+  const second = query.count()
+  gone.abort()
+  await expect(first).rejects.toMatchObject({ code: 'cancelled' })
+  expect(await second).toBe(2)
+})
+
+test('a query counts once for those who ask at the same time', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace(upload(1, 2, 3))
+  const reads = vi.spyOn(await place.engine.executor(), 'rows')
+  using query = dataset.query({ filter: 'n gt 1' })
+  const { signal } = new AbortController()
+  expect(await Promise.all([query.count({ signal }), query.count({ signal })])).toEqual([2, 2])
+  expect(await query.count()).toBe(2)
+  expect(reads).toHaveBeenCalledTimes(1)
+})
+
 test('a count that failed is read again', async () => {
   await using place = await openWorkplace()
   const dataset = newDataset(place.engine)

@@ -206,6 +206,10 @@ describe('messages about types', () => {
       "Made gt 'May'",
       "At position 6: 'gt' can't compare Made (date) with 'May' (string). A date is written without quotes, as 2024-02-29.",
     ],
+    [
+      "Stock eq 'x'",
+      "At position 7: 'eq' can't compare Stock (integer) with 'x' (string). An integer is written without quotes, as 5.",
+    ],
     ['Sold eq 1', "At position 6: 'eq' can't compare Sold (boolean) with 1 (integer). Write true or false."],
     [
       'Made gt 2024',

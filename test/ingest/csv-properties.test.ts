@@ -74,24 +74,30 @@ test('every table that is written as csv is read as it was', async () => {
 
 test('it makes no difference where a file is cut into buffers', () => {
   fc.assert(
-    fc.property(table, fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 9 }), (rows, end, size) => {
-      const lines = rows.map((row) => row.map((value) => written(value, false)).join(','))
-      const bytes = Buffer.from(lines.join(end) + end)
-      const fields = rows[0]!.map((_, index) => ({ name: `n${index}`, type: undefined, nullable: true }))
-      const whole = new CsvScan(fields, 0x2c, 'none')
-      whole.feed(Buffer.concat([bytes, Buffer.alloc(1)]), bytes.length, true)
-      const pieces = new CsvScan(fields, 0x2c, 'none')
-      let held = Buffer.alloc(0)
-      for (let at = 0; ; at += size) {
-        const final = at >= bytes.length
-        const piece = Buffer.concat([held, bytes.subarray(at, at + size), Buffer.alloc(1)])
-        const used = pieces.feed(piece, piece.length - 1, final)
-        held = Buffer.from(piece.subarray(used, piece.length - 1))
-        if (final) break
-      }
-      expect(held.length).toBe(0)
-      expect(pieces.findings).toEqual(whole.findings)
-    }),
+    fc.property(
+      table,
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 40 }),
+      (rows, end, always, size) => {
+        const lines = rows.map((row) => row.map((value) => written(value, always)).join(','))
+        const bytes = Buffer.from(lines.join(end) + end)
+        const fields = rows[0]!.map((_, index) => ({ name: `n${index}`, type: undefined, nullable: true }))
+        const whole = new CsvScan(fields, 0x2c, 'none')
+        whole.feed(Buffer.concat([bytes, Buffer.alloc(1)]), bytes.length, true)
+        const pieces = new CsvScan(fields, 0x2c, 'none')
+        let held = Buffer.alloc(0)
+        for (let at = 0; ; at += size) {
+          const final = at >= bytes.length
+          const piece = Buffer.concat([held, bytes.subarray(at, at + size), Buffer.alloc(1)])
+          const used = pieces.feed(piece, piece.length - 1, final)
+          held = Buffer.from(piece.subarray(used, piece.length - 1))
+          if (final) break
+        }
+        expect(held.length).toBe(0)
+        expect(pieces.findings).toEqual(whole.findings)
+      },
+    ),
     { numRuns: 20 * runs },
   )
 })

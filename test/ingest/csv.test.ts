@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { column, declared, useBench } from './helper.ts'
 
@@ -134,6 +135,7 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
       '400 invalid_upload: The file is UTF-16; save it as UTF-8.',
     )
+    expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(/The file is gzip: unpack it/)
   })
 
   test('a value that its declared type does not take, with row, column, value and type', async () => {

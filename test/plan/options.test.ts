@@ -25,6 +25,7 @@ describe('$select', () => {
   test('is all columns where it is absent or *', () => {
     expect(check({}).select).toEqual([0, 1, 2, 3, 4, 5])
     expect(check({ select: '*' }).select).toEqual([0, 1, 2, 3, 4, 5])
+    expect(checkOptions({ select: '*' }, []).select).toEqual([])
   })
 
   test('lists every column that does not exist, once each', () => {

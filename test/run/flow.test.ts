@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import type { Executor } from '../../engine/run/index.ts'
@@ -167,6 +167,19 @@ describe.each([
     if (process.platform === 'linux') expect(handles()).toBeLessThanOrEqual(before + 2)
     expect(await executor.engineMemory()).toBeLessThan(32 << 20)
     expect(readdirSync(`${executor.directory}/tmp`)).toEqual([])
+  })
+
+  it('ends what is just being started when it is closed', async () => {
+    for (let round = 0; round < 6; round++) {
+      const made = await openTestExecutor({ source })
+      const starting = Array.from({ length: 4 }, () => rejection(made.bytes(MANY, 'csv', { steady })))
+      for (let turn = 0; turn < round; turn++) await nextTurn()
+      await made.close()
+      for (const error of await Promise.all(starting)) {
+        if (error !== undefined) expect(error).toMatchObject({ code: 'cancelled' })
+      }
+      expect(made.stats()).toMatchObject(UNDER_WAY)
+    }
   })
 
   it('ends what is under way when it is closed', async () => {

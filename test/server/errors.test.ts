@@ -45,6 +45,7 @@ describe('requests that are wrong in themselves', () => {
   it('no body at all is 400', async () => {
     expectError(await at.call(ada, 'POST', '/repositories'), 400, 'invalid_body')
     expectError(await post('', json), 400, 'invalid_body')
+    expect((await post('', json)).json().error).toBe('The body must be an object; it is empty or null.')
   })
 
   it('names that JSON parsers treat specially are unknown fields', async () => {
@@ -68,6 +69,18 @@ describe('requests that are wrong in themselves', () => {
     ).toBe(201)
   })
 
+  it.each([
+    ['another charset', { 'content-type': 'application/json; charset=latin1' }],
+    ['a coding', { ...json, 'content-encoding': 'gzip' }],
+  ])('%s of JSON is 415', async (_name, headers) => {
+    expectError(await post('{"name":"x"}', headers as Record<string, string>), 415, 'unsupported_media_type')
+    const lost = await at.call(ada, 'POST', '/nowhere', {
+      body: '{}',
+      headers: headers as Record<string, string>,
+    })
+    expectError(lost, 404, 'unknown_path')
+  })
+
   it('a body past the limit is 413', async () => {
     expectError(
       await post(JSON.stringify({ name: 'x', description: 'd'.repeat(3_000) }), json),
@@ -83,7 +96,9 @@ describe('requests that are wrong in themselves', () => {
     expectError(response, 405, 'method_not_allowed')
     expect(response.headers['allow']).toBe('DELETE, GET, HEAD, PUT')
     expect((await at.call(ada, 'DELETE', '/datasets')).headers['allow']).toBe('GET, HEAD, POST')
-    expect((await at.call(ada, 'POST', '/datasets/1/data/')).statusCode).toBeGreaterThanOrEqual(400)
+    for (const method of ['GET', 'POST', 'PATCH']) {
+      expectError(await at.call(ada, method, '/datasets/1/data/'), 404, 'unknown_path')
+    }
   })
 
   it('a method that nobody uses is refused, not a 500', async () => {

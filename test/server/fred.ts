@@ -24,11 +24,14 @@ export const routes: Routes = {
   '/fred/category/children': (hit: Hit) =>
     hit.query.get('api_key') === 'wrong'
       ? badKey
-      : {
-          body: {
-            categories: hit.query.get('category_id') === '0' ? [{ id: 13, name: 'Trade', notes: 'All' }] : [],
+      : hit.query.get('api_key') === 'unchecked-key-01'
+        ? { status: 503, body: 'Down for maintenance' }
+        : {
+            body: {
+              categories:
+                hit.query.get('category_id') === '0' ? [{ id: 13, name: 'Trade', notes: 'All' }] : [],
+            },
           },
-        },
   '/fred/category/series': (hit: Hit) => ({
     body: {
       count: 1500,

@@ -63,6 +63,7 @@ describe('GET /providers/{slug}/browse', () => {
   it('with series=true gives series, 200 of them unless it is said otherwise', async () => {
     const page = (await get('/providers/fred/browse?path=13&series=true')).json()
     expect(page).toMatchObject({ provider: 'fred', path: '13', total: 1500, limit: 200, offset: 0 })
+    expect(Object.keys(page)).toEqual(['provider', 'path', 'total', 'limit', 'offset', 'series'])
     expect(page.series).toHaveLength(200)
     expect(page.series[0]).toEqual({
       series_id: 'S0',
@@ -133,6 +134,17 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
     expect((await get('/providers/fred/series/GNPCA?$filter=nope eq 1')).statusCode).toBe(400)
   })
 
+  it.each([
+    '$filter=nope eq 1',
+    '$filter=value gt',
+    '$select=x',
+    '$top=1&$last=1',
+  ])('refuses %s before the provider is asked', async (options) => {
+    const before = at.upstream.requests.length
+    expect((await get(`/providers/fred/series/NEVER?${options}`)).statusCode).toBe(400)
+    expect(at.upstream.requests.length).toBe(before)
+  })
+
   it('gives the observations in the other formats', async () => {
     const csv = await get('/providers/fred/series/GNPCA?$format=csv')
     expect(csv.body).toBe(
@@ -182,6 +194,9 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
     const unknown = await get('/providers/fred/series/NOPE')
     expect(unknown.statusCode).toBe(404)
     expect(unknown.json().code).toBe('series_not_found')
+    const impossible = await get('/providers/fred/series/no$such')
+    expect(impossible.statusCode).toBe(404)
+    expect(impossible.json().code).toBe('invalid_series_id')
     const malformed = await get('/providers/fred/series/%zz')
     expect(malformed.statusCode).toBe(400)
     expect(malformed.json()).toEqual({ error: expect.any(String), code: 'invalid_url' })

@@ -1,6 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hit, Reply } from '../connectors/upstream.ts'
 import { fredPlatform } from './fred.ts'
-import { dataset, type Platform } from './platform.ts'
+import { basic, dataset, type Platform } from './platform.ts'
+
+type Answering = (hit: Hit) => Reply
 
 let at: Platform
 let ada: string
@@ -47,6 +51,31 @@ describe('series saved as rows', () => {
     })
     expect(response.statusCode).toBe(404)
     expect((await get(`/datasets/${id}`)).json()).toEqual(before)
+  })
+
+  it('asks for no others once one of them has failed', async () => {
+    const { id } = await dataset(at, ada)
+    const { routes } = at.upstream
+    const answer = routes['/fred/series'] as Answering
+    at.upstream.routes = {
+      ...routes,
+      '/fred/series': (hit) => {
+        const known = hit.query.get('series_id') !== 'NOPE'
+        if (known) hit.query.set('series_id', 'GNPCA')
+        return answer(hit)
+      },
+    }
+    const series = ['NOPE', ...Array.from({ length: 80 }, (_, n) => `S${n}`)]
+    const response = await fetch(`${await at.listen()}/datasets/${id}/data`, {
+      method: 'PUT',
+      headers: { authorization: basic(ada), 'content-type': 'application/json' },
+      body: JSON.stringify({ provider: 'fred', series }),
+    })
+    expect(response.status).toBe(404)
+    await delay(500)
+    at.upstream.routes = routes
+    const asked = at.upstream.requests.filter((hit) => hit.path === '/fred/series/observations')
+    expect(asked.length).toBeLessThan(8)
   })
 
   it.each([

@@ -209,6 +209,16 @@ describe('a download', () => {
     await idle()
   })
 
+  it('leaves nothing behind when its rows are there but can not be counted', async () => {
+    const filter = encodeURIComponent(`10 div (n sub ${ROWS - 5}) lt 1000`)
+    const answer = await open(`?$top=5&$filter=${filter}`)
+    expect(answer.statusCode).toBe(400)
+    answer.resume()
+    await idle()
+    const statistics = async () => (await at.engine.stats()).executor
+    await expect.poll(statistics).toMatchObject({ exports: 0, statements: 0 })
+  })
+
   it('leaves nothing behind when it is broken off anywhere, from either end', {
     timeout: 600_000,
   }, async () => {
@@ -312,7 +322,11 @@ it('a request line of 128 KiB is accepted, a longer one is 431 in our shape', as
   expect(await refused.json()).toEqual({ error: expect.any(String), code: 'headers_too_large' })
 })
 
-it('what is no HTTP is 400 in our shape', async () => {
+it.each([
+  ['what is no HTTP', 'NONSENSE', 'bad_request'],
+  ['a blank in a URL', "GET /datasets/1/data?$filter=word eq 'x' HTTP/1.1", 'invalid_url'],
+  ['a letter outside of ASCII in a URL', 'GET /datasets/1/data?$select=größe HTTP/1.1', 'invalid_url'],
+])('%s is 400 in our shape', async (_name, line, code) => {
   const text = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let received = ''
@@ -320,8 +334,8 @@ it('what is no HTTP is 400 in our shape', async () => {
       received += chunk
     })
     socket.on('close', () => resolve(received))
-    socket.write('NONSENSE\r\n\r\n')
+    socket.write(`${line}\r\nHost: x\r\n\r\n`)
   })
   expect(text).toMatch(/^HTTP\/1\.1 400 /)
-  expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code: 'bad_request' })
+  expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code })
 })

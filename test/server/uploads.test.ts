@@ -68,6 +68,7 @@ describe('forms', () => {
     ['an unknown type', { 'content-type': 'application/pdf' }],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['another charset', { 'content-type': 'text/csv; charset=iso-8859-1' }],
+    ['csv without a header', { 'content-type': 'text/csv; header=absent' }],
     ['another coding', { 'content-type': 'text/csv', 'content-encoding': 'br' }],
     ['gzip around Parquet', { 'content-type': 'application/vnd.apache.parquet', 'content-encoding': 'gzip' }],
   ])('%s is 415', async (_name, headers) => {
@@ -177,6 +178,26 @@ describe('over a real connection', () => {
     expect((await at.call(ada, 'GET', `/datasets/${id}`)).json()).toEqual(before)
     await until(() => leftovers().length === 0)
     await until(() => at.log.some((line) => line['cut'] === true && line['status'] === 499))
+  })
+
+  it.each([
+    ['POST', '/repositories', 'application/json'],
+    ['PUT', '/datasets/ID/data', 'text/csv'],
+  ])('a body of %s %s that breaks off is no error of ours', async (method, path, type) => {
+    const before = at.log.length
+    const request = httpRequest(`${address}${path.replace('ID', String(id))}`, {
+      method,
+      headers: { authorization: basic(ada), 'content-type': type, 'transfer-encoding': 'chunked' },
+      agent: false,
+    })
+    request.on('error', () => {})
+    request.write('{"na')
+    await delay(150)
+    request.destroy()
+    const lines = () => at.log.slice(before)
+    await until(() => lines().some((line) => line['status'] === 499))
+    await delay(50)
+    expect(lines().filter((line) => Number(line['level']) >= 40)).toEqual([])
   })
 
   it('an upload that stalls is 408 after the limit, and changes nothing', async () => {

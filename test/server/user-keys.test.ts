@@ -48,6 +48,13 @@ describe('/user-keys', () => {
     expect((await get('/user-keys')).json()).toEqual([])
   })
 
+  it('are saved while the provider can not check them', async () => {
+    const saved = await put('unchecked-key-01')
+    expect(saved.statusCode).toBe(200)
+    expect((await get('/user-keys')).json()).toEqual([saved.json()])
+    await at.call(ada, 'DELETE', '/user-keys/fred')
+  })
+
   it('two changes at the same time: one wins, the other is 409', async () => {
     for (const slug of ['fred', 'alphavantage']) {
       const answers = await Promise.all([put('first-key-000001', slug), put('second-key-000002', slug)])
@@ -75,6 +82,12 @@ describe('/user-keys', () => {
     expect((await at.call(ada, 'PUT', '/user-keys/fred', { json })).statusCode).toBe(400)
   })
 
+  it('must be of printable ASCII, which the message says in words', async () => {
+    expect((await put('a b')).json().error).toBe(
+      'key must be letters, digits and signs of ASCII, without blanks.',
+    )
+  })
+
   it('are encrypted at rest, and useless under another account, provider or secret', async () => {
     await put('plain-text-key-42')
     const database = at.engine.database
@@ -90,6 +103,9 @@ describe('/user-keys', () => {
       error: expect.stringMatching(/Save it again/),
       code: 'user_key_unreadable',
     })
+    // Nor does it hide the providers.
+    const listed = (await get('/providers', eve)).json()
+    expect(listed.find((one: { slug: string }) => one.slug === 'fred')).toMatchObject({ userKey: true })
     await at.call(ada, 'DELETE', '/user-keys/fred')
   })
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Engine, type EngineOptions, FORMATS, openEngine } from '../../engine/index.ts'
 import type { UploadFormat } from '../../engine/ingest/index.ts'
 
@@ -139,6 +139,22 @@ describe('closing', () => {
     expect(again.gc()).toMatchObject({ files: 0 })
   })
 
+  test.for([
+    ['server', 'gives up a merge that is under way', 8],
+    ['guest', 'waits for the merge that its write brought about', 1],
+  ] as const)('a %s %s', async ([role, , left]) => {
+    const engine = await open({ role })
+    const rows = dataset(engine)
+    const parts = () => readdirSync(join(directory, 'parts')).length
+    for (let n = 0; n < 8; n++) await rows.append(upload(CSV))
+    await vi.waitFor(() => expect(parts()).toBe(9), { interval: 1 })
+    await engine.close()
+    expect(parts()).toBe(left)
+    await using again = await open()
+    expect(again.dataset(rows.id).record.rowCount).toBe(8 * ROWS)
+    expect((await again.verify()).problems).toEqual([])
+  })
+
   test('waits for the writes under way', async () => {
     const engine = await open()
     const rows = dataset(engine)
@@ -148,6 +164,15 @@ describe('closing', () => {
     await using again = await open()
     expect(again.dataset(rows.id).record.rowCount).toBe(2 * ROWS)
     expect((await again.verify()).problems).toEqual([])
+  })
+
+  test('ends a verification that is under way', async () => {
+    const engine = await open()
+    const rows = dataset(engine)
+    for (let n = 0; n < 3; n++) await rows.append(upload(CSV))
+    const verified = engine.verify()
+    await Promise.all([expect(verified).rejects.toMatchObject({ code: 'cancelled' }), engine.close()])
+    await (await open()).close()
   })
 
   test('refuses what comes later, in words', async () => {

@@ -1,14 +1,14 @@
-import { EngineError } from '../errors.ts'
+import { EngineError } from './errors.ts'
 
-/** Writes under way, so that closing can wait for them. */
-export class Writes {
+/** Work that is under way, so that closing can wait for it. */
+export class UnderWay {
   readonly #running = new Set<Promise<unknown>>()
   #ended = false
 
   /** @throws EngineError `cancelled` after the end */
-  async run<T>(write: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#ended) throw new EngineError('cancelled', 'The data directory is being closed.')
-    const running = write()
+    const running = work()
     this.#running.add(running)
     try {
       return await running
@@ -17,7 +17,7 @@ export class Writes {
     }
   }
 
-  /** Refuses others from here on; resolves when those under way are done. */
+  /** Refuses other work from here on; resolves when all that is under way is done. */
   async end(): Promise<void> {
     this.#ended = true
     await Promise.allSettled(this.#running)

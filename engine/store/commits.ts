@@ -1,0 +1,129 @@
+import { rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Part, Version } from '../catalog/records.ts'
+import type { Versions } from '../catalog/versions.ts'
+import { storageFull } from '../ingest/file.ts'
+import type { Ingestor, IngestResult } from '../ingest/index.ts'
+import type { Column } from '../types.ts'
+import type { Background } from './background.ts'
+import type { Hold } from './hold.ts'
+import { partFile } from './layout.ts'
+import type { Leases } from './leases.ts'
+import { Semaphore } from './semaphore.ts'
+
+/** Ingests at once; each may use all cores, so more would only share them. */
+const INGESTS_AT_ONCE = 2
+
+export interface MadePart {
+  readonly part: Part
+  readonly columns: readonly Column[]
+}
+
+/** What a version is to hold. */
+export interface Content {
+  readonly columns: readonly Column[]
+  readonly parts: readonly Part[]
+}
+
+export interface CommitsPlace {
+  readonly hold: Hold
+  readonly versions: Versions
+  readonly leases: Leases
+  readonly background: Background
+  readonly ingestor: () => Promise<Ingestor>
+}
+
+/**
+ * How rows become visible: a part is registered, written and synced, then a commit names it. What no version names any
+ * more is removed behind the commits.
+ */
+export class Commits {
+  readonly #place: CommitsPlace
+  readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
+  /** Parts whose files are gone and whose entries in the catalog are to go. */
+  readonly #discarded = new Set<number>()
+
+  constructor(place: CommitsPlace) {
+    this.#place = place
+  }
+
+  /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
+  async makePart(
+    write: (
+      ingestor: Ingestor,
+      target: string,
+    ) => Promise<Omit<IngestResult, 'columns'> & { columns: readonly Column[] }>,
+  ): Promise<MadePart> {
+    const { hold, versions } = this.#place
+    const ingestor = await this.#place.ingestor()
+    using _ = await this.#ingests.enter()
+    const id = versions.newPart(hold.mark.id)
+    const target = partFile(hold.layout, id)
+    try {
+      const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
+      await sync(target)
+      await sync(hold.layout.parts)
+      const part = { id, rows, bytes, rawBytes }
+      versions.describePart(part)
+      return { part, columns }
+    } catch (error) {
+      this.#discard(id)
+      throw storageFull(error)
+    }
+  }
+
+  /**
+   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. A part
+   * that did not get into it is removed.
+   */
+  commit(
+    datasetId: number,
+    part: Part | undefined,
+    content: (current: Version) => Content | undefined,
+    number: (current: Version) => number = (current) => current.number + 1,
+  ): boolean {
+    const { hold, versions } = this.#place
+    let shown: Content | undefined
+    try {
+      shown = hold.database.transaction(() => {
+        const current = versions.current(datasetId)
+        const next = content(current)
+        if (next) versions.commit(datasetId, { ...next, number: number(current) })
+        return next
+      })
+      return shown !== undefined
+    } finally {
+      // An upload without rows makes a version of its own but needs no part.
+      if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
+      this.tidyLater()
+    }
+  }
+
+  /** Removes versions and parts that nothing needs any more. */
+  tidy(): void {
+    const { hold, versions, leases } = this.#place
+    for (const id of this.#discarded) versions.dropPart(id)
+    this.#discarded.clear()
+    leases.settle()
+    for (const id of versions.reclaim()) rmSync(partFile(hold.layout, id), { force: true })
+  }
+
+  tidyLater(): void {
+    this.#place.background.later(() => this.tidy())
+  }
+
+  #discard(part: number): void {
+    rmSync(partFile(this.#place.hold.layout, part), { force: true })
+    this.#discarded.add(part)
+    this.tidyLater()
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

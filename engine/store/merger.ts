@@ -1,0 +1,69 @@
+import { sameColumns } from '../columns.ts'
+import { EngineError } from '../errors.ts'
+import type { Commits } from './commits.ts'
+import { type Layout, partFile } from './layout.ts'
+import type { Leases } from './leases.ts'
+import { partsToMerge } from './merge.ts'
+
+/** Merges small parts at the end of datasets. The rows stay the same. */
+export class Merger {
+  readonly #layout: Layout
+  readonly #leases: Leases
+  readonly #commits: Commits
+  readonly #merging = new Set<number>()
+  readonly #giveUp = new AbortController()
+
+  constructor(layout: Layout, leases: Leases, commits: Commits) {
+    this.#layout = layout
+    this.#leases = leases
+    this.#commits = commits
+  }
+
+  /** Merges as often as there are enough parts. */
+  async merge(datasetId: number): Promise<void> {
+    if (this.#giveUp.signal.aborted || this.#merging.has(datasetId)) return
+    this.#merging.add(datasetId)
+    try {
+      while (await this.#mergeOnce(datasetId));
+    } catch (error) {
+      // Merging is a convenience: the dataset is whole without it. A deleted dataset, a full disk or a stop ends it.
+      if (!(error instanceof EngineError)) throw error
+    } finally {
+      this.#merging.delete(datasetId)
+    }
+  }
+
+  /** Ends what is under way; nothing is merged any more. */
+  giveUp(): void {
+    this.#giveUp.abort()
+  }
+
+  /** Whether there may be more to merge. */
+  async #mergeOnce(datasetId: number): Promise<boolean> {
+    const { signal } = this.#giveUp
+    const lease = this.#leases.take(datasetId)
+    try {
+      const { columns, parts } = lease.version
+      const run = partsToMerge(parts)
+      if (run.length === 0) return false
+      const files = run.map((part) => partFile(this.#layout, part.id))
+      const made = await this.#commits.makePart((ingestor, target) =>
+        ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
+      )
+      const ids = run.map((part) => part.id)
+      return this.#commits.commit(
+        datasetId,
+        made.part,
+        (current) => {
+          const at = current.parts.findIndex((part) => part.id === ids[0])
+          const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
+          if (!still || !sameColumns(current.columns, columns)) return undefined
+          return { columns, parts: current.parts.toSpliced(at, ids.length, made.part) }
+        },
+        (current) => current.number,
+      )
+    } finally {
+      lease.release()
+    }
+  }
+}

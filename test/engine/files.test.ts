@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+
+const ROWS = 50_000
+const CSV = `n\n${Array.from({ length: ROWS }, (_, n) => `${n}\n`).join('')}`
+
+test('a query that can not write its file ends', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace({ format: 'csv', body: bytesOf(CSV) })
+  using query = dataset.query()
+  await expect(query.toFile(join(place.directory, 'nowhere/rows.csv'), 'csv')).rejects.toThrow(/ENOENT/)
+  expect((await place.engine.stats()).executor).toMatchObject({ exports: 0, statements: 0 })
+})
+
+test('two queries that write the same file at once leave that of one of them', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  await dataset.replace({ format: 'csv', body: bytesOf(CSV) })
+  using all = dataset.query()
+  using few = dataset.query({ top: 3 })
+  const folder = join(place.directory, 'out')
+  mkdirSync(folder)
+  const file = join(folder, 'rows.csv')
+  await Promise.all([all.toFile(file, 'csv'), few.toFile(file, 'csv')])
+  expect([CSV, 'n\n0\n1\n2\n']).toContain(readFileSync(file, 'utf8'))
+  expect(readdirSync(folder)).toEqual(['rows.csv'])
+})
+
+test('an engine that could not reach its folder works once it can', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  const temporary = join(place.directory, 'data/tmp')
+  renameSync(temporary, `${temporary}-away`)
+  writeFileSync(temporary, '')
+  const file = join(place.directory, 'rows.csv')
+  writeFileSync(file, CSV)
+  const memory = place.engine.relation([{ name: 'n', type: 'integer' }], [[1], [2]])
+  const count = async () => {
+    using query = memory.query({ filter: 'n gt 1' })
+    return await query.count()
+  }
+  await expect(count()).rejects.toThrow()
+  rmSync(temporary)
+  renameSync(`${temporary}-away`, temporary)
+  expect(await count()).toBe(1)
+  await dataset.replace({ format: 'csv', body: { file } })
+  expect(dataset.record.rowCount).toBe(ROWS)
+})
