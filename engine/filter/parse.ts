@@ -15,7 +15,7 @@ import {
   parseTime,
 } from './literals.ts'
 import { precedence } from './operators.ts'
-import { tokenize } from './tokens.ts'
+import { isBlank, tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
 import { singleQuotes } from './unknown.ts'
 
@@ -248,10 +248,6 @@ function literalValue({ tokenType, image, startOffset: at }: IToken): LiteralVal
 
 function unquote(image: string): string {
   return image.slice(1, -1).replaceAll("''", "'")
-}
-
-function isBlank(character: string | undefined): boolean {
-  return character === ' ' || character === '\t'
 }
 
 function nodes(elements: readonly CstElement[] | undefined): readonly CstNode[] {

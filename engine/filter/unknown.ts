@@ -1,4 +1,5 @@
 import { EngineError } from '../errors.ts'
+import { excerpt } from './errors.ts'
 import { functionRow } from './functions.ts'
 import { durationMicros } from './literals.ts'
 
@@ -26,7 +27,7 @@ const WORD_LITERALS: Readonly<Record<string, string>> = {
 
 function hintFor(name: string, at: number, text: string): string | undefined {
   if (text[at] === '"') {
-    return WHERE_VALUES_STAND.test(text.slice(0, at)) ? singleQuotes(name) : undefined
+    return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at)) ? singleQuotes(name) : undefined
   }
   const word = name.toLowerCase()
   if (Object.hasOwn(WORD_LITERALS, word)) return `The literal is written ${WORD_LITERALS[word]}.`
@@ -35,10 +36,13 @@ function hintFor(name: string, at: number, text: string): string | undefined {
   return row?.constant && `${row.name}() is a function: write its parentheses, too.`
 }
 
+/** Characters before a name that are looked at. */
+const NEAR = 20
+
 /** Behind a comparison, and as a later argument. */
 const WHERE_VALUES_STAND = /(?:[ \t](?:eq|ne|gt|ge|lt|le)[ \t]+|,[ \t]*|[ \t]in[ \t]+\([ \t]*)$/i
 
 /** What to say where a text was put in double quotes. */
 export function singleQuotes(text: string): string {
-  return `Double quotes are for names; a text stands in single ones: '${text.replaceAll("'", "''")}'.`
+  return `Double quotes are for names; a text stands in single ones: '${excerpt(text.replaceAll("'", "''"))}'.`
 }

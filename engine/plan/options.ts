@@ -111,8 +111,11 @@ function parseOrderBy(text: string): OrderKey[] {
       }
       return { column: item.text, descending: direction[1]?.toLowerCase() === 'desc' }
     }
-    const [, column, direction] = /^(.*?)(?:[ \t]+(asc|desc))?$/is.exec(item.text)!
-    return { column: column!, descending: direction?.toLowerCase() === 'desc' }
+    // One blank alone: a row of them, tried from each of its places, would take time by the square of its length.
+    const direction = /[ \t](asc|desc)$/i.exec(item.text)
+    if (!direction) return { column: item.text, descending: false }
+    const column = item.text.slice(0, direction.index).trimEnd()
+    return { column, descending: direction[1]!.toLowerCase() === 'desc' }
   })
 }
 

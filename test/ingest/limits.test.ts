@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool, uploadFormatOf } from '../../engine/ingest/index.ts'
+import { acceptsValue } from '../../engine/ingest/values.ts'
 import { useBench } from './helper.ts'
 
 const bench = useBench()
@@ -134,4 +135,14 @@ test.each([
   ['a.txt', undefined],
 ])('the format of %s', (name, expected) => {
   expect(uploadFormatOf(name)).toEqual(expected)
+})
+
+test('a number of very many digits is looked at in no time', () => {
+  const zeros = '0'.repeat(100_000)
+  const start = process.cpuUsage()
+  expect(acceptsValue('decimal(10,2)', `1${zeros}1`)).toBe(false)
+  expect(acceptsValue('decimal(10,2)', `${zeros}1.${zeros}1`)).toBe(false)
+  expect(acceptsValue('decimal(10,2)', `${zeros}1.5${zeros}`)).toBe(true)
+  expect(acceptsValue('decimal(10,2)', `${zeros}x`)).toBe(false)
+  expect(process.cpuUsage(start).user / 1000).toBeLessThan(1_000)
 })
