@@ -75,15 +75,18 @@ export async function serve(config: Config, log?: { write(line: string): void })
   })
   addGauges(services)
   const newRootKey = firstAccount(services.accounts, config.rootKey)
-  app = buildApp(services, log)
+  const listening = buildApp(services, log)
+  opened.defer(() => listening.close())
+  app = listening
   const rootKeyHolds = config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name === ROOT
   if (config.rootKey !== undefined && !rootKeyHolds) {
-    app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
+    listening.log.warn(
+      'PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.',
+    )
   }
-  await app.listen({ host: config.host, port: config.port })
+  await listening.listen({ host: config.host, port: config.port })
 
   const parts = opened.move()
-  const listening = app
   let closing: Promise<void> | undefined
   return {
     url: urlOf(listening, config.host),
@@ -98,7 +101,6 @@ export async function serve(config: Config, log?: { write(line: string): void })
         services.exports.gate.close()
         services.uploads.gate.close()
         await services.lifecycle.drain(config.timeouts.shutdown)
-        await listening.close()
         await parts[Symbol.asyncDispose]()
       })()
       return closing
