@@ -9,7 +9,8 @@ export interface DeclaredColumn {
   readonly description?: string
 }
 
-export const MOST_COLUMNS = 10_000
+/** More than a sheet of xlsx has, so that it's the format that is refused, not the table. */
+export const MOST_COLUMNS = 20_000
 const LONGEST_COLUMN_NAME = 1_000
 
 /**

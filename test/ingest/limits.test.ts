@@ -56,9 +56,9 @@ describe('what would grow without end', () => {
   })
 
   test('a column for every row', async () => {
-    const rows = Array.from({ length: 10_001 }, (_, index) => `{"k${index}":1}`)
+    const rows = Array.from({ length: 20_001 }, (_, index) => `{"k${index}":1}`)
     expect(await bench.refusal('ndjson', rows.join('\n'))).toBe(
-      '400 invalid_upload: Row 10001 has a key "k10000", which would be column 10001: too many.',
+      '400 invalid_upload: Row 20001 has a key "k20000", which would be column 20001: too many.',
     )
     expect(await bench.refusal('ndjson', `${rows.slice(1).join('\n')}\n${'{}\n'.repeat(20_000)}`)).toMatch(
       /^413 upload_too_large/,

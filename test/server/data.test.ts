@@ -23,6 +23,24 @@ const errorOf = async (query: string) => {
   return response.json().error as string
 }
 
+it('a table wider than a sheet is refused as xlsx before the first byte, and taken in another format', async () => {
+  const { repository } = await dataset(at, ada)
+  const columns = Array.from({ length: 16_385 }, (_, index) => ({ name: `c${index}`, type: 'integer' }))
+  const made = await at.call(ada, 'POST', '/datasets', {
+    json: { name: 'wide', repositoryId: repository, columns },
+  })
+  expect(made.statusCode).toBe(201)
+  const { id } = made.json()
+  const refused = await at.call(ada, 'GET', `/datasets/${id}/data?$format=xlsx`)
+  expect(refused.statusCode).toBe(400)
+  expect(refused.json()).toEqual({
+    error: expect.stringMatching(/16,384 columns, the result has 16,385/),
+    code: 'not_representable',
+  })
+  const whole = await at.call(ada, 'GET', `/datasets/${id}/data`)
+  expect(whole.body).toBe(`${columns.map(({ name }) => name).join()}\n`)
+})
+
 describe('formats', () => {
   it('csv is the default', async () => {
     const response = await get()

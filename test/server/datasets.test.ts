@@ -80,7 +80,7 @@ describe('POST /datasets', () => {
     [{ name: 'x', repositoryId: 1, columns: {} }, 'columns must be a list, not an object.'],
     [[], 'The body must be an object, not a list.'],
     ['text', 'The body must be an object, not text.'],
-    [null, 'The body must be an object, not null.'],
+    [null, 'The body must be an object; it is empty or null.'],
   ])('says what is wrong with %j', async (json, error) => {
     const response = await post(json)
     expect(response.statusCode).toBe(400)
