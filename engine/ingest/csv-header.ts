@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { CR, LF, LONGEST_RECORD, QUOTE } from './csv-scan.ts'
+import { CR, LF, LONGEST_RECORD, QUOTE } from './csv-bytes.ts'
 import { readStart } from './file.ts'
 import { malformed } from './values.ts'
 

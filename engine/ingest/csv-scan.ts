@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { ColumnType } from '../types.ts'
+import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './csv-bytes.ts'
 import {
   ALL_KINDS,
   acceptedKinds,
@@ -11,10 +12,6 @@ import {
   SAFE_LENGTH,
 } from './kinds.ts'
 import { acceptsValue, badValue, malformed, missingValue, quoteValue } from './values.ts'
-
-export const QUOTE = 0x22
-export const LF = 0x0a
-export const CR = 0x0d
 
 /** What one field of each record is to be. */
 export interface FieldPlan {
@@ -39,25 +36,6 @@ export interface CsvFindings {
   readonly quotedNewlines: boolean
   /** Line ends of both kinds occur, which DuckDB's reader does not take. */
   readonly mixedNewlines: boolean
-}
-
-/** A record longer than this is refused: DuckDB holds whole records, several at a time. */
-export const LONGEST_RECORD = 64 * 1024 * 1024
-
-/** In a transition table: the byte ends or interrupts the text. No state has this number. */
-const STOP = 0xffff
-
-/** The classifier with one row of 256 entries per state, so that a byte costs one look-up. */
-function transitions(stops: readonly number[]): Uint16Array {
-  const { next, classOf, kind, stride } = classifier()
-  const table = new Uint16Array(kind.length * 256)
-  for (let state = 0; state < kind.length; state++) {
-    for (let byte = 0; byte < 256; byte++) {
-      table[state * 256 + byte] = (next[state * stride + classOf[byte]!]! / stride) * 256
-    }
-    for (const byte of stops) table[state * 256 + byte] = STOP
-  }
-  return table
 }
 
 /**
@@ -401,17 +379,4 @@ export class CsvScan {
     const row = this.rows + 1
     return malformed(`Row ${row}: ${what}.`, { row })
   }
-}
-
-/** `end` without the bytes of a character that the buffer cuts in two. */
-export function wholeCharacters(buffer: Buffer, end: number): number {
-  for (let back = 1; back <= 3 && back <= end; back++) {
-    const byte = buffer[end - back]!
-    if (byte >= 0xc0) {
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-      return length > back ? end - back : end
-    }
-    if (byte < 0x80) return end
-  }
-  return end
 }

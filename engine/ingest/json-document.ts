@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { LONGEST_RECORD, wholeCharacters } from './csv-scan.ts'
+import { LONGEST_RECORD, wholeCharacters } from './csv-bytes.ts'
 import { INCOMPLETE, JsonReader } from './json-reader.ts'
 import type { JsonRows } from './json-rows.ts'
 import { malformed } from './values.ts'
