@@ -67,7 +67,8 @@ export async function exportBytes(
         ? local.encode(chunks, first, cursor)
         : around.pool.encode(id, recipe, chunks, first),
     turn(rows, first) {
-      if (!cursor.handle || first === 0 || !around.pool.warm) return undefined
+      // Packing takes far longer than fetching: who fetches next would wait for a thread that packs.
+      if (encoder.packing || !cursor.handle || first === 0 || !around.pool.warm) return undefined
       const { fetched, piece } = around.pool.turn(id, recipe, cursor.handle, rows, first)
       let cause: Promise<unknown> | undefined
       const fail = async (error: unknown): Promise<never> => {
