@@ -78,12 +78,13 @@ export class Query implements Disposable {
    * Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked, also by other
    * queries of the same version.
    */
-  async count({ signal }: RunOptions = {}): Promise<number> {
+  async count(options: RunOptions = {}): Promise<number> {
+    const { signal } = options
     const known = this.plan.matches ?? this.#count
     if (known !== undefined) return known
     if (this.#counting === undefined || this.#counting.signal !== signal) {
       const { counts, identity } = this.#context
-      const read = () => this.#read({ signal })
+      const read = () => this.#read(options)
       this.#counting = { signal, count: counts?.of(identity, this.plan, read) ?? read() }
     }
     const counting = this.#counting
