@@ -1,5 +1,5 @@
 import { constants, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { copyFile, open } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivate } from '../catalog/database.ts'
@@ -8,6 +8,7 @@ import { storageFull } from '../ingest/file.ts'
 import { quoteLiteral } from '../types.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import type { Store } from './store.ts'
+import { sync } from './sync.ts'
 
 export interface BackupReport {
   readonly parts: number
@@ -108,13 +109,4 @@ async function copyPart(from: Layout, to: Layout, id: number): Promise<'copied' 
 
 function removeOthers(to: Layout, kept: ReadonlySet<string>): void {
   for (const name of readdirSync(to.parts)) if (!kept.has(name)) rmSync(join(to.parts, name), { force: true })
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
 import { storageFull } from '../ingest/file.ts'
@@ -10,6 +9,7 @@ import type { Hold } from './hold.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
 import { Semaphore } from './semaphore.ts'
+import { sync } from './sync.ts'
 
 /** Ingests at once; each may use all cores, so more would only share them. */
 const INGESTS_AT_ONCE = 2
@@ -116,14 +116,5 @@ export class Commits {
     rmSync(partFile(this.#place.hold.layout, part), { force: true })
     this.#discarded.add(part)
     this.tidyLater()
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -1,0 +1,11 @@
+import { open } from 'node:fs/promises'
+
+/** Resolves when a file, or the names in a folder, would be there after a power cut. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
