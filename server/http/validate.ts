@@ -48,8 +48,11 @@ function sentence(error: ErrorObject, whole: string): string {
       return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
     case 'minimum':
       return `${where} must be at least ${error.schema}; it is ${brief(error.data)}.`
-    case 'pattern':
-      return `${where} must be ${error.parentSchema?.['description']}.`
+    case 'pattern': {
+      // What the pattern stands for, in words; where there are none, the pattern itself.
+      const meant = error.parentSchema?.['description']
+      return meant ? `${where} must be ${meant}.` : `${where} ${error.message}.`
+    }
     default:
       return `${where} ${error.message}.`
   }
