@@ -8,9 +8,9 @@ import { providerLimits } from './accounts/provider-limits.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
-import { type Config, ConfigError } from './config.ts'
-import { isStorageFull } from './errors.ts'
-import { addGauges } from './gauges.ts'
+import { type Config, ConfigError } from './config/config.ts'
+import { isStorageFull } from './http/errors.ts'
+import { addGauges } from './metrics/gauges.ts'
 import { openServices } from './services.ts'
 
 export interface Server {

@@ -7,11 +7,11 @@ import { SERVER_STEPS } from './accounts/schema.ts'
 import { Usage } from './accounts/usage.ts'
 import { UserKeys } from './accounts/user-keys.ts'
 import { secretIn, Vault } from './accounts/vault.ts'
-import { type Config, ConfigError } from './config.ts'
-import { Exports } from './exports.ts'
-import { Lifecycle } from './lifecycle.ts'
-import { Metrics } from './metrics.ts'
-import { Uploads } from './uploads.ts'
+import { type Config, ConfigError } from './config/config.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { Exports } from './transfers/exports.ts'
+import { Lifecycle } from './transfers/lifecycle.ts'
+import { Uploads } from './transfers/uploads.ts'
 
 /** Everything that the routes work with. */
 export interface Services {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { EngineError } from '../../engine/index.ts'
-import { ServerError } from '../errors.ts'
+import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
 export interface Account {

@@ -1,5 +1,5 @@
-import type { Config, PlanLimits } from '../config.ts'
-import { ServerError } from '../errors.ts'
+import type { Config, PlanLimits } from '../config/config.ts'
+import { ServerError } from '../http/errors.ts'
 import type { Access } from './access.ts'
 import type { Account } from './accounts.ts'
 

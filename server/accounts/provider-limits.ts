@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LimitStore } from '../../connectors/index.ts'
-import { isStorageFull } from '../errors.ts'
+import { isStorageFull } from '../http/errors.ts'
 
 /** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
 export function providerLimits(database: DatabaseSync, now: () => number = Date.now): LimitStore {

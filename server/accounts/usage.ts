@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ServerError } from '../errors.ts'
+import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
 /** Rows set aside for a download under way. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { EngineError } from '../../engine/index.ts'
-import { ServerError } from '../errors.ts'
+import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 import type { Vault } from './vault.ts'
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Server, serve } from '../serve.ts'
 import { loadSamples } from './samples.ts'
 

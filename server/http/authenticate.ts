@@ -1,7 +1,7 @@
 import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account, Accounts } from '../accounts/accounts.ts'
-import { ServerError } from '../errors.ts'
+import { ServerError } from './errors.ts'
 import { apiKeyIn, rawQuery } from './query.ts'
 
 declare module 'fastify' {

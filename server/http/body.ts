@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ServerError } from '../errors.ts'
-import { jsonFault } from '../json-fault.ts'
+import { ServerError } from './errors.ts'
+import { jsonFault } from './json-fault.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,112 +1,160 @@
-import type { Socket } from 'node:net'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EngineError } from '../../engine/index.ts'
-import { errorAnswer, ServerError, type ServerErrorCode } from '../errors.ts'
-import type { Metrics } from '../metrics.ts'
-import { SECURITY_HEADERS } from './headers.ts'
-import type { Paths } from './paths.ts'
+import type { FastifyError } from 'fastify'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { databaseError, EngineError } from '../../engine/index.ts'
+import { withoutKeys } from '../accounts/keys.ts'
 
-/** Headers that describe the rows that were to come, not the error that comes instead. */
-const OF_THE_ROWS = [
-  'content-disposition',
-  'content-encoding',
-  'content-type',
-  'etag',
-  'row-count',
-  'server-timing',
-  'cache-control',
-  'vary',
-]
+/**
+ * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
+ * its HTTP status, and when it happens. The sentence that a user reads is written where it is thrown.
+ */
+export const SERVER_ERRORS = {
+  invalid_url: { status: 400, when: 'the path or the query string holds malformed percent-encoding' },
+  invalid_query: {
+    status: 400,
+    when: 'a query parameter is unknown, given twice, or not of the type that it must have',
+  },
+  invalid_json: { status: 400, when: 'a JSON body is malformed' },
+  invalid_body: {
+    status: 400,
+    when: 'a body lacks a required field, has an unknown one or one of a wrong type',
+  },
+  bad_request: { status: 400, when: 'the request is not HTTP as it should be' },
+  user_key_unreadable: {
+    status: 400,
+    when: "a saved provider key can't be decrypted, because the server's secret has changed",
+  },
+  unauthorized: { status: 401, when: 'the API key is missing, malformed, unknown or has been replaced' },
+  plan_limit: { status: 402, when: "the account's plan does not allow it; the message names the limit" },
+  forbidden: { status: 403, when: 'the account has no permission for it' },
+  unknown_path: { status: 404, when: 'there is nothing under this path' },
+  method_not_allowed: {
+    status: 405,
+    when: 'the path knows no such method; `Allow` names those that it knows',
+  },
+  request_timeout: { status: 408, when: 'the body of the request stopped coming' },
+  user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
+  account_exists: { status: 409, when: 'an account of that name exists already' },
+  body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
+  uri_too_long: { status: 414, when: 'the path is longer than the limit' },
+  unsupported_media_type: {
+    status: 415,
+    when: 'the `Content-Type` or the `Content-Encoding` is not one that the path takes',
+  },
+  headers_too_large: {
+    status: 431,
+    when: 'the request line and the headers together are larger than the limit',
+  },
+  busy: {
+    status: 503,
+    when: 'the server has more work than it may take on; `Retry-After` says when to come back',
+  },
+  shutting_down: { status: 503, when: 'the server is being stopped; `Retry-After` says when to come back' },
+} as const satisfies Record<string, { status: number; when: string }>
 
-/** Answers every error that is thrown while a request is handled, in one shape. */
-export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
-  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
-    // Fastify looks at the body of a request before it finds that it leads nowhere.
-    const wrongPath = request.is404 && isAboutBody(thrown)
-    const error = wrongPath
-      ? paths.refusal(request.method, request.url)
-      : request.raw.aborted && thrown.code === 'ECONNRESET'
-        ? new EngineError('cancelled', 'The client left.', { cause: thrown })
-        : thrown
-    const { status, headers, body } = errorAnswer(error)
-    metrics.refused(body.code)
-    if (status >= 500) {
-      const level = status === 500 ? 'error' : 'warn'
-      request.log[level]({ err: error, code: body.code }, 'request failed')
-    }
-    for (const name of OF_THE_ROWS) reply.removeHeader(name)
-    return reply.code(status).headers(headers).send(body)
-  })
-  app.setNotFoundHandler((request) => {
-    throw paths.refusal(request.method, request.url)
-  })
-}
+export type ServerErrorCode = keyof typeof SERVER_ERRORS
 
-const ABOUT_BODY: readonly string[] = [
-  'invalid_json',
-  'unsupported_media_type',
-] satisfies readonly ServerErrorCode[]
+/** An error with a stable code and, where they help, headers. `message` is a sentence for the user. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError'
+  readonly code: ServerErrorCode
+  readonly headers: Readonly<Record<string, string>>
 
-function isAboutBody(error: unknown): boolean {
-  const code = String((error as Partial<FastifyError>).code)
-  return code.startsWith('FST_') || ABOUT_BODY.includes(code)
-}
-
-/** Errors before routing, as a path with malformed percent-encoding; no hook has run for them. */
-export function answerFrameworkError(
-  error: FastifyError,
-  _request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const { status, headers, body } = errorAnswer(error)
-  reply
-    .code(status)
-    .headers({ ...SECURITY_HEADERS, ...headers })
-    .send(body)
-}
-
-/** Errors in reading HTTP itself, for which there is no request yet. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent
-  // An answer is under way: whatever is written now would become a part of it.
-  if (!socket.writable || busy || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
+  constructor(
+    code: ServerErrorCode,
+    message: string,
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.headers = options.headers ?? {}
   }
-  const { status, body } = errorAnswer(clientError(error.code))
-  const text = JSON.stringify(body)
-  const headers = {
-    ...SECURITY_HEADERS,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    connection: 'close',
+
+  get status(): number {
+    return SERVER_ERRORS[this.code].status
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${REASON[status] ?? 'Bad Request'}\r\n${lines.join('')}\r\n${text}`)
 }
 
-const REASON: Readonly<Record<number, string>> = {
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+/** An error as it goes to a client. */
+export interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { readonly error: string; readonly code: string }
 }
 
-function clientError(code: string | undefined): ServerError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
+/** Seconds after which a client should try again when the error itself doesn't know better. */
+const RETRY_AFTER = '5'
+
+const INTERNAL: ErrorAnswer = {
+  status: 500,
+  headers: {},
+  body: { error: 'Something went wrong on our side. It has been recorded.', code: 'internal' },
+}
+
+/**
+ * The one place where an error becomes an answer. Whatever was not raised on purpose is a 500 that says nothing: its
+ * message may hold a path, SQL or an address.
+ */
+export function errorAnswer(thrown: unknown): ErrorAnswer {
+  // The accounts' tables are asked directly, so a full disk comes as SQLite says it.
+  const error = databaseError(thrown)
+  if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
+  if (error instanceof EngineError) {
+    return error.status >= 500 && error.code === 'internal'
+      ? INTERNAL
+      : answer(error.status, error.message, error.code)
+  }
+  if (error instanceof ConnectorError) {
+    const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
+    return answer(error.status, error.message, error.code, headers)
+  }
+  const known = fastifyError(error)
+  return known ? answer(known.status, known.message, known.code) : INTERNAL
+}
+
+/** Whether it was for want of room that the database did not take something. */
+export function isStorageFull(thrown: unknown): boolean {
+  const error = databaseError(thrown)
+  return error instanceof EngineError && error.code === 'storage_full'
+}
+
+function answer(
+  status: number,
+  message: string,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer {
+  const all = status === 503 ? { 'retry-after': RETRY_AFTER, ...headers } : headers
+  // Messages quote what was asked for, and somebody may have put a key there.
+  return { status, headers: all, body: { error: withoutKeys(message), code } }
+}
+
+/** Errors that Fastify raises before a handler runs, in our words. */
+function fastifyError(error: unknown): ServerError | undefined {
+  switch ((error as FastifyError | undefined)?.code) {
+    case 'FST_ERR_VALIDATION':
+      return new ServerError('invalid_body', (error as FastifyError).message)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServerError(
-        'headers_too_large',
-        'The request line and the headers together are larger than the limit.',
+        'unsupported_media_type',
+        'The body must be JSON, sent with Content-Type: application/json.',
       )
-    // A blank in a URL ends it too early for the parser, a letter outside of ASCII is none of its characters.
-    case 'HPE_INVALID_URL':
-    case 'HPE_INVALID_CONSTANT':
-      return new ServerError(
-        'invalid_url',
-        'The URL is malformed: blanks and characters outside of ASCII are percent-encoded in it.',
-      )
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ServerError('request_timeout', 'The request did not arrive in time.')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServerError('body_too_large', 'The body of the request is larger than the limit.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ServerError('bad_request', 'The body is not as long as Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return new ServerError('invalid_url', 'The path holds malformed percent-encoding.')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
     default:
-      return new ServerError('bad_request', 'This is not HTTP as it should be.')
+      return isRefusal(error)
+        ? new ServerError('bad_request', 'The request is not one that can be handled.')
+        : undefined
   }
+}
+
+/** Fastify's other complaints about requests: not our fault. */
+function isRefusal(error: unknown): boolean {
+  const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
+  return String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
 }

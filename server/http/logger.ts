@@ -1,5 +1,5 @@
 import type { FastifyServerOptions } from 'fastify'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /** An error as it is logged. */
 interface LoggedError {

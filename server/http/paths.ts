@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { ServerError } from '../errors.ts'
+import { ServerError } from './errors.ts'
 
 /** Remembers which methods each path knows, to tell a wrong method (405) from a wrong path (404). */
 export class Paths {

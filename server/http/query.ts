@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts'
+import { ServerError } from './errors.ts'
 
 /** A parameter of a query string, as JSON Schema; the same that the OpenAPI document shows. */
 export interface ParameterSchema {

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifyInstance } from 'fastify'
-import { ServerError } from '../errors.ts'
+import { ServerError } from './errors.ts'
 
 /** One error is enough for a sentence; `verbose` keeps the value at fault. */
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true })

@@ -1,6 +1,6 @@
 import { CONNECTOR_ERRORS } from '../../connectors/errors.ts'
 import { ERRORS } from '../../engine/index.ts'
-import { SERVER_ERRORS } from '../errors.ts'
+import { SERVER_ERRORS } from '../http/errors.ts'
 
 /** A schema as plain data, JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>

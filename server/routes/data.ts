@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS } from '../../engine/index.ts'
-import { FORMAT_FACTS } from '../http/formats.ts'
 import { parameters } from '../http/query.ts'
-import { UPLOAD_TYPES } from '../http/upload-body.ts'
 import { errors, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
-import type { WriteMode } from '../uploads.ts'
+import { FORMAT_FACTS } from '../transfers/formats.ts'
+import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
+import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
+import { seriesUpload } from './providers/series-upload.ts'
 import { queryOptions, type RowQuery, rowParameters } from './query-options.ts'
 import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
-import { seriesUpload } from './series-upload.ts'
 
 const tags = ['Data']
 

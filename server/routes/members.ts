@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
 import type { Permission } from '../accounts/access.ts'
-import { ServerError } from '../errors.ts'
+import { ServerError } from '../http/errors.ts'
 import { empty, errors, json, listOf } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import { pathId, pathParameter } from './ids.ts'

@@ -2,7 +2,7 @@ import type { Repository } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import type { Usage } from '../accounts/usage.ts'
-import type { PlanLimits } from '../config.ts'
+import type { PlanLimits } from '../config/config.ts'
 import type { JsonSchema } from '../openapi/describe.ts'
 
 /** A schema whose every field is always there. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { ServerError } from '../errors.ts'
-import { stopping } from '../gate.ts'
+import { ServerError } from '../http/errors.ts'
 import { errors, json } from '../openapi/describe.ts'
 import type { Document } from '../openapi/document.ts'
 import { documentPage, PAGE_POLICY } from '../openapi/page.ts'
 import type { Services } from '../services.ts'
+import { stopping } from '../transfers/gate.ts'
 
 const tags = ['Service']
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../server/config.ts'
+import { ConfigError, readConfig } from '../../server/config/config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-config-'))
 const file = join(folder, 'config.json')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
 import { EngineError, ERRORS } from '../../engine/index.ts'
 import { parquetry } from '../../server/app.ts'
-import { errorAnswer, SERVER_ERRORS, ServerError } from '../../server/errors.ts'
+import { errorAnswer, SERVER_ERRORS, ServerError } from '../../server/http/errors.ts'
 import { basic, dataset, type Platform, platform } from './platform.ts'
 
 let at: Platform

@@ -3,8 +3,8 @@ import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { Transfer } from '../../server/http/transfer.ts'
-import { Lifecycle } from '../../server/lifecycle.ts'
+import { Lifecycle } from '../../server/transfers/lifecycle.ts'
+import { Transfer } from '../../server/transfers/transfer.ts'
 
 const server = createServer()
 beforeAll(async () => {

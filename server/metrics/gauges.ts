@@ -1,4 +1,4 @@
-import type { Services } from './services.ts'
+import type { Services } from '../services.ts'
 
 /** Adds the figures that are looked up when somebody asks. */
 export function addGauges({ metrics, exports, uploads, connectors, engine }: Services): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { jsonFault } from '../http/json-fault.ts'
 import {
   address,
   boolean,
@@ -13,7 +14,6 @@ import {
   type Reader,
   text,
 } from './config-reader.ts'
-import { jsonFault } from './json-fault.ts'
 
 export { ConfigError } from './config-reader.ts'
 

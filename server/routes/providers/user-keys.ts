@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { Transfer } from '../http/transfer.ts'
-import { empty, errors, json, listOf } from '../openapi/describe.ts'
-import type { Services } from '../services.ts'
-import { pathParameter } from './ids.ts'
-import { EXAMPLES, USER_KEY } from './records.ts'
+import { empty, errors, json, listOf } from '../../openapi/describe.ts'
+import type { Services } from '../../services.ts'
+import { Transfer } from '../../transfers/transfer.ts'
+import { pathParameter } from '../ids.ts'
+import { EXAMPLES, USER_KEY } from '../records.ts'
 
 const tags = ['User keys']
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
-import type { Lifecycle } from '../lifecycle.ts'
+import type { Lifecycle } from './lifecycle.ts'
 
 export interface TransferTimes {
   readonly stall: number

@@ -1,9 +1,9 @@
-import type { Caller, Connectors, ProviderInfo, UserKey } from '../connectors/index.ts'
-import type { Account } from './accounts/accounts.ts'
-import type { Plans } from './accounts/plans.ts'
-import type { UserKeys } from './accounts/user-keys.ts'
-import type { Config } from './config.ts'
-import { ServerError } from './errors.ts'
+import type { Caller, Connectors, ProviderInfo, UserKey } from '../../../connectors/index.ts'
+import type { Account } from '../../accounts/accounts.ts'
+import type { Plans } from '../../accounts/plans.ts'
+import type { UserKeys } from '../../accounts/user-keys.ts'
+import type { Config } from '../../config/config.ts'
+import { ServerError } from '../../http/errors.ts'
 
 interface Services {
   readonly config: Config

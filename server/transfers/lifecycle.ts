@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { ServerError } from './errors.ts'
+import { ServerError } from '../http/errors.ts'
 import { stopping } from './gate.ts'
 
 declare module 'fastify' {

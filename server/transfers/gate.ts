@@ -1,5 +1,5 @@
-import { EngineError } from '../engine/index.ts'
-import { ServerError } from './errors.ts'
+import { EngineError } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
 
 export interface GateLimits {
   /** Inside at once, in all and of one account. */

@@ -1,8 +1,8 @@
-import type { DeclaredColumn, Upload } from '../../engine/index.ts'
-import type { Account } from '../accounts/accounts.ts'
-import { ServerError } from '../errors.ts'
-import { callerOf } from '../providers.ts'
-import type { Services } from '../services.ts'
+import type { DeclaredColumn, Upload } from '../../../engine/index.ts'
+import type { Account } from '../../accounts/accounts.ts'
+import { ServerError } from '../../http/errors.ts'
+import type { Services } from '../../services.ts'
+import { callerOf } from './caller.ts'
 
 const COLUMNS: readonly DeclaredColumn[] = [
   { name: 'provider', type: 'string' },

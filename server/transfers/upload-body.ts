@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { UploadFormat } from '../../engine/index.ts'
-import { ServerError } from '../errors.ts'
-import { checkParameters } from './body.ts'
+import { checkParameters } from '../http/body.ts'
+import { ServerError } from '../http/errors.ts'
 
 /** What an upload may be sent as, and whether it may be compressed on the way. */
 export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {

@@ -1,0 +1,112 @@
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { errorAnswer, ServerError, type ServerErrorCode } from './errors.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import type { Paths } from './paths.ts'
+
+/** Headers that describe the rows that were to come, not the error that comes instead. */
+const OF_THE_ROWS = [
+  'content-disposition',
+  'content-encoding',
+  'content-type',
+  'etag',
+  'row-count',
+  'server-timing',
+  'cache-control',
+  'vary',
+]
+
+/** Answers every error that is thrown while a request is handled, in one shape. */
+export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
+  app.setErrorHandler<FastifyError>((thrown, request, reply) => {
+    // Fastify looks at the body of a request before it finds that it leads nowhere.
+    const wrongPath = request.is404 && isAboutBody(thrown)
+    const error = wrongPath
+      ? paths.refusal(request.method, request.url)
+      : request.raw.aborted && thrown.code === 'ECONNRESET'
+        ? new EngineError('cancelled', 'The client left.', { cause: thrown })
+        : thrown
+    const { status, headers, body } = errorAnswer(error)
+    metrics.refused(body.code)
+    if (status >= 500) {
+      const level = status === 500 ? 'error' : 'warn'
+      request.log[level]({ err: error, code: body.code }, 'request failed')
+    }
+    for (const name of OF_THE_ROWS) reply.removeHeader(name)
+    return reply.code(status).headers(headers).send(body)
+  })
+  app.setNotFoundHandler((request) => {
+    throw paths.refusal(request.method, request.url)
+  })
+}
+
+const ABOUT_BODY: readonly string[] = [
+  'invalid_json',
+  'unsupported_media_type',
+] satisfies readonly ServerErrorCode[]
+
+function isAboutBody(error: unknown): boolean {
+  const code = String((error as Partial<FastifyError>).code)
+  return code.startsWith('FST_') || ABOUT_BODY.includes(code)
+}
+
+/** Errors before routing, as a path with malformed percent-encoding; no hook has run for them. */
+export function answerFrameworkError(
+  error: FastifyError,
+  _request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { status, headers, body } = errorAnswer(error)
+  reply
+    .code(status)
+    .headers({ ...SECURITY_HEADERS, ...headers })
+    .send(body)
+}
+
+/** Errors in reading HTTP itself, for which there is no request yet. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent
+  // An answer is under way: whatever is written now would become a part of it.
+  if (!socket.writable || busy || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const { status, body } = errorAnswer(clientError(error.code))
+  const text = JSON.stringify(body)
+  const headers = {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${REASON[status] ?? 'Bad Request'}\r\n${lines.join('')}\r\n${text}`)
+}
+
+const REASON: Readonly<Record<number, string>> = {
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+function clientError(code: string | undefined): ServerError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ServerError(
+        'headers_too_large',
+        'The request line and the headers together are larger than the limit.',
+      )
+    // A blank in a URL ends it too early for the parser, a letter outside of ASCII is none of its characters.
+    case 'HPE_INVALID_URL':
+    case 'HPE_INVALID_CONSTANT':
+      return new ServerError(
+        'invalid_url',
+        'The URL is malformed: blanks and characters outside of ASCII are percent-encoded in it.',
+      )
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ServerError('request_timeout', 'The request did not arrive in time.')
+    default:
+      return new ServerError('bad_request', 'This is not HTTP as it should be.')
+  }
+}
