@@ -1,6 +1,6 @@
-import { type Arrival, arrived, arrivedWhole, newArrival } from './arrival.ts'
-import type { CsvFindings } from './csv-scan.ts'
-import type { ScanCsv } from './scan-tasks.ts'
+import type { CsvFindings } from './csv/scan.ts'
+import type { ScanCsv } from './csv/tasks.ts'
+import { type Arrival, arrived, arrivedWhole, newArrival } from './threads/arrival.ts'
 
 /** A scan that began before the whole file was there. */
 export interface EarlyScan {

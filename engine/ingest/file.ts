@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
-import { type Arrival, arrivalBeyond } from './arrival.ts'
+import { type Arrival, arrivalBeyond } from './threads/arrival.ts'
 
 const CHUNK = 1024 * 1024
 

@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts'
 import { cancelled } from '../run/errors.ts'
 import { FileSink } from './file.ts'
 import type { IngestRequest } from './request.ts'
-import { malformed } from './values.ts'
+import { malformed } from './text/accepts.ts'
 
 /**
  * Unpacks a gzip file next door, and stops where it unpacks to more than the limit.

@@ -1,5 +1,5 @@
 import type { Duck } from './duck.ts'
-import type { Workers } from './workers.ts'
+import type { Workers } from './threads/workers.ts'
 
 /** What every reader of a format works with. */
 export interface Tools {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvScan } from '../../engine/ingest/csv-scan.ts'
+import { CsvScan } from '../../engine/ingest/csv/scan.ts'
 import { useBench } from './helper.ts'
 
 const bench = useBench()

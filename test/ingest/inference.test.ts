@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inferType, kindOf } from '../../engine/ingest/kinds.ts'
+import { inferType, kindOf } from '../../engine/ingest/text/text-kinds.ts'
 import { column, declared, useBench } from './helper.ts'
 
 const bench = useBench()

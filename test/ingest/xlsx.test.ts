@@ -1,7 +1,7 @@
 import ExcelJS from 'exceljs'
 import { describe, expect, test } from 'vitest'
-import { serialMoment } from '../../engine/ingest/xlsx-number.ts'
-import { styleOfFormat } from '../../engine/ingest/xlsx-workbook.ts'
+import { styleOfFormat } from '../../engine/ingest/xlsx/book.ts'
+import { serialMoment } from '../../engine/ingest/xlsx/moments.ts'
 import { column, useBench } from './helper.ts'
 
 const bench = useBench()

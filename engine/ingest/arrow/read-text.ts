@@ -1,0 +1,238 @@
+import { type Data, DataType, type Decimal, type Field, type Timestamp, TimeUnit, Vector } from 'apache-arrow'
+import type { ColumnType } from '../../types.ts'
+import { malformed } from '../text/accepts.ts'
+
+/** Reads one value of a column's data as text; null where it is missing. */
+export type ReadText = (index: number) => string | null
+
+/**
+ * The column type for an Arrow type (Arrow columnar format 1.5): the same that DuckDB's types of the same meaning get.
+ * @throws EngineError `invalid_upload` for unions and whatever else has no counterpart
+ */
+export function typeOfArrow(field: Field): ColumnType {
+  const type: DataType = field.type
+  if (DataType.isDictionary(type)) return typeOfArrow({ ...field, type: type.dictionary } as Field)
+  if (DataType.isInt(type)) return type.bitWidth === 64 && !type.isSigned ? 'decimal(20,0)' : 'integer'
+  if (DataType.isFloat(type)) return 'double'
+  if (DataType.isDecimal(type)) return isWide(type) ? 'string' : `decimal(${type.precision},${type.scale})`
+  if (DataType.isBool(type)) return 'boolean'
+  if (isText(type) || DataType.isNull(type)) return 'string'
+  if (DataType.isInterval(type) || DataType.isDuration(type)) return 'string'
+  if (isBinary(type)) return 'binary'
+  if (DataType.isDate(type)) return 'date'
+  if (DataType.isTime(type)) return 'time'
+  if (DataType.isTimestamp(type)) return type.timezone ? 'timestamptz' : 'timestamp'
+  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return 'json'
+  throw malformed(
+    `Column ${JSON.stringify(field.name)} has the Arrow type ${String(type)}, which is not known here.`,
+  )
+}
+
+function isText(type: DataType): boolean {
+  return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)
+}
+
+function isBinary(type: DataType): boolean {
+  return (
+    DataType.isBinary(type) ||
+    DataType.isLargeBinary(type) ||
+    DataType.isBinaryView(type) ||
+    DataType.isFixedSizeBinary(type)
+  )
+}
+
+function isList(type: DataType): boolean {
+  return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type)
+}
+
+/** Decimals that no decimal(p,s) of ours holds. */
+function isWide(type: Decimal): boolean {
+  return type.precision > 38 || type.scale < 0 || type.scale > type.precision
+}
+
+/** A reader of one batch's column. Its texts are those that the csv of the same type would have. */
+export function textReader(data: Data): ReadText {
+  const read = valueReader(data)
+  return data.nullCount === 0 ? read : (index) => (data.getValid(index) ? read(index) : null)
+}
+
+function valueReader(data: Data): ReadText {
+  const { type, values } = data
+  if (DataType.isDictionary(type)) {
+    const readers = data.dictionary!.data.map((chunk) => ({ length: chunk.length, read: textReader(chunk) }))
+    return (index) => {
+      let at = Number(values[index])
+      for (const { length, read } of readers) {
+        if (at < length) return read(at)
+        at -= length
+      }
+      throw malformed('A dictionary of the Arrow stream has no value for an index.')
+    }
+  }
+  if (DataType.isInt(type)) return (index) => String(values[index])
+  if (DataType.isFloat(type)) {
+    const vector = new Vector([data])
+    return (index) => doubleText(vector.get(index) as number)
+  }
+  if (DataType.isDecimal(type))
+    return (index) => decimalText(values as Uint32Array, index * (type.bitWidth / 32), type)
+  if (DataType.isBool(type)) {
+    return (index) =>
+      (values[(data.offset + index) >> 3]! >> ((data.offset + index) & 7)) & 1 ? 'true' : 'false'
+  }
+  if (DataType.isNull(type)) return () => null
+  if (isText(type)) {
+    const vector = new Vector([data])
+    return (index) => String(vector.get(index))
+  }
+  if (isBinary(type)) {
+    const vector = new Vector([data])
+    return (index) => Buffer.from(vector.get(index) as Uint8Array).toString('base64')
+  }
+  if (DataType.isDate(type)) {
+    const days = (index: number) =>
+      type.unit === 0 ? Number(values[index]) : Math.floor(Number(values[index]) / 86_400_000)
+    return (index) => dayText(days(index))
+  }
+  if (DataType.isTime(type)) return (index) => clockText(micros(values[index], type.unit))
+  if (DataType.isTimestamp(type)) return timestampReader(type, values)
+  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit))
+  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return nestedReader(data)
+  throw malformed(`The Arrow type ${String(type)} is not known here.`)
+}
+
+function timestampReader(type: Timestamp, values: ArrayLike<bigint | number>): ReadText {
+  const end = type.timezone ? 'Z' : ''
+  return (index) => {
+    const all = micros(values[index], type.unit)
+    const days = floorDivide(all, DAY)
+    return `${dayText(Number(days))}T${clockText(all - days * DAY)}${end}`
+  }
+}
+
+const DAY = 86_400_000_000n
+
+function floorDivide(value: bigint, by: bigint): bigint {
+  return value / by - (value < 0n && value % by !== 0n ? 1n : 0n)
+}
+
+function micros(value: bigint | number | undefined, unit: TimeUnit): bigint {
+  const count = BigInt(value!)
+  switch (unit) {
+    case TimeUnit.SECOND:
+      return count * 1_000_000n
+    case TimeUnit.MILLISECOND:
+      return count * 1000n
+    case TimeUnit.MICROSECOND:
+      return count
+    default:
+      if (count % 1000n !== 0n) throw malformed(`Time finer than a microsecond: ${count} nanoseconds.`)
+      return count / 1000n
+  }
+}
+
+function dayText(days: number): string {
+  const date = new Date(days * 86_400_000)
+  const year = date.getUTCFullYear()
+  if (!(year >= 1 && year <= 9999))
+    throw malformed(`A date lies outside of the years 1 to 9999: day ${days}.`)
+  return date.toISOString().slice(0, 10)
+}
+
+function clockText(all: bigint): string {
+  if (all < 0n || all > DAY) throw malformed(`A time lies outside of a day: ${all} microseconds.`)
+  const seconds = Number(all / 1_000_000n)
+  const fraction = Number(all % 1_000_000n)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const whole = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0')}`
+}
+
+/** A duration as ISO 8601, as DuckDB's intervals are written. */
+function secondsText(all: bigint): string {
+  const digits = String(all < 0n ? -all : all).padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return `PT${all < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
+}
+
+export function doubleText(value: number): string {
+  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value)
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
+}
+
+/** Little-endian two's complement in 32-bit words. */
+function decimalText(words: Uint32Array, from: number, type: Decimal): string {
+  let value = 0n
+  for (let word = type.bitWidth / 32 - 1; word >= 0; word--)
+    value = (value << 32n) | BigInt(words[from + word]!)
+  value = BigInt.asIntN(type.bitWidth, value)
+  const sign = value < 0n ? '-' : ''
+  const digits = String(value < 0n ? -value : value).padStart(type.scale + 1, '0')
+  if (type.scale < 0) return sign + digits + '0'.repeat(-type.scale)
+  return type.scale === 0
+    ? sign + digits
+    : `${sign}${digits.slice(0, -type.scale)}.${digits.slice(-type.scale)}`
+}
+
+/** Nested values as JSON; numbers keep all digits. */
+function nestedReader(data: Data): ReadText {
+  const json = jsonReader(data)
+  return (index) => json(index)
+}
+
+function jsonReader(data: Data): (index: number) => string {
+  const read = jsonValueReader(data)
+  return (index) => (data.getValid(index) ? read(index) : 'null')
+}
+
+function jsonValueReader(data: Data): (index: number) => string {
+  const { type, children } = data
+  if (DataType.isStruct(type)) {
+    const fields = children.map((child, at) => ({
+      key: JSON.stringify(type.children[at]!.name),
+      read: jsonReader(child),
+    }))
+    return (index) => `{${fields.map(({ key, read }) => `${key}:${read(index)}`).join(',')}}`
+  }
+  if (DataType.isMap(type)) {
+    const [keys, values] = children[0]!.children
+    const key = textReader(keys!)
+    const value = jsonReader(values!)
+    return (index) => {
+      const [from, to] = range(data, index)
+      const pairs = Array.from(
+        { length: to - from },
+        (_, at) => `${JSON.stringify(key(from + at) ?? '')}:${value(from + at)}`,
+      )
+      return `{${pairs.join(',')}}`
+    }
+  }
+  if (isList(type)) {
+    const item = jsonReader(children[0]!)
+    return (index) => {
+      const [from, to] = range(data, index)
+      return `[${Array.from({ length: to - from }, (_, at) => item(from + at)).join(',')}]`
+    }
+  }
+  const read = textReader(data)
+  const scalar = DataType.isDictionary(type) ? type.dictionary : type
+  if (DataType.isInt(scalar) || DataType.isDecimal(scalar) || DataType.isBool(scalar)) {
+    return (index) => read(index) ?? 'null'
+  }
+  if (DataType.isFloat(scalar)) {
+    return (index) => {
+      const text = read(index) ?? 'null'
+      return /[NI]/.test(text) ? JSON.stringify(text) : text
+    }
+  }
+  return (index) => JSON.stringify(read(index))
+}
+
+function range(data: Data, index: number): [from: number, to: number] {
+  if (DataType.isFixedSizeList(data.type)) {
+    const { listSize } = data.type
+    return [index * listSize, (index + 1) * listSize]
+  }
+  const offsets = data.valueOffsets
+  return [Number(offsets[index]), Number(offsets[index + 1])]
+}

@@ -1,0 +1,130 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { zstdDecompressSync } from 'node:zlib'
+import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow'
+import { EngineError } from '../../errors.ts'
+import type { Column, ColumnType } from '../../types.ts'
+import { FileSink } from '../file.ts'
+import { unpacksTooLarge } from '../gunzip.ts'
+import type { DeclaredColumn } from '../request.ts'
+import { isTextual, knownColumns, layColumns, takes } from '../targets.ts'
+import { malformed } from '../text/accepts.ts'
+import { KIND } from '../text/text-kinds.ts'
+import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
+import type { Hooks } from '../threads/task.ts'
+import { checkData } from './check-data.ts'
+import { arrowMessages } from './messages.ts'
+import { textReader, typeOfArrow } from './read-text.ts'
+
+export interface ArrowTask {
+  readonly file: string
+  readonly existing?: readonly Column[]
+  readonly declared?: readonly DeclaredColumn[]
+  readonly unpackedBytes: number
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+/** Rows that are written before the sink takes them. */
+const ROWS_AT_ONCE = 4096
+
+/**
+ * Rewrites an Arrow stream (or file) as csv, one record batch at a time.
+ * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
+ */
+export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritten> {
+  compressionRegistry.set(CompressionType.ZSTD, {
+    decode: (bytes) =>
+      zstdDecompressSync(bytes, { maxOutputLength: Math.min(task.unpackedBytes, 2 ** 31 - 1) }),
+  })
+  const sink = await FileSink.create(task.target)
+  const handle = await open(task.file, 'r')
+  try {
+    return await rewrite(task, handle, sink, hooks)
+  } catch (error) {
+    // The library meets damaged bytes with errors of many kinds; those of the file system have a code.
+    const { code } = error as { code?: string }
+    if (error instanceof EngineError || hooks.signal?.aborted || (code && /^E[A-Z]+$/.test(code))) throw error
+    throw new EngineError(
+      'invalid_upload',
+      'The Arrow stream is damaged, or compressed with something other than zstd.',
+      {
+        cause: error,
+      },
+    )
+  } finally {
+    await handle.close()
+    await sink.close()
+  }
+}
+
+async function rewrite(
+  task: ArrowTask,
+  handle: FileHandle,
+  sink: FileSink,
+  { signal, onProgress }: Hooks,
+): Promise<Rewritten> {
+  const { size } = await handle.stat()
+  let bytes = 0
+  const messages = arrowMessages(handle, (done) => {
+    bytes = done
+  })
+  const reader = await RecordBatchReader.from(messages)
+  await reader.open({ autoDestroy: false })
+  const { fields } = reader.schema
+  if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
+  const given = fields.map(typeOfArrow)
+  const known = knownColumns(task.existing, task.declared)
+  const names = fields.map(({ name }) => name)
+  const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
+  const rows = new TypedRows(layColumns(names, known, types))
+  for await (const batch of reader) {
+    // Any column but one of nulls has a bit at least for each row.
+    if (batch.numRows > 8 * size) throw new RangeError('A batch has more rows than the file has bits.')
+    checkBatch(batch)
+    for (const piece of pieces(batch)) {
+      signal?.throwIfAborted()
+      writeRows(rows, batch, piece, given, types)
+      await sink.write(rows.out.take())
+      if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
+      onProgress?.({ bytes, rows: rows.rows })
+    }
+  }
+  return rows.result(task.target)
+}
+
+/** @throws Error where the batch says that it has more than it has */
+function checkBatch(batch: RecordBatch): void {
+  for (const column of batch.data.children) {
+    if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
+    checkData(column)
+  }
+}
+
+function pieces(batch: RecordBatch): { from: number; to: number }[] {
+  return Array.from({ length: Math.ceil(batch.numRows / ROWS_AT_ONCE) }, (_, index) => ({
+    from: index * ROWS_AT_ONCE,
+    to: Math.min((index + 1) * ROWS_AT_ONCE, batch.numRows),
+  }))
+}
+
+function writeRows(
+  rows: TypedRows,
+  batch: RecordBatch,
+  { from, to }: { from: number; to: number },
+  given: readonly ColumnType[],
+  wanted: readonly ColumnType[],
+): void {
+  const readers = batch.data.children.map(textReader)
+  const kinds = given.map((type) => (type === 'timestamptz' ? KIND.timestamptz : KIND.text))
+  // Text that is to be something else is looked at; all else is what its type says.
+  const checked = given.map((type, index) => isTextual(type, wanted[index]!))
+  for (let row = from; row < to; row++) {
+    for (let index = 0; index < readers.length; index++) {
+      const text = readers[index]!(row)
+      if (text === null) rows.null()
+      else if (checked[index]) rows.value(text, KIND.text, true)
+      else rows.trusted(text, kinds[index]!)
+    }
+    rows.endRow()
+  }
+}

@@ -1,0 +1,137 @@
+import { rm, stat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { EarlyScan } from '../early.ts'
+import type { IngestRequest, IngestResult } from '../request.ts'
+import { type KnownColumns, layColumns, type Target } from '../targets.ts'
+import { TemporaryFile } from '../temporary.ts'
+import { malformed, quoteValue } from '../text/accepts.ts'
+import type { Arrival } from '../threads/arrival.ts'
+import type { Workers } from '../threads/workers.ts'
+import type { Tools } from '../tools.ts'
+import { readHeader } from './header.ts'
+import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './load.ts'
+import type { CsvFindings, FieldPlan } from './scan.ts'
+import { type ScanCsv, sampleCsv } from './tasks.ts'
+
+/**
+ * csv and tsv. One pass of ours settles shape and types of the whole file, one of DuckDB's reads typed columns and
+ * writes the part.
+ */
+export async function ingestCsv(
+  tools: Tools,
+  known: KnownColumns,
+  request: IngestRequest,
+): Promise<IngestResult> {
+  const { file, tempDirectory, signal } = request
+  const { header, targets, scan } = await planScan(known, request)
+  const delimiter = String.fromCharCode(scan.delimiter)
+  const sourceOf = (findings: CsvFindings, path = file): CsvSource => {
+    return { ...findings, file: path, delimiter, fields: header.names.length, header: path === file }
+  }
+  const [findings, early] = await scanAndGuess(tools, scan, targets, sourceOf, request)
+  if (early) return early
+  if (!findings.mixedNewlines && !header.awkward) {
+    return loadCsv(tools.duck, sourceOf(findings), targets, request)
+  }
+  await using clean = new TemporaryFile(tempDirectory)
+  await tools.workers.run({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
+  return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
+}
+
+/** Scans a file of which the rest still arrives. @throws EngineError as `ingestCsv` does */
+export async function scanArriving(
+  workers: Workers,
+  known: KnownColumns,
+  request: Pick<IngestRequest, 'file' | 'format' | 'signal' | 'onProgress'>,
+  arrival: Arrival,
+): Promise<EarlyScan> {
+  const { scan } = await planScan(known, request)
+  const findings = workers.run({ kind: 'scan-csv', ...scan, arrival }, request)
+  // It may fail long before somebody wants it.
+  findings.catch(() => {})
+  return { scan, findings }
+}
+
+/** Reads the header, and lays out what the records behind it have to be. */
+async function planScan(known: KnownColumns, { file, format }: Pick<IngestRequest, 'file' | 'format'>) {
+  const delimiter = (format === 'tsv' ? '\t' : ',').charCodeAt(0)
+  const header = await readHeader(file, delimiter)
+  if (format === 'csv') refuseOtherDelimiters(header.names, known)
+  const targets = layColumns(header.names, known)
+  const fields = fieldPlans(header.names, targets)
+  const scan: ScanCsv = { file, from: header.end, delimiter, newline: header.newline, fields }
+  return { header, targets, scan }
+}
+
+/** From this size on, DuckDB begins before the scan has seen everything. */
+const GUESS_BYTES = 8 * 1024 * 1024
+const SAMPLE_BYTES = 1024 * 1024
+
+/**
+ * Scans the whole file. While that goes on, DuckDB loads it under the types that its beginning suggests; what comes of
+ * it counts only if the scan ends with the very same plan.
+ */
+async function scanAndGuess(
+  { duck, workers }: Tools,
+  scan: ScanCsv,
+  targets: readonly Target[],
+  sourceOf: (findings: CsvFindings) => CsvSource,
+  request: IngestRequest,
+): Promise<[CsvFindings, IngestResult | undefined]> {
+  const { file, target, signal, onProgress, early } = request
+  const scanAll = () => {
+    // What was scanned under other columns says nothing about these.
+    if (early && isDeepStrictEqual(early.scan, scan)) return early.findings
+    return workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress })
+  }
+  const { size } = await stat(file)
+  const sample = size < GUESS_BYTES ? undefined : await sampleCsv(scan, SAMPLE_BYTES)
+  if (!sample || sample.rows === 0 || sample.mixedNewlines || sample.quotedNewlines) {
+    return [await scanAll(), undefined]
+  }
+  const giveUp = new AbortController()
+  const guess = planLoad(sourceOf(sample), targets)
+  const loading = runLoad(duck, guess, true, { target, signal: anySignal(signal, giveUp.signal) }).catch(
+    () => undefined,
+  )
+  try {
+    const findings = await scanAll()
+    const plan = planLoad(sourceOf(findings), targets)
+    const same =
+      !findings.mixedNewlines && !findings.quotedNewlines && selectCsv(plan, true) === selectCsv(guess, true)
+    if (!same) giveUp.abort()
+    const part = await loading
+    const result = same && part ? settleLoad(plan, part) : undefined
+    if (part && !result) await rm(target, { force: true })
+    return [findings, result]
+  } catch (error) {
+    giveUp.abort()
+    if (await loading) await rm(target, { force: true })
+    throw error
+  }
+}
+
+function anySignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  return one ? AbortSignal.any([one, other]) : other
+}
+
+/** What each field of a record has to be, in the order of the header. */
+function fieldPlans(names: readonly string[], targets: readonly Target[]): FieldPlan[] {
+  const targetOf = new Map(targets.map((target) => [target.source, target]))
+  return names.map((name, index) => {
+    const target = targetOf.get(index)!
+    return { name, type: target.type, nullable: target.nullable }
+  })
+}
+
+/** A file with one column whose name holds semicolons was meant to have more, unless somebody knows that column. */
+function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): void {
+  const [name] = names
+  if (names.length !== 1 || !/[;\t|]/.test(name!)) return
+  if ([...(known.existing ?? []), ...(known.declared ?? [])].some((column) => column.name === name)) return
+  const found = /[;\t|]/.exec(name!)![0]
+  throw malformed(
+    `The header ${quoteValue(name!)} has no comma but ${quoteValue(found)}: fields of csv are separated by commas` +
+      (found === '\t' ? '; upload tabs as tab-separated values.' : '.'),
+  )
+}

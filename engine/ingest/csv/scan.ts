@@ -1,0 +1,382 @@
+import { isUtf8 } from 'node:buffer'
+import type { ColumnType } from '../../types.ts'
+import { acceptsValue, badValue, malformed, missingValue, quoteValue } from '../text/accepts.ts'
+import {
+  ALL_KINDS,
+  acceptedKinds,
+  CHECK,
+  checkedKind,
+  classifier,
+  KIND,
+  RANGED,
+  SAFE_LENGTH,
+} from '../text/text-kinds.ts'
+import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './bytes.ts'
+
+/** What one field of each record is to be. */
+export interface FieldPlan {
+  readonly name: string
+  /** Undefined where the type is to be inferred. */
+  readonly type: ColumnType | undefined
+  readonly nullable: boolean
+}
+
+/** What a whole csv file was found to hold. */
+export interface CsvFindings {
+  readonly rows: number
+  /** Per field: the mask of the kinds of its values. */
+  readonly kinds: readonly number[]
+  /** Per field: how many values are missing. */
+  readonly nulls: readonly number[]
+  /** Per field: bytes of its values' text. */
+  readonly widths: readonly number[]
+  /** Bytes of the longest record. */
+  readonly longest: number
+  readonly quotes: boolean
+  readonly quotedNewlines: boolean
+  /** Line ends of both kinds occur, which DuckDB's reader does not take. */
+  readonly mixedNewlines: boolean
+}
+
+/**
+ * Reads the records behind a csv header byte by byte (RFC 4180), checks their shape and their values, and learns what
+ * kinds of values each column holds. It is the authority on what the file says; DuckDB then only has to do as told.
+ *
+ * Leniences: blank lines are skipped in files with more than one column (with one, a blank line is a null), and quotes
+ * inside of a field that doesn't begin with one are plain characters.
+ */
+export class CsvScan {
+  rows = 0
+  readonly #fields: readonly FieldPlan[]
+  readonly #delimiter: number
+  readonly #kinds: Int32Array
+  readonly #nulls: Float64Array
+  readonly #widths: Float64Array
+  /** Per field: kinds that need no second look. */
+  readonly #certain: Int32Array
+  /** Transitions outside of quotes and inside. */
+  readonly #plain: Uint16Array
+  readonly #quoted: Uint16Array
+  /** Where the carriage returns of line ends stand in the buffer fed last; kept only if asked for. */
+  readonly lineEndReturns: number[] = []
+  readonly #keepReturns: boolean
+  /** Of the field that comes next. */
+  #field = 0
+  /** Where the record under way begins; below 0 if in an earlier buffer. */
+  #recordStart = 0
+  #longest = 0
+  #quotes = false
+  #quotedNewlines = false
+  #crlf: boolean
+  #lf: boolean
+  /** Some bytes of the buffer are no UTF-8. */
+  #invalid = false
+
+  /**
+   * @param newline the line end behind the header, where there is one
+   */
+  constructor(
+    fields: readonly FieldPlan[],
+    delimiter: number,
+    newline: 'lf' | 'crlf' | 'none',
+    options: { readonly keepReturns?: boolean } = {},
+  ) {
+    this.#fields = fields
+    this.#delimiter = delimiter
+    this.#keepReturns = options.keepReturns ?? false
+    this.#crlf = newline === 'crlf'
+    this.#lf = newline === 'lf'
+    this.#kinds = new Int32Array(fields.length)
+    this.#nulls = new Float64Array(fields.length)
+    this.#widths = new Float64Array(fields.length)
+    this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
+      const certain = type === undefined ? ALL_KINDS : acceptedKinds(type).certain
+      return (nullable ? certain | KIND.null : certain & ~KIND.null) & ~CHECK
+    })
+    this.#plain = transitions([delimiter, LF, CR, QUOTE])
+    this.#quoted = transitions([LF, CR, QUOTE])
+  }
+
+  get findings(): CsvFindings {
+    return {
+      rows: this.rows,
+      kinds: [...this.#kinds],
+      nulls: [...this.#nulls],
+      widths: [...this.#widths],
+      longest: this.#longest,
+      quotes: this.#quotes,
+      quotedNewlines: this.#quotedNewlines,
+      mixedNewlines: this.#crlf && this.#lf,
+    }
+  }
+
+  /**
+   * Takes `buffer[0..end)` and returns how many bytes of it are done with: the rest is to come again, at the start of
+   * the next buffer. `buffer[end]` must exist and is overwritten.
+   * @throws EngineError `invalid_upload`
+   */
+  feed(buffer: Buffer, end: number, final: boolean): number {
+    this.lineEndReturns.length = 0
+    this.#invalid = !isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    // So that loops end without comparing positions.
+    buffer[end] = CR
+    let at = 0
+    for (;;) {
+      // Where any text has to be looked at for its encoding, all of it goes the slow way.
+      if (!this.#invalid) at = this.#skim(buffer, at)
+      const next = this.#readField(buffer, at, end, final)
+      if (next === at) break
+      at = next
+    }
+    if (end - this.#recordStart > LONGEST_RECORD) throw this.#tooLong()
+    this.#recordStart -= at
+    return at
+  }
+
+  /** Reads fields as long as nothing about them needs thought; returns where the first other one begins. */
+  #skim(buffer: Uint8Array, start: number): number {
+    const { start: startState, kind: kindOf, stride } = classifier()
+    const first = (startState / stride) * 256
+    const plain = this.#plain
+    const kinds = this.#kinds
+    const nulls = this.#nulls
+    const widths = this.#widths
+    const certain = this.#certain
+    const delimiter = this.#delimiter
+    const last = this.#fields.length - 1
+    let field = this.#field
+    let rows = this.rows
+    let record = this.#recordStart
+    let longest = this.#longest
+    let at = start
+    let from = start
+    for (;;) {
+      let state = first
+      let next = 0
+      while ((next = plain[state + buffer[at]!]!) !== STOP) {
+        state = next
+        at++
+      }
+      const byte = buffer[at]
+      const width = at - from
+      const kind = width === 0 ? KIND.null : kindOf[state >> 8]!
+      if (kind & ~certain[field]! || (width > SAFE_LENGTH && kind & RANGED)) break
+      if (byte === delimiter) {
+        if (field >= last) break
+        kinds[field]! |= kind
+        if (width === 0) nulls[field]!++
+        else widths[field]! += width
+        field++
+        from = ++at
+      } else if (byte === LF) {
+        // A line without anything is somebody else's to judge.
+        if (field !== last || (width === 0 && field === 0)) break
+        kinds[field]! |= kind
+        if (width === 0) nulls[field]!++
+        else widths[field]! += width
+        if (at - record > longest) longest = at - record
+        rows++
+        field = 0
+        record = from = ++at
+      } else if (byte === QUOTE && width === 0) {
+        at = this.#skimQuoted(buffer, from, field)
+        if (at === from) break
+        if (field < last) field++
+        else {
+          if (at - record > longest) longest = at - record
+          rows++
+          field = 0
+          record = at + 1
+        }
+        from = ++at
+      } else break
+    }
+    if (rows > this.rows) this.#lf = true
+    if (longest > LONGEST_RECORD) throw this.#tooLong(rows)
+    this.rows = rows
+    this.#field = field
+    this.#recordStart = record
+    this.#longest = longest
+    return from
+  }
+
+  /**
+   * Counts a field in quotes about which nothing needs thought, and returns where its delimiter or line end stands; else
+   * returns where the field begins.
+   */
+  #skimQuoted(buffer: Uint8Array, from: number, field: number): number {
+    const { start, kind: kindOf, stride } = classifier()
+    const quoted = this.#quoted
+    const last = field === this.#fields.length - 1
+    let state = (start / stride) * 256
+    let at = from + 1
+    for (;;) {
+      let next = 0
+      while ((next = quoted[state + buffer[at]!]!) !== STOP) {
+        state = next
+        at++
+      }
+      if (buffer[at] !== QUOTE) return from
+      at++
+      if (buffer[at] !== QUOTE) break
+      // A doubled quote stands for one, which only text has.
+      state = 0
+      at++
+    }
+    if (buffer[at] !== (last ? LF : this.#delimiter)) return from
+    const width = at - from - 2
+    const kind = kindOf[state >> 8]!
+    if (kind & ~this.#certain[field]! || (width > SAFE_LENGTH && kind & RANGED)) return from
+    this.#quotes = true
+    this.#kinds[field]! |= kind
+    this.#widths[field]! += width
+    return at
+  }
+
+  /** Reads any field; returns where the next one begins, or where this one does if it is not all there. */
+  #readField(buffer: Buffer, from: number, end: number, final: boolean): number {
+    const { start, kind: kindOf, stride } = classifier()
+    const last = this.#fields.length - 1
+    const field = this.#field
+    const quoted = buffer[from] === QUOTE
+    let at = quoted ? from + 1 : from
+    let state = (start / stride) * 256
+    const table = quoted ? this.#quoted : this.#plain
+    for (;;) {
+      let next = 0
+      while ((next = table[state + buffer[at]!]!) !== STOP) {
+        state = next
+        at++
+      }
+      if (at >= end) break
+      if (!quoted) {
+        if (buffer[at] !== QUOTE) break
+        this.#refuseLateQuote(buffer, from, at)
+      } else if (buffer[at] === QUOTE) {
+        if (at + 1 === end && !final) return from
+        if (buffer[at + 1] !== QUOTE || at + 1 === end) break
+        at++
+      } else this.#quotedNewlines = true
+      state = 0
+      at++
+    }
+    if (at >= end) {
+      if (!final) return from
+      if (quoted) throw this.#malformed('a quoted field is not closed')
+      if (field === 0 && from === end) return from
+    }
+    const to = at
+    if (quoted) {
+      this.#quotes = true
+      at++
+    }
+    const ending = at >= end ? undefined : buffer[at]
+    if (ending === undefined && !final) return from
+    if (ending === CR) {
+      if (at + 1 === end && !final) return from
+      if (at + 1 === end || buffer[at + 1] !== LF) throw this.#loneReturn()
+    } else if (quoted && ending !== undefined && ending !== this.#delimiter && ending !== LF) {
+      throw this.#malformed(
+        `there is text behind the closing quote of field ${field + 1}; a quote inside of a quoted field is doubled`,
+      )
+    }
+    const blankLine = field === 0 && last > 0 && at === from && ending !== this.#delimiter
+    if (!blankLine) {
+      if (field > last) throw this.#ragged(buffer, from)
+      const kind = !quoted && at === from ? KIND.null : kindOf[state >> 8]!
+      this.#take(field, kind, buffer, quoted ? from + 1 : from, to, quoted)
+    }
+    if (ending === this.#delimiter) {
+      this.#field++
+      return at + 1
+    }
+    if (!blankLine) {
+      if (field < last) throw this.#short(field)
+      this.#endRecord(at - this.#recordStart)
+    }
+    return this.#endLine(at, ending)
+  }
+
+  #endLine(at: number, ending: number | undefined): number {
+    if (ending === CR) {
+      this.#crlf = true
+      if (this.#keepReturns) this.lineEndReturns.push(at)
+    } else if (ending === LF) this.#lf = true
+    this.#field = 0
+    this.#recordStart = ending === undefined ? at : ending === CR ? at + 2 : at + 1
+    return this.#recordStart
+  }
+
+  #endRecord(length: number): void {
+    this.rows++
+    if (length <= this.#longest) return
+    this.#longest = length
+    if (length > LONGEST_RECORD) throw this.#tooLong(this.rows)
+  }
+
+  /** Checks and counts a value. */
+  #take(field: number, found: number, buffer: Buffer, from: number, to: number, quoted: boolean): void {
+    const doubtful = found & CHECK || (to - from > SAFE_LENGTH && found & RANGED)
+    const kind = doubtful ? checkedKind(found, buffer.toString('latin1', from, to)) : found
+    if (kind & ~this.#certain[field]! || this.#invalid)
+      this.#examine(field, kind, buffer.subarray(from, to), quoted)
+    this.#kinds[field]! |= kind
+    if (kind === KIND.null) this.#nulls[field]!++
+    else this.#widths[field]! += to - from
+  }
+
+  /** A kind that isn't taken unseen: the value itself decides. */
+  #examine(field: number, kind: number, bytes: Buffer, quoted: boolean): void {
+    const row = this.rows + 1
+    const { name, type, nullable } = this.#fields[field]!
+    if (kind === KIND.null && !nullable) throw missingValue(row, name)
+    if (kind === KIND.text && this.#invalid && !isUtf8(bytes)) {
+      throw malformed(`Row ${row}, column ${JSON.stringify(name)}: the text is not valid UTF-8.`, {
+        row,
+        column: name,
+      })
+    }
+    if ((kind & ~this.#certain[field]!) === 0 || type === undefined) return
+    const { possible } = acceptedKinds(type)
+    const text = quoted ? bytes.toString().replaceAll('""', '"') : bytes.toString()
+    if ((kind & possible) === 0 || !acceptsValue(type, text)) throw badValue(row, name, text, type)
+  }
+
+  /** `a, "b"`: DuckDB would drop the blank and open the quotes, others would not. */
+  #refuseLateQuote(buffer: Buffer, from: number, at: number): void {
+    for (let i = from; i < at; i++) if (buffer[i] !== 0x20 && buffer[i] !== 0x09) return
+    throw this.#malformed(
+      'there is a blank before an opening quote; the quote has to come first in its field',
+    )
+  }
+
+  #loneReturn(): Error {
+    return this.#malformed(
+      'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted',
+    )
+  }
+
+  #ragged(buffer: Buffer, from: number): Error {
+    const wanted = this.#fields.length
+    const text = buffer
+      .subarray(from, from + 40)
+      .toString()
+      .split(/[\r\n]/, 1)[0]!
+    return this.#malformed(
+      `it has more fields than the ${wanted} of the header; the first that is too many is ${quoteValue(text)}`,
+    )
+  }
+
+  #short(field: number): Error {
+    return this.#malformed(`it has ${field + 1} of the ${this.#fields.length} fields of the header`)
+  }
+
+  #tooLong(row = this.rows + 1): Error {
+    return malformed(`Row ${row} is longer than ${LONGEST_RECORD >> 20} MiB.`, { row })
+  }
+
+  #malformed(what: string): Error {
+    const row = this.rows + 1
+    return malformed(`Row ${row}: ${what}.`, { row })
+  }
+}

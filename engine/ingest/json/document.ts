@@ -1,0 +1,159 @@
+import { isUtf8 } from 'node:buffer'
+import { LONGEST_RECORD, wholeCharacters } from '../csv/bytes.ts'
+import { malformed } from '../text/accepts.ts'
+import { INCOMPLETE, JsonReader } from './reader.ts'
+import type { JsonRows } from './rows.ts'
+
+const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] = [
+  0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d, 0x22,
+]
+
+/** Where in a document the reader is: what comes next. */
+type Place = 'start' | 'first key' | 'key' | 'first row' | 'row' | 'line' | 'end'
+
+export interface JsonDocumentOptions {
+  /** `json`: `{"columns", "rows"}` or an array of rows. `ndjson`: rows one after the other. */
+  readonly form: 'json' | 'ndjson'
+  /** Makes the reader of rows, when the first one comes; `columns` is what the document declares before its rows. */
+  readonly rows: (columns: unknown) => JsonRows
+}
+
+/**
+ * Reads a JSON upload of any length piece by piece. Only one row (or the list of columns) has to be in memory at once.
+ */
+export class JsonDocument {
+  readonly #options: JsonDocumentOptions
+  readonly #reader = new JsonReader()
+  #place: Place
+  #offset = 0
+  /** The document is an object, which goes on behind its rows. */
+  #wrapped = false
+  rows: JsonRows | undefined
+  columns: unknown
+
+  constructor(options: JsonDocumentOptions) {
+    this.#options = options
+    this.#place = options.form === 'ndjson' ? 'line' : 'start'
+  }
+
+  /** As `Feed` wants it. @throws EngineError `invalid_upload` */
+  feed(buffer: Buffer, end: number, final: boolean): number {
+    const valid = isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    const reader = this.#reader
+    reader.begin(buffer, end, final, this.#offset)
+    if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
+    let done = reader.at
+    try {
+      while (this.#step(buffer)) {
+        if (!valid && !isUtf8(buffer.subarray(done, reader.at))) throw this.#notUtf8()
+        done = reader.at
+      }
+      done = reader.at
+    } catch (error) {
+      if (error !== INCOMPLETE) {
+        throw valid || isUtf8(buffer.subarray(done, reader.at)) ? error : this.#notUtf8()
+      }
+      if (end - done > LONGEST_RECORD) {
+        const row = (this.rows?.rows ?? 0) + 1
+        throw malformed(`Row ${row} is longer than ${LONGEST_RECORD >> 20} MiB.`, { row })
+      }
+    }
+    this.#offset += done
+    return done
+  }
+
+  /** Reads the next key, row or end; false once the file is at its end. */
+  #step(buffer: Buffer): boolean {
+    const reader = this.#reader
+    switch (this.#place) {
+      case 'start': {
+        const byte = reader.peek()
+        if (byte === OPEN_ARRAY) {
+          reader.at++
+          this.#startRows()
+          return true
+        }
+        reader.expect(OPEN_OBJECT, '{"rows": […]} or an array of rows')
+        this.#wrapped = true
+        this.#place = 'first key'
+        return true
+      }
+      case 'first key':
+      case 'key':
+        this.#key(buffer)
+        return true
+      case 'first row':
+        if (reader.peek() !== CLOSE_ARRAY) this.rows!.read(reader, buffer)
+        else return this.#endRows()
+        this.#place = 'row'
+        return true
+      case 'row': {
+        const byte = reader.peek()
+        if (byte === CLOSE_ARRAY) return this.#endRows()
+        const at = reader.at
+        reader.expect(COMMA, '"," or "]" behind a row')
+        try {
+          this.rows!.read(reader, buffer)
+        } catch (error) {
+          reader.at = at
+          throw error
+        }
+        return true
+      }
+      case 'line':
+        this.rows ??= this.#options.rows(undefined)
+        if (reader.peek() === -1) return false
+        this.rows.read(reader, buffer)
+        return true
+      case 'end':
+        if (reader.peek() === -1) return false
+        throw reader.unexpected('the end of the file')
+      default:
+        return this.#place satisfies never
+    }
+  }
+
+  #key(buffer: Buffer): void {
+    const reader = this.#reader
+    const byte = reader.peek()
+    if (byte === CLOSE_OBJECT) {
+      if (!this.rows) throw malformed('The upload has no "rows".')
+      reader.at++
+      this.#place = 'end'
+      return
+    }
+    if (this.#place === 'key') reader.expect(COMMA, '"," or "}"')
+    if (reader.peek() !== QUOTE) throw reader.unexpected('a key in quotes')
+    reader.string()
+    const key = reader.text()
+    reader.expect(COLON, '":" behind a key')
+    if (key === 'rows') {
+      if (this.rows) throw malformed('"rows" stands twice.')
+      reader.expect(OPEN_ARRAY, 'the array of rows')
+      this.#startRows()
+    } else if (key === 'columns') {
+      if (this.columns !== undefined) throw malformed('"columns" stands twice.')
+      reader.value()
+      this.columns = JSON.parse(buffer.toString('utf8', reader.from, reader.to))
+      this.#place = 'key'
+    } else {
+      throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".`)
+    }
+  }
+
+  #startRows(): void {
+    this.rows = this.#options.rows(this.columns)
+    this.#place = 'first row'
+  }
+
+  #endRows(): true {
+    this.#reader.at++
+    this.#place = this.#wrapped ? 'key' : 'end'
+    return true
+  }
+
+  #notUtf8(): Error {
+    const row = this.rows?.rows
+    return malformed(`${row ? `Row ${row}` : 'The upload'} is not valid UTF-8.`, row ? { row } : undefined)
+  }
+}

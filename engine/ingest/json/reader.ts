@@ -1,0 +1,243 @@
+import { malformed } from '../text/accepts.ts'
+import { CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
+
+/** How a JSON value is written. */
+export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const
+
+/** Thrown where a value goes on behind the buffer; the reader starts over with more of it. */
+export const INCOMPLETE = Symbol('incomplete')
+
+const DEEPEST = 500
+const SPECIAL = 32
+const [SPACE, TAB, LF, CR] = [0x20, 0x09, 0x0a, 0x0d]
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/**
+ * Reads JSON (RFC 8259) in place: a value is a range of the buffer, its token and its kind, and no number ever becomes
+ * a JavaScript number, so that all digits survive.
+ */
+export class JsonReader {
+  at = 0
+  /** Of the value read last. Strings: without their quotes. */
+  from = 0
+  to = 0
+  token: number = TOKEN.null
+  /** For scalars what `kindOf` would say; strings with escapes are text. */
+  kind = 0
+  #buffer: Buffer = Buffer.alloc(1)
+  #end = 0
+  #final = true
+  /** Where the buffer begins in the file. */
+  #offset = 0
+  /** The row under way, for messages; 0 outside of rows. */
+  row = 0
+  readonly #inString: Uint8Array
+  readonly #inNumber: Uint8Array
+
+  constructor() {
+    const { classOf } = classifier()
+    this.#inString = Uint8Array.from(classOf, (symbol, byte) =>
+      byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? SPECIAL : symbol,
+    )
+    this.#inNumber = Uint8Array.from(classOf, (symbol, byte) =>
+      (byte >= ZERO && byte <= NINE) || '+-.eE'.includes(String.fromCharCode(byte)) ? symbol : SPECIAL,
+    )
+  }
+
+  /** Goes to the start of a buffer; `buffer[end]` is overwritten. */
+  begin(buffer: Buffer, end: number, final: boolean, offset: number): void {
+    buffer[end] = 0
+    this.#buffer = buffer
+    this.#end = end
+    this.#final = final
+    this.#offset = offset
+    this.at = 0
+  }
+
+  /** The next byte behind blanks, not taken; -1 at the end of the file. */
+  peek(): number {
+    const buffer = this.#buffer
+    for (;;) {
+      const byte = buffer[this.at]!
+      if (byte === SPACE || byte === LF || byte === CR || byte === TAB) this.at++
+      else if (byte !== 0 || this.at < this.#end) return byte
+      else if (this.#final) return -1
+      else throw INCOMPLETE
+    }
+  }
+
+  /** Takes a certain byte behind blanks. */
+  expect(byte: number, what: string): void {
+    if (this.peek() !== byte) throw this.unexpected(what)
+    this.at++
+  }
+
+  /** Reads a value of any kind. */
+  value(): void {
+    const byte = this.peek()
+    if (byte === QUOTE) this.string()
+    else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) this.#number()
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#nested()
+    else if (byte === 0x6e) this.#word('null', TOKEN.null, KIND.null)
+    else if (byte === 0x74) this.#word('true', TOKEN.boolean, KIND.boolean)
+    else if (byte === 0x66) this.#word('false', TOKEN.boolean, KIND.boolean)
+    else throw this.unexpected('a value')
+  }
+
+  /** Reads a string, the next byte being its quote. */
+  string(): void {
+    const buffer = this.#buffer
+    const { next, start, kind } = classifier()
+    const inString = this.#inString
+    let at = this.at + 1
+    let state = start
+    let symbol = 0
+    this.from = at
+    this.token = TOKEN.string
+    for (;;) {
+      while ((symbol = inString[buffer[at]!]!) < SPECIAL) {
+        state = next[state + symbol]!
+        at++
+      }
+      if (buffer[at] === QUOTE) break
+      if (buffer[at] === BACKSLASH && at + 1 < this.#end) {
+        this.token = TOKEN.escapedString
+        state = 0
+        at += 2
+        continue
+      }
+      this.at = at
+      if (at + 1 >= this.#end) throw this.#cut('inside of a string')
+      throw this.unexpected('no control character inside of a string')
+    }
+    this.to = at
+    this.at = at + 1
+    this.kind = this.#checked(kind[state >> 5]!)
+  }
+
+  /** The text of the string read last. */
+  text(): string {
+    if (this.token === TOKEN.string) return this.#buffer.toString('utf8', this.from, this.to)
+    return decodeString(this.#buffer.toString('utf8', this.from - 1, this.to + 1), () =>
+      this.#error('a string has an escape sequence that JSON does not know, or half a character'),
+    )
+  }
+
+  /** What to throw where the next byte is not what it ought to be: an error with its position, or `INCOMPLETE`. */
+  unexpected(wanted: string): unknown {
+    if (this.at >= this.#end) return this.#cut(`where ${wanted} is due`)
+    const character = this.#buffer.toString('utf8', this.at, this.at + 4).slice(0, 1)
+    return this.#error(`expected ${wanted}, found ${JSON.stringify(character)}`)
+  }
+
+  #number(): void {
+    const buffer = this.#buffer
+    const { next, start, kind } = classifier()
+    const inNumber = this.#inNumber
+    const from = this.at
+    let at = from
+    let state = start
+    let symbol = 0
+    while ((symbol = inNumber[buffer[at]!]!) < SPECIAL) {
+      state = next[state + symbol]!
+      at++
+    }
+    if (at >= this.#end && !this.#final) throw INCOMPLETE
+    this.from = from
+    this.to = at
+    this.token = TOKEN.number
+    const found = kind[state >> 5]!
+    const first = buffer[from] === MINUS ? buffer[from + 1]! : buffer[from]!
+    const loose = found & (KIND.looseInteger | KIND.looseNumber | KIND.text)
+    if (loose || first < ZERO || first > NINE || (found & (KIND.whole | KIND.exponent) && this.#bareDot())) {
+      throw this.#error(
+        `${JSON.stringify(buffer.toString('utf8', from, Math.min(at, from + 40)))} is not a number`,
+      )
+    }
+    this.at = at
+    this.kind = this.#checked(found)
+  }
+
+  /** `1.` and `1.e5`: numbers elsewhere, but not in JSON. */
+  #bareDot(): boolean {
+    const dot = this.#buffer.subarray(this.from, this.to).indexOf(0x2e)
+    if (dot < 0) return false
+    const behind = this.#buffer[this.from + dot + 1]!
+    return this.from + dot + 1 >= this.to || behind < ZERO || behind > NINE
+  }
+
+  #checked(found: number): number {
+    if (!(found & CHECK) && !(this.to - this.from > SAFE_LENGTH && found & RANGED)) return found
+    return checkedKind(found, this.#buffer.toString('latin1', this.from, this.to))
+  }
+
+  #word(word: string, token: number, kind: number): void {
+    const from = this.at
+    const to = from + word.length
+    if (to > this.#end && !this.#final) throw INCOMPLETE
+    if (this.#buffer.toString('latin1', from, Math.min(to, this.#end)) !== word)
+      throw this.unexpected('a value')
+    this.from = from
+    this.to = this.at = to
+    this.token = token
+    this.kind = kind
+  }
+
+  /** Finds the end of an array or object by its brackets; whether all inside is JSON, JSON.parse says. */
+  #nested(): void {
+    const buffer = this.#buffer
+    const from = this.at
+    let depth = 0
+    do {
+      const byte = this.peek()
+      if (byte === -1) throw this.#cut('inside of a value')
+      if (byte === QUOTE) {
+        this.string()
+        continue
+      }
+      if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++
+      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
+      if (depth > DEEPEST) throw this.#error(`values are nested more than ${DEEPEST} deep`)
+      this.at++
+    } while (depth > 0)
+    this.from = from
+    this.to = this.at
+    this.token = TOKEN.nested
+    this.kind = KIND.text
+    decodeNested(buffer.toString('utf8', from, this.at), (why) => {
+      this.at = from
+      return this.#error(`a nested value is not JSON: ${why}`)
+    })
+  }
+
+  #cut(what: string): unknown {
+    return this.#final ? this.#error(`the file ends ${what}`) : INCOMPLETE
+  }
+
+  #error(what: string): Error {
+    const position = this.#offset + this.at
+    const row = this.row > 0 ? { row: this.row } : {}
+    return malformed(`${this.row > 0 ? `Row ${this.row}, byte` : 'Byte'} ${position}: ${what}.`, {
+      ...row,
+      position,
+    })
+  }
+}
+
+function decodeString(literal: string, fail: () => Error): string {
+  try {
+    const text = JSON.parse(literal) as string
+    // Half a surrogate pair has no UTF-8.
+    if (text.isWellFormed()) return text
+  } catch {}
+  throw fail()
+}
+
+function decodeNested(text: string, fail: (why: string) => Error): void {
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    throw fail((error as Error).message.replace(/(,| in JSON).*$/s, ''))
+  }
+}

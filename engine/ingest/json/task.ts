@@ -1,0 +1,124 @@
+import { rm, stat } from 'node:fs/promises'
+import { checkColumns } from '../../columns.ts'
+import type { Column } from '../../types.ts'
+import { FileSink, feedFile } from '../file.ts'
+import { unpacksTooLarge } from '../gunzip.ts'
+import type { DeclaredColumn } from '../request.ts'
+import { checkNames, knownColumns } from '../targets.ts'
+import { malformed } from '../text/accepts.ts'
+import { UNIT_SEPARATOR } from '../text/cell-writer.ts'
+import type { Rewritten } from '../text/typed-rows.ts'
+import type { Hooks } from '../threads/task.ts'
+import { JsonDocument } from './document.ts'
+import { columnsOf, type JsonLayout, JsonRows } from './rows.ts'
+
+export interface JsonTask {
+  readonly file: string
+  readonly form: 'json' | 'ndjson'
+  readonly existing?: readonly Column[]
+  readonly declared?: readonly DeclaredColumn[]
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+/**
+ * Rewrites a JSON upload as csv that DuckDB reads, and settles the columns. One pass as a rule; another one where
+ * columns turn up late, or are declared behind the rows.
+ * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
+ */
+export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten> {
+  let declaredBehind: unknown
+  let learned: JsonLayout | undefined
+  for (;;) {
+    let declaredBefore: unknown
+    const document = new JsonDocument({
+      form: task.form,
+      rows: (columns) => {
+        declaredBefore = columns
+        return new JsonRows(learned ?? layoutOf(task, columns ?? declaredBehind))
+      },
+    })
+    await pass(task, document, hooks)
+    const rows = document.rows!
+    if (document.columns !== undefined && declaredBefore === undefined && declaredBehind === undefined) {
+      declaredBehind = document.columns
+    } else if (rows.waiting > 0) {
+      throw malformed(
+        `Row ${rows.waiting} is an array, but nothing says which columns its values belong to: declare "columns", or send objects.`,
+        { row: rows.waiting },
+      )
+    } else if (rows.stale) {
+      learned = { ...rows.layout, fields: rows.fields }
+    } else {
+      return found(rows, task)
+    }
+    await rm(task.target)
+  }
+}
+
+/** Rows that lack most columns grow when they are laid on all of them; beyond this, somebody means no good. */
+const MOST_GROWTH = 100
+const SPARSE_BYTES = 64 * 1024 * 1024
+
+async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress }: Hooks): Promise<void> {
+  const { size } = await stat(task.file)
+  const mostBytes = Math.max(SPARSE_BYTES, MOST_GROWTH * size)
+  const sink = await FileSink.create(task.target)
+  try {
+    await feedFile(
+      task.file,
+      0,
+      async (buffer, end, final) => {
+        const used = document.feed(buffer, end, final)
+        if (document.rows) await sink.write(document.rows.out.take())
+        if (sink.written > mostBytes) throw unpacksTooLarge(mostBytes)
+        return used
+      },
+      signal,
+      (bytes) => onProgress?.({ bytes, rows: document.rows?.rows ?? 0 }),
+    )
+  } finally {
+    await sink.close()
+  }
+}
+
+function layoutOf(task: JsonTask, columns: unknown): JsonLayout {
+  const inDocument = Array.isArray(columns) && columns.length === 0 ? undefined : columns
+  if (inDocument !== undefined && task.declared)
+    knownColumns(checkColumns(task.declared), checkColumns(inDocument))
+  const declared = inDocument === undefined ? task.declared : checkColumns(inDocument)
+  const known = knownColumns(task.existing, declared)
+  const settled = known.existing ?? known.declared
+  if (!settled) return { fields: [], open: true, positions: undefined, owner: 'upload' }
+  const fields = settled.map((column) => ({ ...column, nested: column.type === 'json' }))
+  const position = new Map(settled.map(({ name }, index) => [name, index]))
+  return {
+    fields,
+    open: false,
+    positions: (known.declared ?? settled).map(({ name }) => position.get(name)!),
+    owner: known.existing ? 'dataset' : 'upload',
+  }
+}
+
+function found({ out, fields, rows }: JsonRows, task: JsonTask): Rewritten {
+  if (fields.length === 0) {
+    throw malformed('The upload has no columns: send rows with at least one key, or declare columns.')
+  }
+  checkNames(fields.map(({ name }) => name))
+  return {
+    targets: columnsOf(fields).map((column, source) => ({ ...column, source })),
+    source: {
+      file: task.target,
+      delimiter: String.fromCharCode(UNIT_SEPARATOR),
+      header: false,
+      fields: fields.length,
+      rows,
+      kinds: fields.map(({ scalars, texts }) => scalars | texts),
+      nulls: fields.map(({ values }) => rows - values),
+      widths: fields.map(({ width }) => width),
+      longest: out.longest,
+      quotes: out.quotes,
+      quotedNewlines: out.quotedNewlines,
+    },
+  }
+}

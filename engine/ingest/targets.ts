@@ -1,0 +1,160 @@
+import { checkColumns, widens } from '../columns.ts'
+import { EngineError } from '../errors.ts'
+import type { Column, ColumnType } from '../types.ts'
+import type { DeclaredColumn } from './request.ts'
+import { malformed } from './text/accepts.ts'
+
+/** A column of the part to be written. */
+export interface Target {
+  readonly name: string
+  /** Undefined where it is to be inferred. */
+  readonly type: ColumnType | undefined
+  readonly nullable: boolean
+  readonly description: string
+  /** The position of its values in the upload; undefined where the upload has none, and all are null. */
+  readonly source: number | undefined
+}
+
+/** What is known about columns before the upload is looked at. */
+export interface KnownColumns {
+  /** The dataset's, which settle everything. */
+  readonly existing: readonly Column[] | undefined
+  /** The request's. */
+  readonly declared: readonly Column[] | undefined
+}
+
+/**
+ * Brings together what the dataset has and what the request declares.
+ * @throws EngineError `column_conflict` where they differ, `invalid_columns_manifest`
+ */
+export function knownColumns(
+  existing: readonly Column[] | undefined,
+  declared: readonly DeclaredColumn[] | undefined,
+): KnownColumns {
+  const checked = declared && declared.length > 0 ? checkColumns(declared) : undefined
+  const settled = existing && existing.length > 0 ? existing : undefined
+  if (settled && checked) {
+    const types = new Map(settled.map((column) => [column.name, column.type]))
+    for (const column of checked) conflictUnless(types.get(column.name), column)
+  }
+  return { existing: settled, declared: checked }
+}
+
+/**
+ * Lays the columns of an upload with a header on those of the dataset, by name. Without a dataset's columns the order
+ * is the header's, and declared types go before inferred ones. `types` are those that the format itself fixes, as
+ * Parquet does: they have to agree with declared and existing ones, where text is read as whatever is wanted.
+ */
+export function layColumns(
+  names: readonly string[],
+  known: KnownColumns,
+  types?: readonly ColumnType[],
+): Target[] {
+  checkNames(names)
+  const position = new Map(names.map((name, index) => [name, index]))
+  if (known.existing) {
+    const settled = new Map(known.existing.map((column) => [column.name, column.type]))
+    names.forEach((name, index) => {
+      conflictUnless(settled.get(name), { name, type: types?.[index] })
+    })
+    return known.existing.map((column) => {
+      const source = position.get(column.name)
+      if (source === undefined && !column.nullable) throw absent(column.name)
+      return { ...column, source }
+    })
+  }
+  const declared = new Map((known.declared ?? []).map((column) => [column.name, column]))
+  for (const column of declared.values()) {
+    if (!position.has(column.name)) {
+      throw malformed(`Column ${JSON.stringify(column.name)} is declared, but the upload does not have it.`)
+    }
+  }
+  return names.map((name, source) => {
+    const column = declared.get(name)
+    if (column) conflictUnless(column.type, { name, type: types?.[source] })
+    return {
+      name,
+      type: column?.type ?? types?.[source],
+      nullable: column?.nullable ?? true,
+      description: column?.description ?? '',
+      source,
+    }
+  })
+}
+
+/**
+ * The type that a column of a typed format is read as, if it is wanted as another one that holds all of its values.
+ * Text may be JSON or UUIDs, value by value: exports hold them so.
+ */
+export function takes(
+  { existing, declared }: KnownColumns,
+  name: string,
+  given: ColumnType,
+): ColumnType | undefined {
+  const wanted = (existing ?? declared)?.find((column) => column.name === name)?.type
+  const fits = wanted !== undefined && (widens(given, wanted) || isTextual(given, wanted))
+  return fits ? wanted : undefined
+}
+
+/** Whether the values of a text column have to be looked at, one by one, to be of the wanted type. */
+export function isTextual(given: ColumnType, wanted: ColumnType): boolean {
+  return given === 'string' && (wanted === 'json' || wanted === 'uuid')
+}
+
+/** The columns of the dataset that come of targets, once every type is known. */
+export function settledColumns(targets: readonly Target[], types: readonly ColumnType[]): Column[] {
+  return targets.map(({ name, nullable, description }, index) => ({
+    name,
+    type: types[index]!,
+    nullable,
+    description,
+  }))
+}
+
+/** @throws EngineError `invalid_upload`: a name is missing or stands twice */
+export function checkNames(names: readonly string[]): void {
+  const seen = new Map<string, number>()
+  names.forEach((name, index) => {
+    if (name === '') throw malformed(`Column ${index + 1} has no name.`)
+    const before = seen.get(name)
+    if (before !== undefined) {
+      throw malformed(`Columns ${before + 1} and ${index + 1} have the same name ${JSON.stringify(name)}.`)
+    }
+    seen.set(name, index)
+  })
+  try {
+    checkColumns(names.map((name) => ({ name, type: 'string' })))
+  } catch (error) {
+    throw error instanceof EngineError ? malformed(error.message) : error
+  }
+}
+
+function conflictUnless(
+  wanted: ColumnType | undefined,
+  given: { readonly name: string; readonly type: ColumnType | undefined },
+): void {
+  const name = JSON.stringify(given.name)
+  if (wanted === undefined) {
+    const type = given.type ? ` of type ${given.type}` : ''
+    throw new EngineError(
+      'column_conflict',
+      `The upload has a column ${name}${type} that the dataset does not have. Column names are case-sensitive; declare new columns first.`,
+      { details: { column: given.name, wanted: null, given: given.type ?? null } },
+    )
+  }
+  if (given.type !== undefined && given.type !== wanted) {
+    throw new EngineError(
+      'column_conflict',
+      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted}.`,
+      { details: { column: given.name, wanted, given: given.type } },
+    )
+  }
+}
+
+function absent(name: string): EngineError {
+  return new EngineError(
+    'column_conflict',
+    `The upload has no column ${JSON.stringify(name)}, which the dataset wants and which is not nullable.`,
+    { details: { column: name, given: null } },
+  )
+}

@@ -1,0 +1,87 @@
+import { EngineError } from '../../errors.ts'
+import { type ColumnType, decimalParts } from '../../types.ts'
+import { fitsInt64 } from './text-kinds.ts'
+
+/**
+ * Whether a text of one of the `possible` kinds (`acceptedKinds`) is a value of a declared type: nothing is rounded,
+ * nothing wraps around.
+ */
+export function acceptsValue(type: ColumnType, text: string): boolean {
+  switch (type) {
+    case 'boolean':
+      return text === '0' || text === '1'
+    case 'integer':
+      return fitsInt64(text.replace(/\..*$/s, ''))
+    case 'uuid':
+      return UUID.test(text)
+    case 'binary':
+      return BASE64.test(text)
+    case 'json':
+      return isJson(text)
+    case 'double':
+    case 'string':
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return false
+    default:
+      return fitsDecimal(text, decimalParts(type)!)
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const NUMBER = /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/
+
+function fitsDecimal(text: string, { precision, scale }: { precision: number; scale: number }): boolean {
+  const match = NUMBER.exec(text)
+  if (!match) return false
+  const whole = match[1]!
+  const digits = (whole + (match[2] ?? '')).replace(/^0+/, '')
+  // No pattern for this: one that ends in $ tries every zero of a long row of them, in time by the square of its length.
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  const significant = digits.slice(0, end)
+  if (significant === '') return true
+  // The places before the point of the number as 0.digits × 10^places.
+  const places =
+    whole.length - (whole.length + (match[2] ?? '').length - digits.length) + Number(match[3] ?? 0)
+  return places <= precision - scale && significant.length - places <= scale
+}
+
+const SHOWN = 60
+
+/** A value as an error quotes it: escaped, and not longer than a line. */
+export function quoteValue(text: string): string {
+  const quoted = JSON.stringify(text.length > SHOWN ? text.slice(0, SHOWN) : text)
+  return text.length > SHOWN ? `${quoted}…` : quoted
+}
+
+const ARTICLE: Readonly<Record<string, string>> = { integer: 'an' }
+
+/** The error for a value that its column's type does not take. `row` counts data rows from 1. */
+export function badValue(row: number, column: string, text: string, type: ColumnType): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(text)} is not ${ARTICLE[type] ?? 'a'} ${type}.`
+  return new EngineError('invalid_upload', message, { details: { row, column, type } })
+}
+
+export function missingValue(row: number, column: string): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: a value is missing, but the column is not nullable.`
+  return new EngineError('invalid_upload', message, { details: { row, column } })
+}
+
+/** Any other defect of an upload's form. */
+export function malformed(message: string, details?: Readonly<Record<string, unknown>>): EngineError {
+  return new EngineError('invalid_upload', message, { details })
+}

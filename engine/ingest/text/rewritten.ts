@@ -1,0 +1,33 @@
+import { loadCsv } from '../csv/load.ts'
+import type { IngestRequest, IngestResult } from '../request.ts'
+import { TemporaryFile } from '../temporary.ts'
+import type { Tools } from '../tools.ts'
+
+/**
+ * JSON, ndjson, Arrow and xlsx: rewritten as csv, which keeps every digit and needs no memory, then read as that. Types
+ * and columns are settled on the way.
+ */
+export async function ingestRewritten(
+  { duck, workers }: Tools,
+  request: IngestRequest,
+): Promise<IngestResult> {
+  const { file, existing, declared, signal, onProgress, tempDirectory, limits } = request
+  await using csv = new TemporaryFile(tempDirectory)
+  const task = { file, existing, declared, target: csv.path, unpackedBytes: limits.unpackedBytes }
+  const hooks = { signal, onProgress }
+  const rewrite = () => {
+    switch (request.format) {
+      case 'xlsx':
+        return workers.run({ kind: 'xlsx-to-csv', ...task }, hooks)
+      case 'arrow':
+        return workers.run({ kind: 'arrow-to-csv', ...task }, hooks)
+      default:
+        return workers.run(
+          { kind: 'json-to-csv', form: request.format === 'ndjson' ? 'ndjson' : 'json', ...task },
+          hooks,
+        )
+    }
+  }
+  const { targets, source } = await rewrite()
+  return await loadCsv(duck, source, targets, request)
+}

@@ -1,0 +1,204 @@
+import type { ColumnType } from '../../types.ts'
+import { type Automaton, compile } from './automaton.ts'
+
+/**
+ * What a value's text looks like. A column's type follows from the set of kinds among all its values, so inference
+ * always sees the whole upload. A kind is one bit, a set of kinds a mask.
+ */
+export const KIND = {
+  /** A missing value: in csv an empty field without quotes. */
+  null: 1 << 0,
+  /** The empty string. */
+  empty: 1 << 1,
+  /** A whole number without leading zeros that fits in 64 bits. */
+  integer: 1 << 2,
+  /** A whole number without leading zeros of at most 38 digits that doesn't fit in 64 bits. */
+  bigInteger: 1 << 3,
+  /** Digits with leading zeros or a plus: a code or a telephone number as a rule, so a number only where declared. */
+  looseInteger: 1 << 4,
+  /** `7.` or `7.00`: a double, but an integer too where that is declared. */
+  whole: 1 << 5,
+  fraction: 1 << 6,
+  exponent: 1 << 7,
+  /** Any other number with leading zeros or a plus. */
+  looseNumber: 1 << 8,
+  /** NaN and the infinities. */
+  special: 1 << 9,
+  boolean: 1 << 10,
+  date: 1 << 11,
+  timestamp: 1 << 12,
+  /** A timestamp with an offset or `Z`. */
+  timestamptz: 1 << 13,
+  /** The same without seconds, which DuckDB does not read. */
+  timestamptzMinutes: 1 << 14,
+  time: 1 << 15,
+  text: 1 << 16,
+} as const
+
+/** The kinds that stand for a value of a type where the type is inferred, narrowest type first. */
+const INFERENCE: readonly (readonly [ColumnType, number])[] = [
+  ['boolean', KIND.boolean],
+  ['integer', KIND.integer],
+  ['decimal(38,0)', KIND.integer | KIND.bigInteger],
+  ['double', KIND.integer | KIND.bigInteger | KIND.whole | KIND.fraction | KIND.exponent | KIND.special],
+  ['date', KIND.date],
+  ['timestamp', KIND.date | KIND.timestamp],
+  ['timestamptz', KIND.timestamptz | KIND.timestamptzMinutes],
+  ['time', KIND.time],
+]
+
+/** The narrowest type that holds values of all the kinds in `mask` without loss of what an analyst reads in them. */
+export function inferType(mask: number): ColumnType {
+  const values = mask & ~KIND.null
+  if (values === 0) return 'string'
+  return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
+}
+
+/** Every kind, without the marks that `Classifier` adds. */
+export const ALL_KINDS = (1 << 20) - 1
+/** Timestamps with an offset. */
+export const ZONED = KIND.timestamptz | KIND.timestamptzMinutes
+const PLAIN_NUMBERS = KIND.integer | KIND.bigInteger | KIND.looseInteger | KIND.whole | KIND.fraction
+const NUMBERS = PLAIN_NUMBERS | KIND.exponent | KIND.looseNumber
+
+/**
+ * What a declared type takes, more than inference would give it: `certain` kinds are taken as they are, `possible` ones
+ * after a look at the value itself (`acceptsValue`), all others never.
+ */
+export function acceptedKinds(type: ColumnType): { certain: number; possible: number } {
+  switch (type) {
+    case 'boolean':
+      return { certain: KIND.boolean, possible: KIND.integer }
+    case 'integer':
+      return { certain: KIND.integer, possible: KIND.looseInteger | KIND.whole }
+    case 'double':
+      return { certain: NUMBERS | KIND.special, possible: 0 }
+    case 'string':
+      return { certain: ALL_KINDS & ~KIND.null, possible: 0 }
+    case 'date':
+      return { certain: KIND.date, possible: 0 }
+    case 'timestamp':
+    case 'timestamptz':
+      return { certain: KIND.date | KIND.timestamp | ZONED, possible: 0 }
+    case 'time':
+      return { certain: KIND.time, possible: 0 }
+    case 'uuid':
+    case 'json':
+      return { certain: 0, possible: ALL_KINDS & ~KIND.null }
+    case 'binary':
+      return { certain: KIND.empty, possible: ALL_KINDS & ~KIND.null }
+    default:
+      return { certain: 0, possible: NUMBERS }
+  }
+}
+
+const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
+const MONTH_DAY =
+  '((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))'
+const MINUTES = '([01]\\d|2[0-3]):[0-5]\\d'
+const SECONDS = ':[0-5]\\d(\\.\\d{1,6}0*)?'
+const CLOCK = `${MINUTES}(${SECONDS})?`
+const ZONE = '(Z|[-+]([01]\\d|2[0-3])(:?[0-5]\\d)?)'
+
+const DATE = `${YEAR}-${MONTH_DAY}`
+/** Whether the year has such a day, the automaton can't tell. */
+const LEAP_DAY = `${YEAR}-02-29`
+
+/**
+ * Pattern and kind; the first that matches counts. `check` marks what only a look at the value decides. Dates are ISO
+ * 8601 in full: of `01/02/2020` nobody knows the month.
+ */
+const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
+  { pattern: '-?(0|[1-9]\\d*)', kind: KIND.integer },
+  { pattern: '[-+]?\\d+', kind: KIND.looseInteger },
+  { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: KIND.whole },
+  { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: KIND.fraction },
+  { pattern: '-?((0|[1-9]\\d*)(\\.\\d*)?|\\.\\d+)[eE][-+]?\\d+', kind: KIND.exponent, check: true },
+  { pattern: '[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?', kind: KIND.looseNumber, check: true },
+  { pattern: '[nN][aA][nN]|-?[iI][nN][fF]([iI][nN][iI][tT][yY])?', kind: KIND.special },
+  { pattern: '[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]', kind: KIND.boolean },
+  { pattern: DATE, kind: KIND.date },
+  { pattern: LEAP_DAY, kind: KIND.date, check: true },
+  { pattern: `${DATE}[T ]${CLOCK}`, kind: KIND.timestamp },
+  { pattern: `${LEAP_DAY}[T ]${CLOCK}`, kind: KIND.timestamp, check: true },
+  { pattern: `${DATE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz },
+  { pattern: `${LEAP_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz, check: true },
+  { pattern: `${DATE}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes },
+  { pattern: `${LEAP_DAY}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes, check: true },
+  { pattern: CLOCK, kind: KIND.time },
+]
+
+/** Marks a kind that `checkedKind` must confirm. */
+export const CHECK = 1 << 30
+/** Numbers of up to this many characters are in range whatever their digits. */
+export const SAFE_LENGTH = 18
+/** The kinds whose range is in doubt in longer texts. */
+export const RANGED = KIND.integer | KIND.looseInteger | KIND.whole | KIND.fraction
+
+export interface Classifier extends Automaton {
+  /** `kind[state >> 5]`: the kind of a text that ends in this state, with `CHECK` where `checkedKind` must look. */
+  readonly kind: Int32Array
+}
+
+let made: Classifier | undefined
+
+/** The automaton that all text uploads are classified by; made once, in some 20 ms. */
+export function classifier(): Classifier {
+  if (made) return made
+  const automaton = compile(PATTERNS.map(({ pattern }) => pattern))
+  const kind = Int32Array.from(automaton.label, (label) => {
+    const found = PATTERNS[label]
+    return found ? found.kind | (found.check ? CHECK : 0) : KIND.text
+  })
+  // Nothing but the empty text ends in the start state.
+  kind[automaton.start / automaton.stride] = KIND.empty
+  made = { ...automaton, kind }
+  return made
+}
+
+/** The kind of a text of its own. */
+export function kindOf(text: string): number {
+  const { classOf, next, start, kind } = classifier()
+  let state = start
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    state = code > 0x7f ? 0 : next[state + classOf[code]!]!
+    if (state === 0) return KIND.text
+  }
+  const found = kind[state >> 5]!
+  const doubtful = found & CHECK || (text.length > SAFE_LENGTH && found & RANGED)
+  return doubtful ? checkedKind(found, text) : found
+}
+
+/** A double has no more digits than this before or behind the point that would tell it from its neighbours. */
+const LONGEST_NUMBER = 300
+
+/** Decides what the automaton could not: range, and leap years. */
+export function checkedKind(found: number, text: string): number {
+  const kind = found & ~CHECK
+  switch (kind) {
+    case KIND.integer: {
+      const digits = text.length - (text.startsWith('-') ? 1 : 0)
+      if (digits <= SAFE_LENGTH) return KIND.integer
+      if (digits > 38) return KIND.text
+      return digits === 19 && fitsInt64(text) ? KIND.integer : KIND.bigInteger
+    }
+    case KIND.looseInteger:
+    case KIND.whole:
+    case KIND.fraction:
+      return text.length > LONGEST_NUMBER ? KIND.text : kind
+    case KIND.exponent:
+    case KIND.looseNumber:
+      return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : KIND.text
+    default: {
+      const year = Number(text.slice(0, 4))
+      return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? kind : KIND.text
+    }
+  }
+}
+
+/** Whether whole digits, with a sign or without, are within 64 bits signed. */
+export function fitsInt64(digits: string): boolean {
+  const value = BigInt(digits)
+  return BigInt.asIntN(64, value) === value
+}

@@ -1,0 +1,40 @@
+import { cancelled } from '../../run/errors.ts'
+
+/**
+ * The passes over an upload that JavaScript does, by name. Arguments and results are plain data. A pass is loaded when
+ * it is first needed: who scans csv has no use for the Arrow library.
+ */
+const TASKS = {
+  'scan-csv': () => import('../csv/tasks.ts').then((module) => module.scanCsv),
+  'clean-csv': () => import('../csv/tasks.ts').then((module) => module.cleanCsv),
+  'json-to-csv': () => import('../json/task.ts').then((module) => module.jsonToCsv),
+  'xlsx-to-csv': () => import('../xlsx/task.ts').then((module) => module.xlsxToCsv),
+  'arrow-to-csv': () => import('../arrow/task.ts').then((module) => module.arrowToCsv),
+} as const
+
+export interface Hooks {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+}
+
+export type TaskName = keyof typeof TASKS
+type TaskFunction<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]>>
+export type Task<Name extends TaskName> = { readonly kind: Name } & Parameters<TaskFunction<Name>>[0]
+export type TaskResult<Name extends TaskName> = Awaited<ReturnType<TaskFunction<Name>>>
+
+/** Runs a task in this thread, in pieces. @throws EngineError whatever the task throws; `cancelled` */
+export async function runHere<Name extends TaskName>(
+  task: Task<Name>,
+  hooks: Hooks,
+): Promise<TaskResult<Name>> {
+  try {
+    const run = (await TASKS[task.kind]()) as unknown as (
+      task: Task<Name>,
+      hooks: Hooks,
+    ) => Promise<TaskResult<Name>>
+    return await run(task, hooks)
+  } catch (error) {
+    if (hooks.signal?.aborted) throw cancelled(hooks.signal)
+    throw error
+  }
+}

@@ -1,0 +1,192 @@
+import { posix } from 'node:path'
+import { malformed } from '../text/accepts.ts'
+import type { ZipEntry, ZipReader } from './unzip.ts'
+import { attribute, type XmlHandler, XmlReader } from './xml.ts'
+
+/** What a number's format makes of it. `zoned` is our own export's format of UTC timestamps. */
+export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time'
+
+export interface Workbook {
+  /** The sheets in order of their tabs. */
+  readonly sheets: readonly { readonly name: string; readonly entry: ZipEntry }[]
+  readonly sharedStrings: readonly string[]
+  /** By the number of a cell's style. */
+  readonly styles: readonly NumberStyle[]
+  /** Days count from 1904-01-01, as on old Macs. */
+  readonly date1904: boolean
+}
+
+const WORKSHEET = /\/worksheet$/
+const SHARED_STRINGS = /\/sharedStrings$/
+const STYLES = /\/styles$/
+
+/**
+ * Reads the parts of a workbook around its sheets (ISO 29500-1, part 18).
+ * @throws EngineError `invalid_upload`
+ */
+export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
+  const path = await workbookPath(zip)
+  const sheets: { name: string; id: string }[] = []
+  let date1904 = false
+  await parse(zip, path, {
+    open(name, attributes) {
+      if (name === 'sheet') {
+        sheets.push({ name: attribute(attributes, 'name') ?? '', id: attribute(attributes, 'id') ?? '' })
+      } else if (name === 'workbookPr') {
+        date1904 = /^(1|true)$/.test(attribute(attributes, 'date1904') ?? '')
+      }
+    },
+    close() {},
+  })
+  const related = await relationships(zip, path)
+  const entryOf = (target: string | undefined) => (target === undefined ? undefined : zip.entries.get(target))
+  const found = sheets.flatMap(({ name, id }) => {
+    const relation = related.get(id)
+    const entry = relation && WORKSHEET.test(relation.type) ? entryOf(relation.target) : undefined
+    return entry ? [{ name, entry }] : []
+  })
+  if (found.length === 0) throw malformed('The workbook has no worksheet.')
+  const only = (type: RegExp) => [...related.values()].find((relation) => type.test(relation.type))?.target
+  const strings = entryOf(only(SHARED_STRINGS))
+  const styles = entryOf(only(STYLES))
+  return {
+    sheets: found,
+    date1904,
+    sharedStrings: strings ? await readSharedStrings(zip, strings) : [],
+    styles: styles ? await readStyles(zip, styles) : [],
+  }
+}
+
+/** Parses an entry from its beginning to its end. */
+async function parse(zip: ZipReader, part: ZipEntry | string, handler: XmlHandler): Promise<void> {
+  const entry = typeof part === 'string' ? zip.entries.get(part) : part
+  if (!entry) throw malformed(`The file is no xlsx workbook: it has no ${String(part)}.`)
+  const reader = new XmlReader(handler)
+  for await (const chunk of zip.read(entry)) reader.push(chunk)
+  reader.end()
+}
+
+async function workbookPath(zip: ZipReader): Promise<string> {
+  const root = await relationships(zip, '')
+  const main = [...root.values()].find(({ type }) => type.endsWith('/officeDocument'))?.target
+  if (main === undefined) throw malformed('The file is no xlsx workbook.')
+  return main
+}
+
+/** The relationships of a part by their id, their targets as paths in the archive. */
+async function relationships(
+  zip: ZipReader,
+  part: string,
+): Promise<Map<string, { type: string; target: string }>> {
+  const folder = posix.dirname(part)
+  const found = new Map<string, { type: string; target: string }>()
+  await parse(zip, posix.join(folder, '_rels', `${posix.basename(part)}.rels`), {
+    open(name, attributes) {
+      if (name !== 'Relationship') return
+      const target = attribute(attributes, 'Target') ?? ''
+      found.set(attribute(attributes, 'Id') ?? '', {
+        type: attribute(attributes, 'Type') ?? '',
+        target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
+      })
+    },
+    close() {},
+  })
+  return found
+}
+
+/** Each string is one `si`; its runs of rich text are joined, its phonetic hints left out. */
+async function readSharedStrings(zip: ZipReader, entry: ZipEntry): Promise<string[]> {
+  const strings: string[] = []
+  const text = new TextRuns()
+  await parse(zip, entry, {
+    open(name) {
+      if (name === 'si') text.clear()
+      text.open(name)
+    },
+    close(name) {
+      text.close(name)
+      if (name === 'si') strings.push(text.value)
+    },
+    text: (piece) => text.add(piece),
+  })
+  return strings
+}
+
+/** Collects the text of `t` elements, but for those in `rPh`. */
+export class TextRuns {
+  #value = ''
+  #inText = false
+  #inPhonetic = false
+
+  get value(): string {
+    // `_x000D_` is how a workbook writes what XML can't hold (ISO 29500-1, 22.9.2.19).
+    return this.#value.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    )
+  }
+
+  clear(): void {
+    this.#value = ''
+  }
+
+  open(name: string): void {
+    if (name === 't') this.#inText = true
+    else if (name === 'rPh') this.#inPhonetic = true
+  }
+
+  close(name: string): void {
+    if (name === 't') this.#inText = false
+    else if (name === 'rPh') this.#inPhonetic = false
+  }
+
+  add(piece: string): void {
+    if (this.#inText && !this.#inPhonetic) this.#value += piece
+  }
+}
+
+async function readStyles(zip: ZipReader, entry: ZipEntry): Promise<NumberStyle[]> {
+  const codes = new Map<number, string>()
+  const styles: NumberStyle[] = []
+  let inCellFormats = false
+  await parse(zip, entry, {
+    open(name, attributes) {
+      if (name === 'numFmt') {
+        codes.set(Number(attribute(attributes, 'numFmtId')), attribute(attributes, 'formatCode') ?? '')
+      } else if (name === 'cellXfs') inCellFormats = true
+      else if (name === 'xf' && inCellFormats) {
+        const id = Number(attribute(attributes, 'numFmtId') ?? 0)
+        const code = codes.get(id)
+        styles.push(code === undefined ? builtInStyle(id) : styleOfFormat(code))
+      }
+    },
+    close(name) {
+      if (name === 'cellXfs') inCellFormats = false
+    },
+  })
+  return styles
+}
+
+/** ISO 29500-1, 18.8.30; 27 to 36 and 50 to 58 are dates of East Asian locales. */
+function builtInStyle(id: number): NumberStyle {
+  if (id === 22) return 'timestamp'
+  if ((id >= 18 && id <= 21) || id === 45 || id === 47) return 'time'
+  if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || id === 36 || (id >= 50 && id <= 58)) return 'date'
+  return 'number'
+}
+
+/** What a format code shows: its first section, without text in quotes, escapes, colours and conditions. */
+export function styleOfFormat(code: string): NumberStyle {
+  if (/\[(h+|m+|s+)\]/i.test(code)) return 'number'
+  const zoned = /"Z"\s*$/.test(code)
+  const plain = code
+    .replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
+    .split(';', 1)[0]!
+    .toLowerCase()
+    .replace(/general|am\/pm|a\/p/g, '')
+  if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain)) return 'number'
+  const day = /[yd]/.test(plain)
+  const clock = /[hs]/.test(plain)
+  if (day && clock) return zoned ? 'zoned' : 'timestamp'
+  if (clock) return 'time'
+  return day || plain.includes('m') ? 'date' : 'number'
+}

@@ -1,0 +1,77 @@
+import { KIND } from '../text/text-kinds.ts'
+import type { NumberStyle } from './book.ts'
+
+/** A cell's text and kind, as the other text forms would have them. */
+export interface CellText {
+  readonly text: string
+  readonly kind: number
+}
+
+const DAY_MICROS = 86_400_000_000
+/** 1970-01-01 counted from 1899-12-30, where Excel's calendar begins but for its 29 February 1900. */
+const EPOCH_1900 = 25_569
+const EPOCH_1904 = 24_107
+/** 9999-12-31. */
+const LAST_SERIAL = 2_958_465
+/** 29 February 1900, which never was: before it, Excel's calendar is a day off. */
+const LEAP_DAY_1900 = 60
+
+/**
+ * A number of a cell with a date format as ISO 8601; undefined where Excel itself would show no date.
+ * @param digits the number as the workbook writes it
+ */
+export function serialMoment(digits: string, style: NumberStyle, date1904: boolean): CellText | undefined {
+  const serial = Number(digits)
+  if (style === 'number' || !(serial >= 0 && serial < LAST_SERIAL + 1)) return undefined
+  const rounded = microsOfDay(serial, digits)
+  const day = Math.floor(serial) + (rounded === DAY_MICROS ? 1 : 0)
+  const micros = rounded % DAY_MICROS
+  if (serial < 1 && style === 'time') return { text: clock(micros), kind: KIND.time }
+  if (date1904) return moment(day - EPOCH_1904, micros, style)
+  if (day < 1 || day === LEAP_DAY_1900) return undefined
+  return moment(day - EPOCH_1900 + (day < LEAP_DAY_1900 ? 1 : 0), micros, style)
+}
+
+function moment(day: number, micros: number, style: NumberStyle): CellText {
+  const date = dayText(day)
+  if (style === 'date' && micros === 0) return { text: date, kind: KIND.date }
+  return style === 'zoned'
+    ? { text: `${date}T${clock(micros)}Z`, kind: KIND.timestamptz }
+    : { text: `${date}T${clock(micros)}`, kind: KIND.timestamp }
+}
+
+let lastDay = Number.NaN
+let lastText = ''
+
+/** Neighbours mostly have the same day. */
+function dayText(day: number): string {
+  if (day !== lastDay) {
+    lastText = new Date(day * 86_400_000).toISOString().slice(0, 10)
+    lastDay = day
+  }
+  return lastText
+}
+
+/**
+ * The time of day. A double of today's days tells microseconds apart, but many programs write 15 digits only, and far
+ * days have fewer: what is as near to a millisecond as the number is exact is taken for it.
+ */
+function microsOfDay(serial: number, digits: string): number {
+  const micros = Math.round((serial - Math.floor(serial)) * DAY_MICROS)
+  const millis = Math.round(micros / 1000) * 1000
+  const off = Math.abs(micros - millis)
+  if (off === 0) return micros
+  const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
+  const short = digits.replace(/\D/g, '').length <= 15
+  const written = short ? Math.min(5, 0.5 * 10 ** -decimals * DAY_MICROS) : 0
+  const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
+  return off <= Math.max(written, told) ? millis : micros
+}
+
+function clock(micros: number): string {
+  const seconds = Math.floor(micros / 1_000_000)
+  const fraction = micros - seconds * 1_000_000
+  const two = (value: number) => String(value).padStart(2, '0')
+  const whole = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`
+}

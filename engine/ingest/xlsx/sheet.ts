@@ -1,0 +1,165 @@
+import { malformed } from '../text/accepts.ts'
+import { KIND, kindOf } from '../text/text-kinds.ts'
+import { TextRuns, type Workbook } from './book.ts'
+import { serialMoment } from './moments.ts'
+import { attribute, type XmlHandler } from './xml.ts'
+
+/** A cell that has a value. */
+export interface SheetCell {
+  /** From 0. */
+  readonly column: number
+  readonly text: string
+  readonly kind: number
+  readonly isText: boolean
+}
+
+const MOST_ROWS = 1_048_576
+const MOST_COLUMNS = 16_384
+/** What Excel shows where there is no value. */
+const NOT_AVAILABLE = '#N/A'
+
+/** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and gives on rows with values, numbered from 1 as Excel does. */
+export class SheetParser implements XmlHandler {
+  readonly #workbook: Workbook
+  readonly #onRow: (row: number, cells: readonly SheetCell[]) => void
+  #row = 0
+  #column = -1
+  #cells: SheetCell[] = []
+  #type = ''
+  #style = 0
+  #value: string | undefined
+  #inValue = false
+  readonly #inline = new TextRuns()
+
+  constructor(workbook: Workbook, onRow: (row: number, cells: readonly SheetCell[]) => void) {
+    this.#workbook = workbook
+    this.#onRow = onRow
+  }
+
+  open(name: string, attributes: string): void {
+    switch (name) {
+      case 'c':
+        this.#beginCell(attributes)
+        break
+      case 'v':
+        this.#inValue = true
+        this.#value = ''
+        break
+      case 'row':
+        this.#beginRow(attribute(attributes, 'r'))
+        break
+      default:
+        this.#inline.open(name)
+    }
+  }
+
+  close(name: string): void {
+    switch (name) {
+      case 'c':
+        this.#endCell()
+        break
+      case 'v':
+        this.#inValue = false
+        break
+      case 'row':
+        if (this.#cells.length > 0) this.#onRow(this.#row, this.#cells)
+        break
+      default:
+        this.#inline.close(name)
+    }
+  }
+
+  text(piece: string): void {
+    if (this.#inValue) this.#value += piece
+    else this.#inline.add(piece)
+  }
+
+  #beginRow(reference: string | undefined): void {
+    const row = reference === undefined ? this.#row + 1 : Number(reference)
+    if (!Number.isInteger(row) || row <= this.#row || row > MOST_ROWS) {
+      throw malformed(`The sheet has a row ${String(reference)} behind row ${this.#row}.`)
+    }
+    this.#row = row
+    this.#column = -1
+    this.#cells = []
+  }
+
+  #beginCell(attributes: string): void {
+    const reference = attribute(attributes, 'r')
+    this.#column = reference === undefined ? this.#column + 1 : columnOf(reference)
+    if (this.#column < 0 || this.#column >= MOST_COLUMNS) {
+      throw malformed(`Sheet row ${this.#row} has a cell ${JSON.stringify(reference ?? '')}.`)
+    }
+    this.#type = attribute(attributes, 't') ?? 'n'
+    this.#style = Number(attribute(attributes, 's') ?? 0)
+    this.#value = undefined
+    this.#inline.clear()
+  }
+
+  #endCell(): void {
+    const cell = this.#read()
+    if (cell) this.#cells.push(cell)
+  }
+
+  #read(): SheetCell | undefined {
+    const column = this.#column
+    const value = this.#value
+    switch (this.#type) {
+      case 's': {
+        if (value === undefined) return undefined
+        const text = this.#workbook.sharedStrings[Number(value)]
+        if (text === undefined) throw this.#bad(`there is no shared string ${value}`)
+        return textCell(column, text)
+      }
+      case 'inlineStr':
+        return textCell(column, this.#inline.value)
+      case 'str':
+        return value === undefined ? undefined : textCell(column, value)
+      case 'b':
+        if (value === undefined || value === '') return undefined
+        return { column, text: value === '1' ? 'true' : 'false', kind: KIND.boolean, isText: false }
+      case 'e':
+        if (value === NOT_AVAILABLE || value === undefined) return undefined
+        throw this.#bad(`the formula ended in ${value}`)
+      case 'd':
+        if (value === undefined || value === '') return undefined
+        return { column, text: value, kind: kindOf(value), isText: false }
+      default:
+        return value === undefined || value.trim() === '' ? undefined : this.#number(column, value.trim())
+    }
+  }
+
+  #number(column: number, digits: string): SheetCell {
+    const value = Number(digits)
+    if (!Number.isFinite(value)) throw this.#bad(`${JSON.stringify(digits.slice(0, 40))} is not a number`)
+    const style = this.#workbook.styles[this.#style] ?? 'number'
+    const moment = style === 'number' ? undefined : serialMoment(digits, style, this.#workbook.date1904)
+    if (moment) return { column, ...moment, isText: false }
+    // Excel writes 17 digits; the shortest ones that read back to the same double are what people typed.
+    const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
+    return { column, text, kind: kindOf(text), isText: false }
+  }
+
+  #bad(what: string): Error {
+    return malformed(`Sheet row ${this.#row}, column ${this.#column + 1}: ${what}.`, {
+      sheetRow: this.#row,
+      sheetColumn: this.#column + 1,
+    })
+  }
+}
+
+function textCell(column: number, text: string): SheetCell {
+  return { column, text: text.isWellFormed() ? text : text.toWellFormed(), kind: kindOf(text), isText: true }
+}
+
+/** `AB12` is column 27; -1 where there are no letters. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (let at = 0; at < reference.length; at++) {
+    const letter = reference.charCodeAt(at) & ~0x20
+    if (letter < 0x41 || letter > 0x5a) break
+    column = column * 26 + letter - 0x40
+    if (column > MOST_COLUMNS) break
+  }
+  return column - 1
+}

@@ -1,0 +1,114 @@
+import type { Column } from '../../types.ts'
+import { FileSink } from '../file.ts'
+import { unpacksTooLarge } from '../gunzip.ts'
+import type { DeclaredColumn } from '../request.ts'
+import { knownColumns, layColumns } from '../targets.ts'
+import { malformed } from '../text/accepts.ts'
+import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
+import type { Hooks } from '../threads/task.ts'
+import { readWorkbook } from './book.ts'
+import { type SheetCell, SheetParser } from './sheet.ts'
+import { ZipReader } from './unzip.ts'
+import { XmlReader } from './xml.ts'
+
+export interface XlsxTask {
+  readonly file: string
+  readonly existing?: readonly Column[]
+  readonly declared?: readonly DeclaredColumn[]
+  readonly unpackedBytes: number
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+/** Excel's last row: a table that goes on beyond it continues on the next sheet. */
+const LAST_ROW = 1_048_576
+const MOST_BLANK_CELLS = 1_000_000
+
+/**
+ * Rewrites the first sheet of a workbook as csv: its first row is the header. A full sheet goes on with the next one
+ * if that has the same header, as our own exports do. Rows without any value count, but not at the end.
+ * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
+ */
+export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): Promise<Rewritten> {
+  await using zip = await ZipReader.open(task.file, task.unpackedBytes)
+  const workbook = await readWorkbook(zip)
+  const known = knownColumns(task.existing, task.declared)
+  const sink = await FileSink.create(task.target)
+  let table: TypedRows | undefined
+  let header: readonly string[] | undefined
+  try {
+    for (const sheet of workbook.sheets) {
+      let names: readonly string[] | undefined
+      let before = 0
+      let continues = true
+      const parser = new SheetParser(workbook, (row, cells) => {
+        if (!continues) return
+        if (!names) {
+          names = headerOf(cells)
+          header ??= names
+          continues = sameNames(header, names)
+          table ??= new TypedRows(layColumns(names, known))
+        } else {
+          writeBlankRows(table!, before, row)
+          writeRow(table!, row, cells)
+        }
+        before = row
+      })
+      const xml = new XmlReader(parser)
+      for await (const chunk of zip.read(sheet.entry)) {
+        signal?.throwIfAborted()
+        xml.push(chunk)
+        if (table) await sink.write(table.out.take())
+        if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
+        onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
+        if (!continues) break
+      }
+      if (continues) xml.end()
+      if (before < LAST_ROW) break
+    }
+    if (!table)
+      throw malformed(
+        'The first sheet is empty: its first row has to be a header with the names of the columns.',
+      )
+    return table.result(task.target)
+  } finally {
+    await sink.close()
+  }
+}
+
+/** A few bytes may say that a million rows before this one are empty. */
+function writeBlankRows(table: TypedRows, before: number, row: number): void {
+  if ((row - before - 1) * table.width > MOST_BLANK_CELLS) {
+    throw malformed(`Sheet rows ${before + 1} to ${row - 1} are empty: too many for a gap in a table.`)
+  }
+  for (let blank = before + 1; blank < row; blank++) table.endRow()
+}
+
+function headerOf(cells: readonly SheetCell[]): string[] {
+  const names: string[] = []
+  for (const { column, text } of cells) names[column] = text
+  return Array.from(names, (name) => name ?? '')
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index])
+}
+
+function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[]): void {
+  let next = 0
+  for (const { column, text, kind, isText } of cells) {
+    if (column >= table.width) {
+      throw malformed(
+        `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
+        {
+          row: table.rows + 1,
+        },
+      )
+    }
+    if (column < next) throw malformed(`Sheet row ${row} has two values in column ${column + 1}.`)
+    for (; next < column; next++) table.null()
+    table.value(text, kind, isText)
+    next++
+  }
+  table.endRow()
+}
