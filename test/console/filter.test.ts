@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CASE, functionTable } from '../../engine/filter/functions.ts'
+import { CASE, functionTable } from '../../engine/filter/tables/functions.ts'
 import type { Column } from '../../server/console/src/api/records.ts'
 import { complete } from '../../server/console/src/filter/complete.ts'
 import { readConditions, writeConditions } from '../../server/console/src/filter/conditions.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { translatePattern } from '../../engine/filter/pattern.ts'
+import { translatePattern } from '../../engine/filter/sql/pattern.ts'
 import { Random } from './support/random.ts'
 import { Table } from './support/table.ts'
 

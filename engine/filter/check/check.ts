@@ -1,14 +1,14 @@
-import type { ColumnType } from '../types.ts'
+import type { ColumnType } from '../../types.ts'
+import { mistyped } from '../errors.ts'
+import { literalType, NULL } from '../syntax/literals.ts'
+import type { ComparisonOperator, Expression, Syntax } from '../syntax/tree.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
 import { comparison, membership } from './check-comparison.ts'
 import { convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
-import { mistyped } from './errors.ts'
-import { literalType, NULL } from './literals.ts'
-import { columnsOf } from './names.ts'
-import type { ComparisonOperator, Expression, Syntax } from './tree.ts'
-import { unknownColumns } from './unknown.ts'
-import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './values.ts'
+import { columnsOf } from './column-names.ts'
+import { unknownColumns } from './unknown-columns.ts'
+import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface FilterColumn {
   readonly name: string

@@ -1,8 +1,8 @@
+import { excerpt, mistyped, type Span } from '../errors.ts'
+import { durationMicros, type LiteralValue, literalType } from '../syntax/literals.ts'
+import type { Expression } from '../syntax/tree.ts'
 import type { Scope } from './check.ts'
-import { excerpt, mistyped, type Span } from './errors.ts'
-import { durationMicros, type LiteralValue, literalType } from './literals.ts'
-import type { Expression } from './tree.ts'
-import { asDecimal, TYPE, typeName, type ValueType } from './values.ts'
+import { asDecimal, TYPE, typeName, type ValueType } from './value-types.ts'
 
 /** What the parts of the checker share: making nodes, and naming them in messages. */
 

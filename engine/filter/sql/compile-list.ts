@@ -1,8 +1,20 @@
+import { duckType, type ValueType } from '../check/value-types.ts'
+import type { Expression } from '../syntax/tree.ts'
 import type { Compiler, Place } from './compile.ts'
-import { byKey, type Keyed, narrow } from './exact.ts'
-import { all, any, atom, call, caseWhen, cast, comparison, FALSE, orFalse, postfix, type Sql } from './sql.ts'
-import type { Expression } from './tree.ts'
-import { duckType, type ValueType } from './values.ts'
+import {
+  all,
+  any,
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  FALSE,
+  orFalse,
+  postfix,
+  type Sql,
+} from './fragments.ts'
+import { byKey, type Keyed, narrow } from './narrow.ts'
 
 /**
  * DuckDB joins with an `IN` list of more than this, and rows come out of a join in any order; up to here it compares

@@ -1,4 +1,12 @@
-import type { CallSite, Overload } from './overloads.ts'
+import {
+  asDecimal,
+  type Decimal,
+  decimal,
+  MOST_DIGITS,
+  promote,
+  TYPE,
+  type ValueType,
+} from '../check/value-types.ts'
 import {
   all,
   atom,
@@ -14,8 +22,8 @@ import {
   postfix,
   raise,
   type Sql,
-} from './sql.ts'
-import { asDecimal, type Decimal, decimal, MOST_DIGITS, promote, TYPE, type ValueType } from './values.ts'
+} from '../sql/fragments.ts'
+import type { CallSite, Overload } from './overloads.ts'
 
 /** Sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs; who looks one up has promoted the numbers. */
 

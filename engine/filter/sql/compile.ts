@@ -1,10 +1,11 @@
-import { literalOf } from './checked.ts'
+import { literalOf } from '../check/checked.ts'
+import { duckType, type ValueType } from '../check/value-types.ts'
+import { tooComplex } from '../errors.ts'
+import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { Expression } from '../syntax/tree.ts'
 import { comparisonSql } from './compile-comparison.ts'
 import { memberSql } from './compile-list.ts'
-import { tooComplex } from './errors.ts'
-import { literalText } from './exact.ts'
-import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
-import type { LiteralValue } from './literals.ts'
 import {
   all,
   any,
@@ -19,9 +20,8 @@ import {
   orFalse,
   type Sql,
   TRUE,
-} from './sql.ts'
-import type { Expression } from './tree.ts'
-import { duckType, type ValueType } from './values.ts'
+} from './fragments.ts'
+import { literalText } from './narrow.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */

@@ -1,3 +1,7 @@
+import { mistyped, type Span } from '../errors.ts'
+import { compareNumbers } from '../sql/narrow.ts'
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { ComparisonOperator, Expression, Syntax } from '../syntax/tree.ts'
 import type { Scope } from './check.ts'
 import {
   asDuration,
@@ -11,11 +15,7 @@ import {
   show,
   showTyped,
 } from './checked.ts'
-import { mistyped, type Span } from './errors.ts'
-import { compareNumbers } from './exact.ts'
-import type { LiteralValue } from './literals.ts'
-import type { ComparisonOperator, Expression, Syntax } from './tree.ts'
-import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './values.ts'
+import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './value-types.ts'
 
 const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
 

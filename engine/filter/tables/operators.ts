@@ -1,6 +1,6 @@
-import { ADD, DIV, DIVBY, MOD, MUL, NEGATE, SUB } from './arithmetic.ts'
+import type { ArithmeticOperator, ComparisonOperator } from '../syntax/tree.ts'
+import { ADD, DIV, DIVBY, MOD, MUL, NEGATE, SUB } from './arithmetic-rows.ts'
 import type { Overload } from './overloads.ts'
-import type { ArithmeticOperator, ComparisonOperator } from './tree.ts'
 
 /** The groups of section 5.1.1.16; a larger number binds more tightly. */
 export const PRECEDENCE = {

@@ -1,4 +1,4 @@
-import type { Syntax } from './tree.ts'
+import type { Syntax } from '../syntax/tree.ts'
 
 /** The names of the columns in a tree, in the order in which they stand in the text, each with its first place. */
 export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {

@@ -1,7 +1,7 @@
 import type { IRecognitionException, IToken } from 'chevrotain'
-import { excerpt, invalid, nearest } from './errors.ts'
-import { functionRow, functionTable } from './functions.ts'
-import { INFIX_NAMES } from './operators.ts'
+import { excerpt, invalid, nearest } from '../errors.ts'
+import { functionRow, functionTable } from '../tables/functions.ts'
+import { INFIX_NAMES } from '../tables/operators.ts'
 import {
   Colon,
   Comma,

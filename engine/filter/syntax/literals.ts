@@ -1,6 +1,6 @@
+import { decimal, MOST_DIGITS, TYPE, type ValueType } from '../check/value-types.ts'
+import { excerpt, invalid } from '../errors.ts'
 import { daysInMonth, daysOf } from './calendar.ts'
-import { excerpt, invalid } from './errors.ts'
-import { decimal, MOST_DIGITS, TYPE, type ValueType } from './values.ts'
 
 /** What a literal says, exactly: nothing is rounded before it is known what it meets. */
 export type LiteralValue =

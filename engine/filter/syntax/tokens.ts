@@ -1,8 +1,8 @@
 import type { IToken, ITokenConfig, Lexer, TokenType } from 'chevrotain'
+import { excerpt, invalid, tooComplex } from '../errors.ts'
+import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from '../limits.ts'
+import { INFIX_NAMES } from '../tables/operators.ts'
 import { chevrotain } from './chevrotain.ts'
-import { excerpt, invalid, tooComplex } from './errors.ts'
-import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from './limits.ts'
-import { INFIX_NAMES } from './operators.ts'
 
 /**
  * The tokens of a filter. Whether a word is a column, a function or an operator depends on where it stands, so every

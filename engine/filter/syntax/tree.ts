@@ -1,7 +1,7 @@
-import type { Span } from './errors.ts'
+import type { ValueType } from '../check/value-types.ts'
+import type { Span } from '../errors.ts'
+import type { Overload } from '../tables/overloads.ts'
 import type { LiteralValue } from './literals.ts'
-import type { Overload } from './overloads.ts'
-import type { ValueType } from './values.ts'
 
 /** What the text says, before anything is known of columns and types. */
 export type Syntax =

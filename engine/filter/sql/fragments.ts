@@ -1,4 +1,4 @@
-import { duckType, type ValueType } from './values.ts'
+import { duckType, type ValueType } from '../check/value-types.ts'
 
 /**
  * Fragments of SQL that know how tightly they bind, so that parentheses appear where DuckDB needs them and nowhere

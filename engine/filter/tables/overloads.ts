@@ -1,7 +1,7 @@
-import type { LiteralValue } from './literals.ts'
-import type { Sql } from './sql.ts'
-import type { Expression } from './tree.ts'
-import type { Kind, ValueType } from './values.ts'
+import type { Kind, ValueType } from '../check/value-types.ts'
+import type { Sql } from '../sql/fragments.ts'
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { Expression } from '../syntax/tree.ts'
 
 /** One way to call an operator or a function: what it takes, what it gives, and its SQL. */
 export interface Overload {

@@ -1,9 +1,11 @@
 import type { CstElement, CstNode, IToken } from 'chevrotain'
+import { singleQuotes } from '../check/unknown-columns.ts'
+import { invalid } from '../errors.ts'
+import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from '../limits.ts'
+import { CASE, functionRow } from '../tables/functions.ts'
+import { precedence } from '../tables/operators.ts'
 import { complain, unknownFunction, unknownPrefix } from './complaints.ts'
-import { invalid } from './errors.ts'
-import { CASE, functionRow } from './functions.ts'
 import { parseTokens } from './grammar.ts'
-import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from './limits.ts'
 import {
   type LiteralValue,
   NULL,
@@ -14,10 +16,8 @@ import {
   parseNumber,
   parseTime,
 } from './literals.ts'
-import { precedence } from './operators.ts'
 import { isBlank, tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
-import { singleQuotes } from './unknown.ts'
 
 /** The longest name that the standard lets stand without quotes. */
 const LONGEST_NAME = 128

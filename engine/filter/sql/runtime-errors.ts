@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError } from '../../errors.ts'
 
 const BEYOND_MOMENTS =
   'The filter fails on a row: a date or moment comes out that is beyond those that can be held.'

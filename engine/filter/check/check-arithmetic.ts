@@ -1,5 +1,19 @@
-import { productType, sumType } from './arithmetic.ts'
-import { floorDivide } from './calendar.ts'
+import { invalid, mistyped } from '../errors.ts'
+import { floorDivide } from '../syntax/calendar.ts'
+import {
+  FIRST_DAY,
+  FIRST_MOMENT,
+  LAST_DAY,
+  LAST_MOMENT,
+  type LiteralValue,
+  NULL,
+  PICOS_PER_DAY,
+  PICOS_PER_MICRO,
+} from '../syntax/literals.ts'
+import type { ArithmeticOperator, Expression, Syntax } from '../syntax/tree.ts'
+import { productType, sumType } from '../tables/arithmetic-rows.ts'
+import { operatorRow } from '../tables/operators.ts'
+import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
 import type { Scope } from './check.ts'
 import {
   asDuration,
@@ -11,21 +25,16 @@ import {
   showTyped,
   tightType,
 } from './checked.ts'
-import { invalid, mistyped } from './errors.ts'
 import {
-  FIRST_DAY,
-  FIRST_MOMENT,
-  LAST_DAY,
-  LAST_MOMENT,
-  type LiteralValue,
-  NULL,
-  PICOS_PER_DAY,
-  PICOS_PER_MICRO,
-} from './literals.ts'
-import { operatorRow } from './operators.ts'
-import { type Overload, resultType, zeroFails } from './overloads.ts'
-import type { ArithmeticOperator, Expression, Syntax } from './tree.ts'
-import { asDecimal, common, isMoment, isNumeric, type Kind, promote, TYPE, type ValueType } from './values.ts'
+  asDecimal,
+  common,
+  isMoment,
+  isNumeric,
+  type Kind,
+  promote,
+  TYPE,
+  type ValueType,
+} from './value-types.ts'
 
 type Binary = Extract<Syntax, { kind: 'binary' }>
 

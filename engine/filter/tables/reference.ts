@@ -1,8 +1,8 @@
+import { decimal, type Kind, TYPE, typeName, type ValueType } from '../check/value-types.ts'
+import { atom } from '../sql/fragments.ts'
 import { CASE, type FunctionRow, functionTable } from './functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
 import { type Overload, resultType } from './overloads.ts'
-import { atom } from './sql.ts'
-import { decimal, type Kind, TYPE, typeName, type ValueType } from './values.ts'
 
 /** The page on operators and functions, as Markdown, from the tables that the filter itself runs on. */
 export function renderReference(): string {

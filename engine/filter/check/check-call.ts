@@ -1,3 +1,8 @@
+import { invalid, mistyped } from '../errors.ts'
+import { NULL } from '../syntax/literals.ts'
+import type { Expression, Syntax } from '../syntax/tree.ts'
+import { type FunctionRow, functionRow } from '../tables/functions.ts'
+import { type Overload, resultType } from '../tables/overloads.ts'
 import type { Scope } from './check.ts'
 import { readsAs } from './check-comparison.ts'
 import {
@@ -11,12 +16,7 @@ import {
   show,
   showTyped,
 } from './checked.ts'
-import { invalid, mistyped } from './errors.ts'
-import { type FunctionRow, functionRow } from './functions.ts'
-import { NULL } from './literals.ts'
-import { type Overload, resultType } from './overloads.ts'
-import type { Expression, Syntax } from './tree.ts'
-import { type Kind, TYPE } from './values.ts'
+import { type Kind, TYPE } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 

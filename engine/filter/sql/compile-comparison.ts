@@ -1,8 +1,8 @@
-import { literalOf } from './checked.ts'
+import { literalOf } from '../check/checked.ts'
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { ComparisonOperator, Expression } from '../syntax/tree.ts'
 import type { Compiler, Place } from './compile.ts'
 import { asRange } from './compile-range.ts'
-import { narrow } from './exact.ts'
-import type { LiteralValue } from './literals.ts'
 import {
   all,
   any,
@@ -17,8 +17,8 @@ import {
   postfix,
   type Sql,
   TRUE,
-} from './sql.ts'
-import type { ComparisonOperator, Expression } from './tree.ts'
+} from './fragments.ts'
+import { narrow } from './narrow.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Order = 'gt' | 'ge' | 'lt' | 'le'

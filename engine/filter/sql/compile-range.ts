@@ -1,9 +1,9 @@
-import { daysOf } from './calendar.ts'
-import { literal } from './checked.ts'
-import { type Narrowed, narrow } from './exact.ts'
-import { FIRST_DAY, LAST_DAY } from './literals.ts'
-import type { ComparisonOperator, Expression } from './tree.ts'
-import { TYPE } from './values.ts'
+import { literal } from '../check/checked.ts'
+import { TYPE } from '../check/value-types.ts'
+import { daysOf } from '../syntax/calendar.ts'
+import { FIRST_DAY, LAST_DAY } from '../syntax/literals.ts'
+import type { ComparisonOperator, Expression } from '../syntax/tree.ts'
+import { type Narrowed, narrow } from './narrow.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Operator = Exclude<ComparisonOperator, 'ne'>

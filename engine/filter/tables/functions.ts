@@ -1,10 +1,22 @@
-import { invalid, mistyped } from './errors.ts'
-import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from './literals.ts'
+import { decimal, type Kind, TYPE, type ValueType } from '../check/value-types.ts'
+import { invalid, mistyped } from '../errors.ts'
+import {
+  all,
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  infix,
+  LEVEL,
+  postfix,
+  raise,
+  type Sql,
+} from '../sql/fragments.ts'
+import { translatePattern } from '../sql/pattern.ts'
+import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from '../syntax/literals.ts'
+import type { Expression } from '../syntax/tree.ts'
 import type { CallSite, Overload } from './overloads.ts'
-import { translatePattern } from './pattern.ts'
-import { all, atom, call, caseWhen, cast, comparison, infix, LEVEL, postfix, raise, type Sql } from './sql.ts'
-import type { Expression } from './tree.ts'
-import { decimal, type Kind, TYPE, type ValueType } from './values.ts'
 
 export interface FunctionRow {
   readonly name: string

@@ -1,7 +1,7 @@
-import { EngineError } from '../errors.ts'
-import { excerpt } from './errors.ts'
-import { functionRow } from './functions.ts'
-import { durationMicros } from './literals.ts'
+import { EngineError } from '../../errors.ts'
+import { excerpt } from '../errors.ts'
+import { durationMicros } from '../syntax/literals.ts'
+import { functionRow } from '../tables/functions.ts'
 
 /**
  * Names that no column has, each with its place in the text, as an `invalid_columns` that lists them all. What is often

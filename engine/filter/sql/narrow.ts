@@ -1,4 +1,5 @@
-import { dateText, floorDivide, momentText, timeText } from './calendar.ts'
+import type { ValueType } from '../check/value-types.ts'
+import { dateText, floorDivide, momentText, timeText } from '../syntax/calendar.ts'
 import {
   FIRST_DAY,
   FIRST_INTEGER,
@@ -9,9 +10,8 @@ import {
   type LiteralValue,
   PICOS_PER_DAY,
   PICOS_PER_MICRO,
-} from './literals.ts'
-import type { ComparisonOperator } from './tree.ts'
-import type { ValueType } from './values.ts'
+} from '../syntax/literals.ts'
+import type { ComparisonOperator } from '../syntax/tree.ts'
 
 /**
  * What a comparison of a column with a literal comes to once the literal is put into the column's own type. Casting the
