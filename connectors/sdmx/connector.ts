@@ -8,11 +8,11 @@ import {
   seriesNotFound,
 } from '../errors.ts'
 import { SdmxFailure } from './failures.ts'
-import { list } from './list.ts'
 import type { SdmxProvider } from './provider.ts'
-import { fetchSeries } from './series.ts'
+import { fetchSeries } from './series/series.ts'
 import { openSession } from './session.ts'
-import { browse } from './tree.ts'
+import { list } from './tree/list.ts'
+import { browse } from './tree/tree.ts'
 
 /** Seconds to wait where a body says 'too many requests', and no header when to come back. */
 const PAUSE = 60

@@ -1,8 +1,8 @@
 import type { ProviderInfo, UpstreamRequest } from '../connector.ts'
 import type { FlowReference } from './flow-reference.ts'
 import type { KeyPattern } from './keys.ts'
-import type { Reference } from './references.ts'
-import type { Branch } from './tree.ts'
+import type { Reference } from './structures/references.ts'
+import type { Branch } from './tree/tree.ts'
 
 /** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
 export interface PeriodRange {

@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '../connector.ts'
 import { kindOfCode, refuseCode, SdmxFailure } from './failures.ts'
-import { type JsonRecord, listOf, parseJson, record, textOf } from './json.ts'
+import { type JsonRecord, listOf, parseJson, record, textOf } from './text/json.ts'
 
 /**
  * Throws for an answer whose status is a failure, or 204. Its body decides where it carries a code of SDMX: some

@@ -2,7 +2,7 @@ import type { UpstreamRequest } from '../connector.ts'
 import type { FlowReference } from './flow-reference.ts'
 import { formatPattern, type KeyPattern } from './keys.ts'
 import type { SdmxRequests } from './provider.ts'
-import type { Reference } from './references.ts'
+import type { Reference } from './structures/references.ts'
 
 /** Headers that ask for SDMX-ML 2.1 structures; without them the OECD sends JSON of another shape. */
 export const STRUCTURE_XML = { accept: 'application/vnd.sdmx.structure+xml;version=2.1' }

@@ -2,7 +2,7 @@ import type { ConnectorContext, UpstreamRequest } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { SdmxFailure } from './failures.ts'
 import type { SdmxProvider } from './provider.ts'
-import { readStructures, type Structures } from './structures.ts'
+import { readStructures, type Structures } from './structures/structures.ts'
 
 /** One call of a user's to one provider. */
 export interface Session {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCsv } from '../../../connectors/sdmx/csv.ts'
 import { SdmxFailure } from '../../../connectors/sdmx/failures.ts'
+import { parseCsv } from '../../../connectors/sdmx/text/csv.ts'
 
 describe('CSV', () => {
   it('reads quotes, doubled quotes and line breaks inside quotes', () => {

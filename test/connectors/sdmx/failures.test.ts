@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readData } from '../../../connectors/sdmx/data.ts'
+import { readData } from '../../../connectors/sdmx/data/data.ts'
 import { key } from './formats.ts'
 
 const read = (text: string, status = 200) =>

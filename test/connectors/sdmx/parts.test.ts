@@ -1,12 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DataSeries } from '../../../connectors/sdmx/data.ts'
-import { frequencyOf, lastUpdatedOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/describe.ts'
+import type { DataSeries } from '../../../connectors/sdmx/data/data.ts'
 import { flowText, parseFlow, parseSeriesId } from '../../../connectors/sdmx/flow-reference.ts'
 import { formatPattern, isOpen, matches, parsePattern } from '../../../connectors/sdmx/keys.ts'
-import { frequencyOfPeriods, observationsOf } from '../../../connectors/sdmx/observations.ts'
 import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
-import { periodRange } from '../../../connectors/sdmx/range.ts'
+import {
+  frequencyOf,
+  lastUpdatedOf,
+  nameOf,
+  namesFrom,
+  unitOf,
+} from '../../../connectors/sdmx/series/describe.ts'
+import { frequencyOfPeriods, observationsOf } from '../../../connectors/sdmx/series/observations.ts'
+import { periodRange } from '../../../connectors/sdmx/series/range.ts'
 
 describe('keys', () => {
   it('have wildcards in the notation of either version', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamAnswer } from '../../../connectors/connector.ts'
-import { parseUrn, resolve } from '../../../connectors/sdmx/references.ts'
-import { readStructures } from '../../../connectors/sdmx/structures.ts'
+import { parseUrn, resolve } from '../../../connectors/sdmx/structures/references.ts'
+import { readStructures } from '../../../connectors/sdmx/structures/structures.ts'
 
 const answer = (text: string, status = 200): UpstreamAnswer => ({
   status,

@@ -8,7 +8,7 @@ import {
   localised,
   parseXml,
   textOf,
-} from '../../../connectors/sdmx/xml.ts'
+} from '../../../connectors/sdmx/text/xml.ts'
 
 describe('XML', () => {
   it('drops prefixes of elements, whichever they are', () => {

@@ -1,0 +1,179 @@
+import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../../connector.ts'
+import {
+  ConnectorError,
+  invalidSeriesId,
+  keyRejected,
+  limitReached,
+  pathNotFound,
+  seriesNotFound,
+} from '../../errors.ts'
+import { observed } from '../../observations.ts'
+import { slice } from '../../paging.ts'
+import { addDays, frequencyName, isoDate } from '../../periods.ts'
+import { type JsonRecord, parseJson, record, records, text } from '../../read.ts'
+import { type Points, pointsOf } from './answers.ts'
+import { type Call, functionNamed, groups, readId } from './functions.ts'
+
+const info = {
+  slug: 'alphavantage',
+  name: 'Alpha Vantage',
+  description:
+    'Prices of stocks, currencies, crypto-currencies and commodities, and U.S. economic indicators.',
+  homepage: 'https://www.alphavantage.co/documentation',
+  tier: 'shared-key',
+  baseUrl: 'https://www.alphavantage.co/query',
+  key: 'required',
+  limits: { windows: [{ requests: 25, perSeconds: 86_400 }] },
+} as const
+
+const DAY_SECONDS = 86_400
+
+/** Days that the short form of an answer surely covers: it has 100 points. */
+const COMPACT_DAYS = 130
+
+/**
+ * https://www.alphavantage.co/documentation. There is no catalogue: paths lead to functions, `stocks/TIME_SERIES_DAILY`,
+ * and to a search for symbols, `symbols/boeing`. A series id is a function with its parameters, and a field where it is
+ * not the usual one: `TIME_SERIES_DAILY/IBM`, `TIME_SERIES_DAILY/IBM/volume`, `TREASURY_YIELD/monthly/10year`.
+ */
+export const alphavantage: Connector = {
+  info,
+  // Few requests a day: better spent on other series than on the same again.
+  freshSeconds: 6 * 3600,
+
+  async browse(path) {
+    if (path === '') {
+      const search =
+        'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
+      return [
+        ...groups.map(({ path, name }) => ({ path, name, description: '', series: false })),
+        { path: 'symbols', name: 'Search for symbols', description: search, series: false },
+      ]
+    }
+    const [group, name] = path.split('/')
+    if (group === 'symbols') return []
+    const found = groups.find((each) => each.path === group)
+    if (found === undefined || (name !== undefined && !(name in found.functions)))
+      throw pathNotFound(info, path)
+    if (name !== undefined) return []
+    return Object.entries(found.functions).map(([id, { title, parameters }]) => ({
+      path: `${group}/${id}`,
+      name: title,
+      description: `Series ids are ${[id, ...parameters.map((each) => `{${each}}`)].join('/')}`,
+      series: true,
+    }))
+  },
+
+  async list(path, page, context) {
+    const [group, name] = path.split('/')
+    if (group === 'symbols')
+      return name === undefined ? { total: 0, series: [] } : slice(await search(name, context), page)
+    const found = groups.find((each) => each.path === group)
+    if (path === '' || (found !== undefined && name === undefined)) return { total: 0, series: [] }
+    const { title, examples, frequency } = (name === undefined ? undefined : found?.functions[name]) ?? {}
+    if (title === undefined || examples === undefined) throw pathNotFound(info, path)
+    const series = examples.map((example) => {
+      const words = example.split('/')
+      return {
+        series_id: [name, ...(example === '' ? [] : words)].join('/'),
+        name: example === '' ? title : `${title}, ${words.join(' ')}`,
+        frequency: frequency ?? words.map(frequencyName).find((each) => each !== null) ?? null,
+        unit: null,
+        start: null,
+        end: null,
+      }
+    })
+    return slice(series, page)
+  },
+
+  async series(id, range, context) {
+    const call = readId(id)
+    if (call === undefined)
+      throw functionNamed(id) === undefined
+        ? seriesNotFound(info, id)
+        : invalidSeriesId(info, id, shapeOf(id))
+    const query = { function: call.name, ...call.parameters, ...sizeOf(call, range), apikey: context.key }
+    const body = bodyOf(await context.send({ path: [], query }), () => seriesNotFound(info, id))
+    const points: Points | undefined = pointsOf(body, call.field)
+    if (points === undefined) throw seriesNotFound(info, id)
+    const declared =
+      call.definition.frequency ??
+      frequencyName(points.interval) ??
+      frequencyName(call.parameters['interval'])
+    const words = [
+      call.definition.title,
+      ...Object.values(call.parameters),
+      ...(points.field === null ? [] : [points.field]),
+    ]
+    return {
+      series_id: id,
+      name: points.name ?? words.join(', '),
+      frequency: declared,
+      unit:
+        points.unit ??
+        call.parameters['to_symbol'] ??
+        call.parameters['to_currency'] ??
+        call.parameters['market'] ??
+        null,
+      lastUpdated: points.lastUpdated?.replace(' ', 'T') ?? null,
+      observations: observed(points.rows, declared),
+    }
+  },
+}
+
+function shapeOf(id: string): string {
+  const [name = ''] = id.split(/[/&]/)
+  return [name.toUpperCase(), ...(functionNamed(id)?.parameters ?? []).map((each) => `{${each}}`)].join('/')
+}
+
+/** The whole history instead of the last 100 points, only where the range needs it: many keys don't include it. */
+function sizeOf({ definition }: Call, { start }: SeriesRange): { outputsize?: string } {
+  const isOld = start !== undefined && start < addDays(isoDate(Date.now()), -COMPACT_DAYS)
+  return definition.hasSizes && isOld ? { outputsize: 'full' } : {}
+}
+
+async function search(keywords: string, { send, key }: ConnectorContext): Promise<readonly SeriesInfo[]> {
+  const answer = await send({ path: [], query: { function: 'SYMBOL_SEARCH', keywords, apikey: key } })
+  const body = bodyOf(answer, () => pathNotFound(info, `symbols/${keywords}`))
+  return records(body['bestMatches']).flatMap((match) => {
+    const fields = Object.fromEntries(
+      Object.entries(match).map(([name, value]) => [name.replace(/^\d+\.\s*/, ''), value]),
+    )
+    const symbol = text(fields['symbol'])
+    if (symbol === null) return []
+    return [
+      {
+        series_id: `TIME_SERIES_DAILY/${symbol}`,
+        name: text(fields['name']) ?? symbol,
+        frequency: 'daily',
+        unit: text(fields['currency']),
+        start: null,
+        end: null,
+      },
+    ]
+  })
+}
+
+/** Every failure has a status of 200 and a sentence under one of three names. */
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const body = record(parseJson(answer))
+  const error = text(body['Error Message'])
+  if (error !== null) throw /api ?key/i.test(error) ? keyRejected(info) : notFound()
+  const notice = text(body['Information']) ?? text(body['Note'])
+  const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
+  if (notice !== null && !hasData) throw noticed(notice)
+  if (answer.status >= 400) throw notFound()
+  return body
+}
+
+function noticed(notice: string): Error {
+  if (/premium (endpoint|feature|api function)/i.test(notice)) {
+    const sentence = 'The key does not include this function or range at Alpha Vantage.'
+    return new ConnectorError('key_rejected', sentence, { provider: info.slug })
+  }
+  if (/demo/i.test(notice) && /api key/i.test(notice)) return keyRejected(info)
+  if (/per second/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 2)
+  if (/per minute/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 60)
+  // When the day ends is not said: an hour later is soon enough to try again.
+  return limitReached(info, DAY_SECONDS / 24)
+}

@@ -1,0 +1,50 @@
+import { sdmxConnector } from '../../sdmx/connector.ts'
+import { flowText } from '../../sdmx/flow-reference.ts'
+import { formatPattern } from '../../sdmx/keys.ts'
+import { ANY, STRUCTURE_XML, structureRequest, structureRequests } from '../../sdmx/rest.ts'
+import { byCategory } from '../../sdmx/tree/branches.ts'
+
+const AGENCY = 'ECB'
+const STYLE = { versions: false }
+
+/**
+ * The service answers 406 to the media type of SDMX-CSV, so formats are asked for by parameter. It doesn't page, and a
+ * key of few codes makes it fail with 503 in the large dataflows.
+ */
+export const ecb = sdmxConnector({
+  info: {
+    slug: 'ecb',
+    name: 'European Central Bank',
+    description: 'Exchange rates, interest rates, money, banking and prices of the euro area.',
+    homepage: 'https://data.ecb.europa.eu',
+    tier: 'free',
+    baseUrl: 'https://data-api.ecb.europa.eu/service',
+    key: 'none',
+    limits: { windows: [] },
+  },
+  agency: AGENCY,
+  root: byCategory,
+  frequencyFirst: true,
+  requests: {
+    dataflows: () => ({ path: ['dataflow', AGENCY], headers: STRUCTURE_XML }),
+    // With the constraint that tells which codes have data.
+    dataflow: (flow) => structureRequest('dataflow', flow, { references: 'all' }, STYLE),
+    ...structureRequests(STYLE),
+    categories: () => ({
+      path: ['categoryscheme', AGENCY],
+      query: { references: 'parentsandsiblings' },
+      headers: STRUCTURE_XML,
+    }),
+    data: (flow, key, { start, end }) => ({
+      path: ['data', flowText(flow, AGENCY), formatPattern(key)],
+      query: { startPeriod: start, endPeriod: end, format: 'csvdata' },
+      headers: ANY,
+    }),
+    // JSON, because it brings the names of the codes along.
+    keys: (flow, key) => ({
+      path: ['data', flowText(flow, AGENCY), formatPattern(key)],
+      query: { detail: 'serieskeysonly', format: 'jsondata' },
+      headers: ANY,
+    }),
+  },
+})

@@ -1,0 +1,48 @@
+import { sdmxConnector } from '../../sdmx/connector.ts'
+import { formatPattern } from '../../sdmx/keys.ts'
+import { ANY, STRUCTURE_XML, structureRequest, structureRequests } from '../../sdmx/rest.ts'
+import { tableOfContents } from '../../sdmx/tree/table-of-contents.ts'
+
+const AGENCY = 'ESTAT'
+const REST = ['sdmx', '2.1']
+const STYLE = { prefix: REST }
+
+/**
+ * The format is a parameter; a media type of CSV is refused. Answers that the service finds too large come with
+ * status 200 and a warning in the body.
+ */
+export const eurostat = sdmxConnector({
+  info: {
+    slug: 'eurostat',
+    name: 'Eurostat',
+    description: 'Official statistics of the European Union, its regions and its neighbours.',
+    homepage: 'https://ec.europa.eu/eurostat',
+    tier: 'free',
+    baseUrl: 'https://ec.europa.eu/eurostat/api/dissemination',
+    key: 'none',
+    limits: { windows: [] },
+  },
+  agency: AGENCY,
+  root: tableOfContents({ path: ['catalogue', 'toc', 'txt'], query: { lang: 'en' }, headers: ANY }),
+  frequencyFirst: true,
+  requests: {
+    dataflows: () => ({
+      path: [...REST, 'dataflow', AGENCY, 'all'],
+      query: { detail: 'allstubs' },
+      headers: STRUCTURE_XML,
+    }),
+    dataflow: (flow) =>
+      structureRequest('dataflow', flow, { references: 'descendants', detail: 'referencepartial' }, STYLE),
+    ...structureRequests(STYLE),
+    data: ({ id }, key, { start, end }) => ({
+      path: [...REST, 'data', id, formatPattern(key)],
+      query: { format: 'SDMX-CSV', startPeriod: start, endPeriod: end },
+      headers: ANY,
+    }),
+    keys: ({ id }, key) => ({
+      path: [...REST, 'data', id, formatPattern(key)],
+      query: { format: 'SDMX-CSV', detail: 'serieskeysonly' },
+      headers: ANY,
+    }),
+  },
+})

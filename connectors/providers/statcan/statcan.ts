@@ -1,0 +1,274 @@
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '../../connector.ts'
+import { ConnectorError, invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../../errors.ts'
+import { observed } from '../../observations.ts'
+import { addDays, isoDate } from '../../periods.ts'
+import {
+  firstText,
+  isRecord,
+  type JsonRecord,
+  list,
+  notUnderstood,
+  parseJson,
+  records,
+  required,
+  text,
+} from '../../read.ts'
+import { type Cube, coordinateOf, memberAt, readCube, seriesAt, titleAt } from './cube.ts'
+
+const info = {
+  slug: 'statcan',
+  name: 'Statistics Canada',
+  description: 'The tables of Statistics Canada.',
+  homepage: 'https://www.statcan.gc.ca/en/developers/wds',
+  tier: 'free',
+  baseUrl: 'https://www150.statcan.gc.ca/t1/wds/rest',
+  key: 'none',
+  limits: { windows: [{ requests: 25, perSeconds: 1 }] },
+} as const
+
+/** Asked for without a range; a series with so many has the rest asked for by dates. */
+const LATEST = 6000
+const BEFORE_ALL = '1800-01-01'
+
+/** https://www.statcan.gc.ca/en/developers/wds/user-guide: subjects by the first two digits of a table's number. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  10: 'Government',
+  11: 'Income, pensions, spending and wealth',
+  12: 'International trade',
+  13: 'Health',
+  14: 'Labour',
+  16: 'Manufacturing',
+  17: 'Population and demography',
+  18: 'Prices and price indexes',
+  20: 'Retail and wholesale',
+  21: 'Business performance and ownership',
+  22: 'Digital economy and society',
+  23: 'Transportation',
+  24: 'Travel and tourism',
+  25: 'Energy',
+  27: 'Science and technology',
+  32: 'Agriculture and food',
+  33: 'Business and consumer services and culture',
+  34: 'Construction',
+  35: 'Crime and justice',
+  36: 'Economic accounts',
+  37: 'Education, training and learning',
+  38: 'Environment',
+  39: 'Families, households and marital status',
+  41: 'Indigenous peoples',
+  43: 'Immigration and ethnocultural diversity',
+  45: 'Society and community',
+  46: 'Housing',
+}
+
+/** Codes of getCodeSets; those that are no calendar period are left out. */
+const FREQUENCIES: Readonly<Record<string, string>> = {
+  1: 'daily',
+  2: 'weekly',
+  4: 'biweekly',
+  6: 'monthly',
+  7: 'bimonthly',
+  9: 'quarterly',
+  10: 'four-monthly',
+  11: 'semiannual',
+  12: 'annual',
+}
+
+const SCALES: Readonly<Record<string, string>> = {
+  1: 'tens',
+  2: 'hundreds',
+  3: 'thousands',
+  4: 'tens of thousands',
+  5: 'hundreds of thousands',
+  6: 'millions',
+  7: 'tens of millions',
+  8: 'hundreds of millions',
+  9: 'billions',
+}
+
+/**
+ * Paths are a subject, `18`, and a table in it, `18/18100004`. A series id is a vector, `v41690973`, or a table and a
+ * coordinate in it, `18100004/2.2`: one member of each dimension.
+ */
+export const statcan: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path, context) {
+    const [subject, product] = splitPath(path)
+    if (product !== undefined) return []
+    const cubes = await context.cached({ path: ['getAllCubesListLite'] }, (answer) =>
+      records(bodyOf(answer, () => notUnderstood('the list of tables is missing'))),
+    )
+    if (subject !== undefined)
+      return cubes
+        .filter((cube) => subjectsOf(cube).includes(subject))
+        .map((cube) => asCategory(subject, cube))
+    return [...new Set(cubes.flatMap(subjectsOf))].sort().map((code) => ({
+      path: code,
+      name: SUBJECTS[code] ?? `Subject ${code}`,
+      description: '',
+      series: false,
+    }))
+  },
+
+  async list(path, page, context) {
+    const [, product] = splitPath(path)
+    if (product === undefined) return { total: 0, series: [] }
+    const cube = await cubeOf(product, context, () => pathNotFound(info, path))
+    const count = Math.max(0, Math.min(page.limit, cube.size - page.offset))
+    const frequency = FREQUENCIES[cube.frequencyCode] ?? null
+    const series = Array.from({ length: count }, (_, index) => seriesAt(cube, page.offset + index, frequency))
+    return { total: cube.size, series }
+  },
+
+  async series(id, range, context) {
+    const notFound = () => seriesNotFound(info, id)
+    const object = await dataOf(id, range, context, notFound)
+    const points = required(object, 'vectorDataPoint')
+    const frequency = FREQUENCIES[text(points.at(-1)?.['frequencyCode']) ?? ''] ?? null
+    const product = text(object['productId'])
+    const cube = product === null ? undefined : await optional(cubeOf(product, context, notFound))
+    const coordinate = text(object['coordinate']) ?? ''
+    const name = firstText(object, 'SeriesTitleEn', 'seriesTitleEn')
+    return {
+      series_id: id,
+      name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
+      frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
+      unit: await unitOf(cube, coordinate, text(points.at(-1)?.['scalarFactorCode']), context),
+      lastUpdated:
+        points
+          .flatMap((point) => text(point['releaseTime']) ?? [])
+          .sort()
+          .at(-1) ?? null,
+      observations: observed(
+        points.map((point) => ({ time: firstText(point, 'refPer', 'refPerRaw'), value: point['value'] })),
+        frequency,
+      ),
+    }
+  },
+}
+
+function splitPath(path: string): [subject?: string, product?: string] {
+  if (path === '') return []
+  const match = /^(\d{2})(?:\/(\d+))?$/.exec(path)
+  if (match === null) throw pathNotFound(info, path)
+  return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
+}
+
+async function dataOf(
+  id: string,
+  range: { readonly start?: string; readonly end?: string },
+  { send }: ConnectorContext,
+  notFound: () => Error,
+): Promise<JsonRecord> {
+  const [, vector, product, coordinate] = /^(?:v?(\d+)|(\d+)\/(\d+(?:\.\d+){0,9}))$/i.exec(id) ?? []
+  const ask = async (request: UpstreamRequest) => objectOf(await send(request), notFound)
+  if (product !== undefined && coordinate !== undefined) {
+    const item = { productId: Number(product), coordinate: coordinateOf(coordinate), latestN: LATEST }
+    return ask({ method: 'POST', path: ['getDataFromCubePidCoordAndLatestNPeriods'], json: [item] })
+  }
+  if (vector === undefined)
+    throw invalidSeriesId(info, id, 'a vector, as v41690973, or a table and a coordinate, as 18100004/2.2')
+  const byDates = () => {
+    const query = {
+      vectorIds: `"${vector}"`,
+      startRefPeriod: range.start ?? BEFORE_ALL,
+      endReferencePeriod: range.end ?? addDays(isoDate(Date.now()), 366),
+    }
+    return ask({ path: ['getDataFromVectorByReferencePeriodRange'], query })
+  }
+  if (range.start !== undefined || range.end !== undefined) return byDates()
+  const item = { vectorId: Number(vector), latestN: LATEST }
+  const latest = await ask({ method: 'POST', path: ['getDataFromVectorsAndLatestNPeriods'], json: [item] })
+  return list(latest['vectorDataPoint']).length < LATEST ? latest : byDates()
+}
+
+function cubeOf(product: string, { cached }: ConnectorContext, notFound: () => Error): Promise<Cube> {
+  const request = {
+    method: 'POST',
+    path: ['getCubeMetadata'],
+    json: [{ productId: Number(product) }],
+  } as const
+  return cached(request, (answer) => readCube(objectOf(answer, notFound)))
+}
+
+/** `null` where the units of the provider's code sets can't be had: a series can do without. */
+async function unitOf(
+  cube: Cube | undefined,
+  coordinate: string,
+  scale: string | null,
+  { cached }: ConnectorContext,
+): Promise<string | null> {
+  const code = cube?.dimensions
+    .map((_, index) => memberAt(cube, coordinate, index)?.unit)
+    .find((each) => each != null)
+  const sets =
+    code === undefined
+      ? undefined
+      : await optional(
+          cached({ path: ['getCodeSets'] }, (answer) =>
+            objectOf(answer, () => notUnderstood('no code sets')),
+          ),
+        )
+  const found = records(sets?.['uom']).find((unit) => text(unit['memberUomCode']) === code)
+  const parts = [firstText(found ?? {}, 'memberUomEn'), SCALES[scale ?? '']].filter((part) => part != null)
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+/** What a series can do without: undefined where the provider doesn't have it. */
+async function optional<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    const isMissing =
+      error instanceof ConnectorError && ['series_not_found', 'not_understood'].includes(error.code)
+    if (isMissing) return undefined
+    throw error
+  }
+}
+
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error) {
+  if (answer.status === 404) throw notFound()
+  // Tables are locked while they are released, in the morning.
+  if (answer.status === 409) throw providerDown(info)
+  const body = parseJson(answer)
+  if (answer.status < 400) return body
+  if (answer.status === 406) throw notFound()
+  throw notUnderstood(`status ${answer.status}`)
+}
+
+/** The first `object` of `[{status, object}]`; when the item failed, `object` is a sentence. */
+function objectOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const [item] = records(bodyOf(answer, notFound))
+  if (item === undefined) throw notFound()
+  if (!isRecord(item['object'])) throw notFound()
+  return item['object']
+}
+
+function subjectsOf(cube: JsonRecord): readonly string[] {
+  const codes = list(cube['subjectCode'])
+  const all = codes.length === 0 ? [cube['subjectCode'] ?? null] : codes
+  const subjects = all.flatMap((code) => text(code)?.slice(0, 2) ?? [])
+  return subjects.length === 0 ? [text(cube['productId'])?.slice(0, 2) ?? ''] : [...new Set(subjects)]
+}
+
+function asCategory(subject: string, cube: JsonRecord): Category {
+  const product = text(cube['productId']) ?? ''
+  const span = [text(cube['cubeStartDate']), text(cube['cubeEndDate'])].filter((day) => day !== null)
+  const frequency = FREQUENCIES[text(cube['frequencyCode']) ?? '']
+  return {
+    path: `${subject}/${product}`,
+    name: firstText(cube, 'cubeTitleEn', 'cubeTitleFr') ?? product,
+    description: [frequency, span.join(' to ')]
+      .filter((part) => part !== undefined && part !== '')
+      .join(', '),
+    series: true,
+  }
+}

@@ -1,0 +1,212 @@
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../../connector.ts'
+import { invalidSeriesId, pathNotFound, seriesNotFound } from '../../errors.ts'
+import { observed } from '../../observations.ts'
+import { slice } from '../../paging.ts'
+import { inferFrequency } from '../../periods.ts'
+import { type JsonRecord, notUnderstood, number, parseJson, record, records, text } from '../../read.ts'
+import { type Table, tables } from './tables.ts'
+
+const info = {
+  slug: 'us-treasury',
+  name: 'U.S. Treasury',
+  description: 'Debt, cash balance, interest and exchange rates of the United States, by its Fiscal Service.',
+  homepage: 'https://fiscaldata.treasury.gov',
+  tier: 'free',
+  baseUrl: 'https://api.fiscaldata.treasury.gov/services/api/fiscal_service',
+  key: 'none',
+  limits: { windows: [] },
+} as const
+
+/** More is refused with a 400. */
+const PAGE = 10_000
+
+/** Rows that are looked through for the series of a table: enough for its last dates. */
+const LATEST = 1000
+
+/**
+ * https://fiscaldata.treasury.gov/api-documentation. A path is that of a table, as `v2/accounting/od/debt_to_penny`;
+ * a series id adds a field, and where a table has several rows a day, which of them:
+ * `v2/accounting/od/avg_interest_rates/avg_interest_rate_amt/security_desc=Treasury Bills`. Tables and fields that are
+ * not listed can be asked for too. All values are texts; a missing one is the text `null`.
+ */
+export const usTreasury: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path) {
+    if (path !== '') {
+      tableAt(path)
+      return []
+    }
+    return tables.map(({ path, name, description }) => ({ path, name, description, series: true }))
+  },
+
+  async list(path, page, context) {
+    if (path === '') return { total: 0, series: [] }
+    const table = tableAt(path)
+    const groups = table.by.length === 0 ? [{}] : await groupsOf(table, context)
+    return slice(
+      groups.flatMap((group) =>
+        Object.entries(table.fields).map(([field, name]) => asSeries(table, field, name, group)),
+      ),
+      page,
+    )
+  },
+
+  async series(id, range, context) {
+    const { path, field: asked, group, table } = parseId(id)
+    const notFound = () => seriesNotFound(info, id)
+    const filter = [
+      ...(range.start === undefined ? [] : [`record_date:gte:${range.start}`]),
+      ...(range.end === undefined ? [] : [`record_date:lte:${range.end}`]),
+      // A value with a character of the filter's own can't be written in it; the rows are compared below in any case.
+      ...Object.entries(group).flatMap(([column, value]) =>
+        /^[\w .-]+$/.test(value) ? [`${column}:eq:${value}`] : [],
+      ),
+    ].join(',')
+    const fields = asked === undefined ? undefined : ['record_date', asked, ...Object.keys(group)].join(',')
+    const query = { fields, filter: filter === '' ? undefined : filter, sort: 'record_date' }
+    const { rows, meta } = await allPages(path, query, context, notFound)
+    const hasRange = range.start !== undefined || range.end !== undefined
+    if (rows.length === 0 && !hasRange) throw notFound()
+    const field = asked ?? valueField(rows[0] ?? {}, meta)
+    if (field === undefined || (rows.length > 0 && !rows.some((row) => field in row))) throw notFound()
+    const matching = rows.filter((row) =>
+      Object.entries(group).every(([column, value]) => text(row[column]) === value),
+    )
+    const dates = matching.flatMap((row) => text(row['record_date']) ?? [])
+    const frequency = table?.frequency ?? inferFrequency(dates.sort())
+    const label = table?.fields[field] ?? text(record(meta['labels'])[field]) ?? field
+    return {
+      series_id: id,
+      name: titleOf(table?.name, label, group),
+      frequency,
+      unit: unitOf(field, label, text(record(meta['dataTypes'])[field])),
+      lastUpdated: null,
+      // A balance is of the day on which it was struck.
+      observations: observed(
+        matching.map((row) => ({ time: row['record_date'], value: row[field] })),
+        frequency,
+        { keepDates: true },
+      ),
+    }
+  },
+}
+
+type Group = Readonly<Record<string, string>>
+
+function tableAt(path: string): Table {
+  const table = tables.find((each) => each.path === path)
+  if (table === undefined) throw pathNotFound(info, path)
+  return table
+}
+
+/** The combinations of the columns in `by` that the latest rows have. */
+async function groupsOf(table: Table, context: ConnectorContext): Promise<readonly Group[]> {
+  const query = { fields: table.by.join(','), sort: '-record_date', 'page[number]': 1, 'page[size]': LATEST }
+  return context.cached({ path: table.path.split('/'), query }, (answer) => {
+    const { rows } = read(answer, () => pathNotFound(info, table.path))
+    const groups = rows.map(
+      (row): Group => Object.fromEntries(table.by.map((column) => [column, text(row[column]) ?? ''])),
+    )
+    const distinct = new Map(groups.map((group) => [JSON.stringify(group), group]))
+    return [...distinct.values()].sort((a, b) => (groupText(a) < groupText(b) ? -1 : 1))
+  })
+}
+
+function parseId(id: string): {
+  path: string
+  field: string | undefined
+  group: Group
+  table: Table | undefined
+} {
+  const shape =
+    'a table, a field, and which of several rows, as v2/accounting/od/debt_to_penny/tot_pub_debt_out_amt'
+  const [address = '', ...conditions] = id.split(/\/(?=\w+=)/)
+  const table = tables.find(({ path }) => address === path || address.startsWith(`${path}/`))
+  const steps = address.split('/')
+  // Most tables are four steps deep: a fifth is a field.
+  const depth = table?.path.split('/').length ?? Math.min(4, steps.length)
+  const field = steps[depth]
+  if (!/^v\d+(\/[a-z0-9_]+){2,5}$/.test(address) || steps.length > depth + 1)
+    throw invalidSeriesId(info, id, shape)
+  const group = Object.fromEntries(
+    conditions.map((condition) => {
+      const [column = ''] = condition.split('=', 1)
+      return [column, condition.slice(column.length + 1)]
+    }),
+  )
+  const missing = table?.by.filter((column) => !(column in group)) ?? []
+  if (missing.length > 0)
+    throw invalidSeriesId(info, id, `followed by ${missing.map((each) => `/${each}=…`).join('')}`)
+  return {
+    path: steps.slice(0, depth).join('/'),
+    field: field ?? Object.keys(table?.fields ?? {})[0],
+    group,
+    table,
+  }
+}
+
+async function allPages(
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  { send }: ConnectorContext,
+  notFound: () => Error,
+): Promise<{ rows: readonly JsonRecord[]; meta: JsonRecord }> {
+  const all: JsonRecord[] = []
+  for (let page = 1; ; page++) {
+    const paged = { ...query, 'page[number]': page, 'page[size]': PAGE }
+    const { rows, meta } = read(await send({ path: path.split('/'), query: paged }), notFound)
+    all.push(...rows)
+    const total = number(meta['total-count']) ?? 0
+    if (rows.length === 0 || page * PAGE >= total) return { rows: all, meta }
+  }
+}
+
+/** `{data, meta}`, or a bare `[]` where there is no data. A path that is not known is 404 in HTML, a field 400. */
+function read(
+  answer: UpstreamAnswer,
+  notFound: () => Error,
+): { rows: readonly JsonRecord[]; meta: JsonRecord } {
+  if (answer.status === 404 || answer.status === 400) throw notFound()
+  const body = parseJson(answer)
+  if (answer.status >= 400) throw notUnderstood(`status ${answer.status}`)
+  const { data, meta } = Array.isArray(body) ? { data: body, meta: null } : record(body)
+  if (data === undefined) throw notUnderstood('data is missing')
+  return { rows: records(data), meta: record(meta) }
+}
+
+/** The first field that is neither a date nor a number of a line, by the types in the answer. */
+function valueField(row: JsonRecord, meta: JsonRecord): string | undefined {
+  const types = record(meta['dataTypes'])
+  const names = Object.keys(row).filter((name) => !/^(record|src_line)_/.test(name))
+  const isValue = (name: string) => /^(currency|number|percentage|rate)/i.test(text(types[name]) ?? '')
+  return names.find(isValue) ?? names.find((name) => /_(amt|rate|bal|qty)$/.test(name))
+}
+
+function asSeries(table: Table, field: string, label: string, group: Group): SeriesInfo {
+  const conditions = Object.entries(group).map(([column, value]) => `/${column}=${value}`)
+  return {
+    series_id: `${table.path}/${field}${conditions.join('')}`,
+    name: titleOf(table.name, label, group),
+    frequency: table.frequency,
+    unit: unitOf(field, label, undefined),
+    start: null,
+    end: null,
+  }
+}
+
+function titleOf(table: string | undefined, label: string, group: Group): string {
+  return [table, label, groupText(group)].filter((part) => part !== undefined && part !== '').join(', ')
+}
+
+function groupText(group: Group): string {
+  return Object.values(group).join(', ')
+}
+
+function unitOf(field: string, label: string, type: string | null | undefined): string | null {
+  if (/^percentage/i.test(type ?? '') || /interest_rate/.test(field)) return 'percent'
+  if (/exchange_rate/.test(field)) return 'units of the currency for 1 U.S. dollar'
+  if (!/^currency/i.test(type ?? '') && !/_(amt|bal)$/.test(field)) return null
+  return /_mil_|million/i.test(`${field} ${label}`) ? 'millions of U.S. dollars' : 'U.S. dollars'
+}

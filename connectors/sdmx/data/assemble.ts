@@ -1,0 +1,115 @@
+import { chooseDimensions, matches } from '../keys.ts'
+import type { DataMessage, DataSeries, Expected, RawObservation } from './data.ts'
+
+/** The id that every reader gives to the dimension of time, whatever the message calls it. */
+export const TIME = 'TIME_PERIOD'
+
+export const MULTIPLIER = 'UNIT_MULT'
+
+/** What belongs together in a message: components that hold for all of it, and its observations. */
+export interface Block {
+  readonly components: ReadonlyMap<string, string>
+  readonly observations: readonly BlockObservation[]
+}
+
+export interface BlockObservation {
+  /** Components of this observation alone; the time is one of them unless the block has it. */
+  readonly components: ReadonlyMap<string, string>
+  readonly value: unknown
+}
+
+/** Attributes for all series that have these codes. `components` holds both, since formats do not always tell. */
+export type Group = ReadonlyMap<string, string>
+
+/**
+ * Builds series from blocks. Time and any dimension may stand with the block or with the observation, in any order:
+ * each observation finds its series by the whole of its key.
+ */
+export function assemble(
+  blocks: readonly Block[],
+  groups: readonly Group[],
+  { name, labels }: Pick<DataMessage, 'name' | 'labels'>,
+  expected: Expected,
+  known?: readonly string[],
+): DataMessage {
+  const components = expected.dimensions ? [] : candidates(blocks, known)
+  const { ids, certain } = chooseDimensions(components, expected.pattern, expected.dimensions)
+  const builder = new SeriesBuilder(expected)
+  for (const block of blocks) {
+    const common = ids.map((id) => lookUp(block.components, id))
+    const add = (key: readonly string[], extra: ReadonlyMap<string, string>) =>
+      builder.series(key, () => {
+        const own = new Map([...block.components, ...extra])
+        return new Map([...groupAttributes(groups, ids, own), ...own])
+      })
+    if (block.observations.length === 0) add(common, new Map())
+    for (const { components, value } of block.observations) {
+      const key = ids.map((id, i) => common[i] || lookUp(components, id))
+      const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
+      add(key, components)?.push({ period, value, multiplier: components.get(MULTIPLIER) })
+    }
+  }
+  return { name, dimensions: ids, certain, series: builder.all(), labels }
+}
+
+/** Collects observations by series, leaving out series that were not asked for. */
+export class SeriesBuilder {
+  readonly #expected: Expected
+  readonly #series = new Map<string, DataSeries & { readonly observations: RawObservation[] }>()
+
+  constructor(expected: Expected) {
+    this.#expected = expected
+  }
+
+  /** The observations of the series with this key, to add to; undefined where nobody asked for it. */
+  series(
+    key: readonly string[],
+    attributes: () => ReadonlyMap<string, string>,
+  ): RawObservation[] | undefined {
+    const name = key.join('.')
+    const known = this.#series.get(name)
+    if (known) return known.observations
+    if (this.#expected.pattern && !matches(key, this.#expected.pattern)) return undefined
+    const made = { key, attributes: attributes(), observations: [] }
+    this.#series.set(name, made)
+    return made.observations
+  }
+
+  all(): readonly DataSeries[] {
+    return [...this.#series.values()]
+  }
+}
+
+/** Components that can be dimensions: those that the message declares, else everything that every block has. */
+function candidates(blocks: readonly Block[], known: readonly string[] | undefined) {
+  const codes = new Map<string, Set<string>>((known ?? []).map((id) => [id, new Set()]))
+  for (const block of blocks) {
+    const maps = [block.components, ...block.observations.map(({ components }) => components)]
+    for (const [id, code] of maps.flatMap((map) => [...map])) {
+      if (id === TIME) continue
+      if (!codes.has(id)) {
+        if (known) continue
+        codes.set(id, new Set())
+      }
+      codes.get(id)!.add(code)
+    }
+  }
+  return [...codes].map(([id, found]) => ({ id, has: (code: string) => found.has(code) }))
+}
+
+/** Ids in data differ from those of the structure by case alone at Eurostat (`FREQ`, `freq`). */
+function lookUp(components: ReadonlyMap<string, string>, id: string): string {
+  const exact = components.get(id)
+  if (exact !== undefined) return exact
+  for (const [name, code] of components) if (name.toLowerCase() === id.toLowerCase()) return code
+  return ''
+}
+
+function groupAttributes(
+  groups: readonly Group[],
+  dimensions: readonly string[],
+  own: ReadonlyMap<string, string>,
+): readonly (readonly [string, string])[] {
+  const holds = (group: Group) => dimensions.every((id) => !group.has(id) || group.get(id) === own.get(id))
+  return groups.filter(holds).flatMap((group) => [...group])
+}

@@ -1,0 +1,156 @@
+import { notUnderstood } from '../failures.ts'
+import { type Candidate, chooseDimensions } from '../keys.ts'
+import { type CsvTable, parseCsv } from '../text/csv.ts'
+import { MULTIPLIER, SeriesBuilder } from './assemble.ts'
+import type { DataMessage, Expected } from './data.ts'
+
+/** Columns that say which structure a row follows, not where it stands in it. */
+const FRAME =
+  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST UPDATE)$/i
+const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
+const VALUE_COLUMN = /^(OBS_VALUE|VALUE)$/i
+/** `FREQ: Frequency` in a header, `M: Monthly` in a cell: SDMX-CSV with labels=both. */
+const LABELLED = /^([\w@$-]+)\s*:\s*(.+)$/s
+
+interface Column {
+  readonly index: number
+  readonly id: string
+  /** Where the names of its codes stand: in a column of their own, or behind the code in the same cell. */
+  readonly labels: number | 'inside' | undefined
+}
+
+/**
+ * Reads SDMX-CSV 1.0 and 2.0 with any choice of labels, and the providers' own dialects: the ECB's `KEY` column,
+ * Norges Bank's semicolons, Eurostat's `LAST UPDATE`. Columns go by their names, in any order.
+ */
+export function readDataCsv(text: string, expected: Expected): DataMessage {
+  const table = parseCsv(text)
+  const columns = columnsOf(table)
+  const time = columns.find(({ id }) => TIME_COLUMN.test(id))
+  const value = columns.find(({ id }) => VALUE_COLUMN.test(id))
+  // A list of series keys has neither, but says which dataflow it is of.
+  if ((!time || !value) && !columns.some(({ id }) => FRAME.test(id))) {
+    throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
+  }
+  const components = columns.filter((one) => one !== time && one !== value && !FRAME.test(one.id))
+  const cell = (row: readonly string[], column: Column | undefined) =>
+    column ? codeIn(row[column.index]!, column) : ''
+  const keyed = dimensionsByKeyColumn(table, columns, components)
+  const leading = time && value ? components.filter(({ index }) => index < time.index) : components
+  const choose = (among: readonly Column[]) =>
+    chooseDimensions(
+      among.map((one) => candidate(one, table)),
+      expected.pattern,
+      keyed ?? expected.dimensions,
+    )
+  const byPosition = choose(leading.length > 0 ? leading : components)
+  const { ids, certain } = byPosition.certain ? byPosition : choose(components)
+  const dimensions = ids.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
+  const attributes = columns.filter((one) => one !== time && one !== value)
+  const multiplier = components.find(({ id }) => id === MULTIPLIER)
+  const builder = new SeriesBuilder(expected)
+  // A locale with semicolons between the cells has commas in the numbers.
+  const number = (text: string) => (table.delimiter === ';' ? text.replace(',', '.') : text)
+  for (const row of table.rows) {
+    const key = dimensions.map((column) => cell(row, column))
+    // A row that leaves out dimensions is of attributes that many series share (SDMX-CSV 2.0).
+    if (certain && key.some((code, i) => code === '' && dimensions[i])) continue
+    const observations = builder.series(
+      key,
+      () => new Map(attributes.map((one) => [attributeId(one), cell(row, one)])),
+    )
+    const period = cell(row, time)
+    if (period === '') continue
+    const amount = number(cell(row, value))
+    observations?.push({ period, value: amount, multiplier: multiplier && cell(row, multiplier) })
+  }
+  return {
+    name: flowName(columns, table),
+    dimensions: ids,
+    certain,
+    series: builder.all(),
+    labels: labelsOf(components, table),
+  }
+}
+
+/** The ids of components have no blanks; Eurostat's column has. */
+function attributeId({ id }: Column): string {
+  return id.replaceAll(' ', '_')
+}
+
+/** With labels=name (SDMX-CSV 2.0, told by STRUCTURE_NAME) each component is followed by a column of its names. */
+function columnsOf({ columns }: CsvTable): readonly Column[] {
+  const frame = columns.filter((name) => FRAME.test(name)).length
+  const first = columns.findIndex((name) => !FRAME.test(name))
+  const paired = columns.includes('STRUCTURE_NAME') && first >= 0 && (columns.length - frame) % 2 === 0
+  return columns.flatMap((name, index): Column[] => {
+    if (FRAME.test(name)) return [{ index, id: name, labels: undefined }]
+    if (paired) return (index - first) % 2 === 0 ? [{ index, id: name, labels: index + 1 }] : []
+    const labelled = LABELLED.exec(name)
+    return [{ index, id: labelled?.[1] ?? name, labels: labelled ? 'inside' : undefined }]
+  })
+}
+
+function codeIn(text: string, { id, labels }: Column): string {
+  if (labels !== 'inside') return text
+  // Times have colons of their own, but no blank behind them.
+  return TIME_COLUMN.test(id) ? text.split(': ', 1)[0]! : (LABELLED.exec(text)?.[1] ?? text)
+}
+
+function candidate(column: Column, { rows }: CsvTable): Candidate {
+  return { id: column.id, has: (code) => rows.some((row) => codeIn(row[column.index]!, column) === code) }
+}
+
+/** Enough rows to tell a dimension from an attribute that happens to have the same code. */
+const SAMPLE = 500
+
+/**
+ * A column of keys tells the dimensions: each part of the key has the codes of one column. The ECB puts the dataflow
+ * before them (`EXR.M.USD.EUR.SP00.A`), SDMX-CSV 2.0 and the BIS do not.
+ */
+function dimensionsByKeyColumn(
+  { rows }: CsvTable,
+  columns: readonly Column[],
+  components: readonly Column[],
+): readonly string[] | undefined {
+  const column = columns.find(({ id }) => id === 'KEY' || id === 'SERIES_KEY')
+  const sample = column ? rows.slice(0, SAMPLE).filter((row) => row[column.index] !== '') : []
+  const keys = sample.map((row) => row[column!.index]!.split('.'))
+  for (const skipped of [0, 1]) {
+    const free = new Set(components)
+    const found = (keys[0] ?? []).slice(skipped).map((_, i) => {
+      const isPart = (one: Column) =>
+        sample.every((row, n) => codeIn(row[one.index]!, one) === keys[n]![i + skipped])
+      const part = [...free].find(isPart)
+      if (part) free.delete(part)
+      return part?.id
+    })
+    if (found.length > 0 && found.every((id) => id !== undefined)) return found
+  }
+  return undefined
+}
+
+/** `STRUCTURE_NAME`, or what stands behind the reference in `ECB:EXR(1.0): Exchange Rates`. */
+function flowName(columns: readonly Column[], { rows }: CsvTable): string | undefined {
+  const cell = (id: string) =>
+    rows[0]?.[columns.find((column) => column.id.toUpperCase() === id)?.index ?? -1]
+  return cell('STRUCTURE_NAME') || /\): (.+)$/s.exec(cell('DATAFLOW') ?? '')?.[1]
+}
+
+function labelsOf(
+  columns: readonly Column[],
+  { rows }: CsvTable,
+): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const labels = new Map<string, Map<string, string>>()
+  for (const column of columns) {
+    if (column.labels === undefined) continue
+    const names = new Map<string, string>()
+    for (const row of rows) {
+      const text = row[column.index]!
+      const name = column.labels === 'inside' ? LABELLED.exec(text)?.[2] : row[column.labels]
+      if (name) names.set(codeIn(text, column), name)
+    }
+    if (names.size > 0) labels.set(column.id, names)
+  }
+  return labels
+}

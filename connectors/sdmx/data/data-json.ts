@@ -1,0 +1,186 @@
+import { notUnderstood } from '../failures.ts'
+import { refuseJsonFailure } from '../refusals.ts'
+import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/json.ts'
+import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
+import type { DataMessage, Expected, Labels } from './data.ts'
+import { readJsonStat } from './json-stat.ts'
+
+/** A dimension, attribute or measure of the message; data refer to its values by index. */
+interface Declared {
+  readonly id: string
+  /** Where the key has it; NaN where the message doesn't say. */
+  readonly position: number
+  readonly codes: readonly string[]
+  readonly names: ReadonlyMap<string, string>
+}
+
+interface Structure {
+  readonly name: string | undefined
+  readonly dataSet: readonly Declared[]
+  readonly series: readonly Declared[]
+  readonly observation: readonly Declared[]
+  /** All three in this order, which is that of the keys of `dimensionGroupAttributes`. */
+  readonly dimensions: readonly Declared[]
+  readonly measures: readonly Declared[]
+  readonly attributes: Readonly<
+    Record<'dataSet' | 'dimensionGroup' | 'series' | 'observation', readonly Declared[]>
+  >
+}
+
+/**
+ * Reads SDMX-JSON data: 1.0 with `dataSets` at the top or below `data`, 2.0 with `structures`; series with
+ * observations or flat observations (`AllDimensions`); and JSON-stat, which comes from the same services.
+ */
+export function readDataJson(text: string, expected: Expected): DataMessage {
+  const message = parseJson(text)
+  refuseJsonFailure(message)
+  if (message['class'] === 'dataset') return readJsonStat(message, expected)
+  const data = message['dataSets'] === undefined ? record(message['data']) : message
+  const structures = [data['structures'] ?? data['structure']].flat().map((one) => structure(record(one)))
+  const dataSets = listOf(data['dataSets']).map(record)
+  const first = structures[0]
+  if (!first || (dataSets.length === 0 && data['dataSets'] === undefined)) {
+    throw notUnderstood('JSON that is no SDMX data message')
+  }
+  const groups: Group[] = []
+  const blocks = dataSets.flatMap((dataSet) => {
+    const own = structures[Number(dataSet['structure'] ?? 0)] ?? first
+    groups.push(...attributeGroups(own, dataSet))
+    return [...seriesBlocks(own, dataSet), ...flatBlocks(own, dataSet)]
+  })
+  const known = first.dimensions.filter(({ id }) => id !== TIME)
+  const isPositioned = known.every(({ position }) => !Number.isNaN(position))
+  const keyed = isPositioned ? known.toSorted((a, b) => a.position - b.position) : known
+  const ids = keyed.map(({ id }) => id)
+  const order = expected.dimensions ?? (isPositioned ? ids : undefined)
+  const names = { name: first.name, labels: labelsOf(structures) }
+  return assemble(blocks, groups, names, { ...expected, dimensions: order }, ids)
+}
+
+function structure(object: JsonRecord): Structure {
+  const dimensions = record(object['dimensions'])
+  const attributes = record(object['attributes'])
+  const list = (parent: JsonRecord, ...names: readonly string[]) =>
+    names.flatMap((name) => listOf(parent[name])).map((one) => declared(record(one)))
+  const dataSet = list(dimensions, 'dataSet', 'dataset')
+  const series = list(dimensions, 'series')
+  const observation = list(dimensions, 'observation')
+  return {
+    name: inEnglish(object, 'name') || undefined,
+    dataSet,
+    series,
+    observation,
+    dimensions: [...dataSet, ...series, ...observation],
+    measures: list(record(object['measures']), 'observation'),
+    attributes: {
+      dataSet: list(attributes, 'dataSet', 'dataset'),
+      dimensionGroup: list(attributes, 'dimensionGroup'),
+      series: list(attributes, 'series'),
+      observation: list(attributes, 'observation'),
+    },
+  }
+}
+
+function declared(object: JsonRecord): Declared {
+  const id = textOf(object['id'])
+  const roles = [object['role'], object['roles']].flat()
+  const names = new Map<string, string>()
+  // Values are `{id, name}`; `{value}` or `{name}` alone for times and free text; null where an index is not in use.
+  const codes = listOf(object['values']).map((value) => {
+    const name = inEnglish(record(value), 'name')
+    const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value) || name
+    if (name !== '') names.set(code, name)
+    return code
+  })
+  const isTime = id === TIME || roles.includes('time') || roles.includes('TIME_PERIOD')
+  return {
+    id: isTime ? TIME : id,
+    position: Number(object['keyPosition'] ?? Number.NaN),
+    codes,
+    names,
+  }
+}
+
+function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
+  return Object.entries(record(dataSet['series'])).map(([key, value]) => {
+    const series = record(value)
+    const components = new Map([
+      ...fixed(own),
+      ...decoded(own.series, indices(key)),
+      ...decoded(own.attributes.series, listOf(series['attributes'])),
+    ])
+    return { components, observations: observations(own, own.observation, series['observations']) }
+  })
+}
+
+function flatBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
+  if (dataSet['observations'] === undefined) return []
+  // Flat keys run over what is neither fixed for the data set nor left to the series.
+  const dimensions = [...own.series, ...own.observation]
+  return [{ components: fixed(own), observations: observations(own, dimensions, dataSet['observations']) }]
+}
+
+/** An observation is `[measures…, attributes…]`; SDMX-JSON 1.0 knows one measure and does not declare it. */
+function observations(
+  own: Structure,
+  dimensions: readonly Declared[],
+  value: Json | undefined,
+): readonly BlockObservation[] {
+  const measure = Math.max(
+    0,
+    own.measures.findIndex(({ id }) => id === 'OBS_VALUE'),
+  )
+  const first = Math.max(1, own.measures.length)
+  return Object.entries(record(value)).map(([key, found]) => {
+    const parts = listOf(found)
+    const components = new Map([
+      ...decoded(dimensions, indices(key)),
+      ...decoded(own.attributes.observation, parts.slice(first)),
+    ])
+    return { components, value: parts[measure] }
+  })
+}
+
+/** Attributes of the data set, and those of groups of series: `{"::::0::": […]}`, a part for each dimension. */
+function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
+  const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
+  for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
+    const where = decoded(own.dimensions, indices(key))
+    groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, listOf(values))]))
+  }
+  return groups
+}
+
+/** Dimensions of one value for the whole data set. */
+function fixed(own: Structure): ReadonlyMap<string, string> {
+  return decoded(
+    own.dataSet,
+    own.dataSet.map(() => 0),
+  )
+}
+
+/** `0:3::1`: an index for each dimension, none where the part is empty. */
+function indices(key: string): readonly (number | null)[] {
+  return key.split(':').map((part) => (part === '' ? null : Number(part)))
+}
+
+/** Codes for indices. Text is no index but the value itself (uncoded attributes in 2.0); null is absent. */
+function decoded(components: readonly Declared[], values: readonly Json[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const [i, { id, codes }] of components.entries()) {
+    const value = Array.isArray(values[i]) ? values[i][0] : values[i]
+    const code = typeof value === 'number' && codes.length > 0 ? codes[value] : textOf(value)
+    if (code) found.set(id, code)
+  }
+  return found
+}
+
+function labelsOf(structures: readonly Structure[]): Labels {
+  const labels = new Map<string, ReadonlyMap<string, string>>()
+  for (const { dimensions, attributes } of structures) {
+    for (const { id, names } of [...dimensions, ...Object.values(attributes).flat()]) {
+      if (names.size > 0) labels.set(id, new Map([...(labels.get(id) ?? []), ...names]))
+    }
+  }
+  return labels
+}

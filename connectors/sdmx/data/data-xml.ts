@@ -1,0 +1,112 @@
+import { notUnderstood, refuseCode } from '../failures.ts'
+import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
+import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
+import type { DataMessage, Expected } from './data.ts'
+
+/** How one of the two SDMX-ML data formats writes components. */
+interface Format {
+  /** Components of a series or of a group; of an observation without series, too. */
+  components(element: XmlElement): ReadonlyMap<string, string>
+  observation(element: XmlElement): BlockObservation
+  /** Attributes of the whole data set. */
+  dataSet(element: XmlElement): Group
+  /** Ids that are dimensions for certain, where the format tells them from attributes. */
+  dimensions(dataSets: readonly XmlElement[]): readonly string[] | undefined
+}
+
+/** SDMX-ML carries codes alone. */
+const UNNAMED = { name: undefined, labels: new Map() }
+
+/**
+ * Reads SDMX-ML 2.1 data, generic or structure-specific: series or flat observations, groups, attributes at any level,
+ * and any dimension at the observation. A footer is a failure only where no data stand above it.
+ */
+export function readDataXml(text: string, expected: Expected): DataMessage {
+  const { name, root } = parseXml(text)
+  refuseErrorElement(name, root)
+  if (!/^(Generic|StructureSpecific)(TimeSeries)?Data$/.test(name)) {
+    throw notUnderstood(`<${name}> instead of an SDMX data message`)
+  }
+  const dataSets = children(root, 'DataSet')
+  const series = dataSets.flatMap((dataSet) => [...children(dataSet, 'Series'), ...children(dataSet, 'Obs')])
+  const notice = child(root, 'Footer', 'Message')
+  if (notice && series.length === 0) refuseCode(attribute(notice, 'code') ?? '')
+  const at = attribute(child(root, 'Header', 'Structure'), 'dimensionAtObservation')
+  const format = name.startsWith('Generic') ? generic(at) : STRUCTURE_SPECIFIC
+  const blocks = dataSets.flatMap((dataSet): Block[] => [
+    ...children(dataSet, 'Series').map((one) => ({
+      components: format.components(one),
+      observations: children(one, 'Obs').map(format.observation),
+    })),
+    ...children(dataSet, 'Obs').map((one) => {
+      return { components: format.components(one), observations: [format.observation(one)] }
+    }),
+  ])
+  const groups = dataSets.flatMap((dataSet) => [
+    format.dataSet(dataSet),
+    ...children(dataSet, 'Group').map(format.components),
+  ])
+  return assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
+}
+
+/** `<Error><ErrorMessage code="100">`, and the SOAP fault that Eurostat sends for it. */
+function refuseErrorElement(name: string, root: XmlElement): void {
+  if (name === 'Error') refuseCode(attribute(child(root, 'ErrorMessage'), 'code') ?? '')
+  const fault = name === 'Fault' ? root : child(root, 'Body', 'Fault')
+  if (fault) refuseCode(textOf(child(fault, 'faultcode') ?? child(fault, 'Code', 'Value')))
+}
+
+/** Everything is `<Value id value>`; keys, attributes and the one dimension at the observation stand apart. */
+function generic(dimensionAtObservation: string | undefined): Format {
+  const values = (element: XmlElement | undefined) =>
+    children(element, 'Value').map(
+      (one) => [attribute(one, 'id') ?? '', attribute(one, 'value') ?? ''] as const,
+    )
+  const atObservation =
+    dimensionAtObservation === undefined || dimensionAtObservation === 'AllDimensions'
+      ? TIME
+      : dimensionAtObservation
+  const KEYS = ['SeriesKey', 'GroupKey', 'ObsKey'] as const
+  return {
+    components: (element) =>
+      new Map([
+        ...KEYS.flatMap((key) => values(child(element, key))),
+        ...values(child(element, 'Attributes')),
+      ]),
+    observation: (element) => {
+      const dimension = child(element, 'ObsDimension')
+      const components = new Map([
+        ...values(child(element, 'ObsKey')),
+        ...values(child(element, 'Attributes')),
+      ])
+      if (dimension)
+        components.set(attribute(dimension, 'id') ?? atObservation, attribute(dimension, 'value') ?? '')
+      return { components, value: attribute(child(element, 'ObsValue'), 'value') }
+    },
+    dataSet: (element) => new Map(values(child(element, 'Attributes'))),
+    dimensions: (dataSets) => {
+      const one = dataSets.flatMap((dataSet) => [
+        ...children(dataSet, 'Series'),
+        ...children(dataSet, 'Obs'),
+      ])[0]
+      const ids = KEYS.flatMap((key) => values(child(one, key)).map(([id]) => id))
+      if (child(one, 'SeriesKey') && atObservation !== TIME) ids.push(atObservation)
+      return one && ids.filter((id) => id !== TIME)
+    },
+  }
+}
+
+/** Components are attributes, dimensions and the rest alike; the data set's own carry settings beside them. */
+const SETTINGS = new Set(['action', 'structureRef', 'setID', 'dataScope', 'validFromDate', 'validToDate'])
+
+const STRUCTURE_SPECIFIC: Format = {
+  components: (element) => new Map(attributes(element).filter(([id]) => id !== 'OBS_VALUE')),
+  observation: (element) => {
+    const components = new Map(attributes(element))
+    const value = components.get('OBS_VALUE')
+    components.delete('OBS_VALUE')
+    return { components, value }
+  },
+  dataSet: (element) => new Map(attributes(element).filter(([id]) => !SETTINGS.has(id))),
+  dimensions: () => undefined,
+}

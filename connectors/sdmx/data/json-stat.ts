@@ -1,0 +1,74 @@
+import { notUnderstood } from '../failures.ts'
+import { type Json, type JsonRecord, listOf, record, textOf } from '../text/json.ts'
+import { assemble, type Block, type BlockObservation, TIME } from './assemble.ts'
+import type { DataMessage, Expected } from './data.ts'
+
+interface Dimension {
+  readonly id: string
+  /** Codes in the order of their index. */
+  readonly codes: readonly string[]
+  readonly names: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a JSON-stat 2.0 dataset: a cube in row-major order (the last dimension runs fastest), its `value` a list or,
+ * where most cells are empty, an object by index.
+ */
+export function readJsonStat(message: JsonRecord, expected: Expected): DataMessage {
+  const ids = listOf(message['id']).map(textOf)
+  const size = listOf(message['size']).map(Number)
+  const dimensions = ids.map((id) =>
+    dimension(id, record(record(message['dimension'])[id]), timeIds(message)),
+  )
+  if (ids.length === 0 || dimensions.some(({ codes }, i) => codes.length !== size[i])) {
+    throw notUnderstood('JSON-stat whose dimensions and sizes disagree')
+  }
+  const strides = size.map((_, i) => size.slice(i + 1).reduce((product, n) => product * n, 1))
+  const time = dimensions.findIndex(({ id }) => id === TIME)
+  const updated = textOf(message['updated'])
+  const common = updated === '' ? [] : [['LAST_UPDATE', updated] as const]
+  const blocks = new Map<string, Block & { readonly observations: BlockObservation[] }>()
+  for (const [index, value] of cells(message['value'])) {
+    const at = dimensions.map(({ id, codes }, i) => {
+      return [id, codes[Math.floor(index / strides[i]!) % codes.length]!] as const
+    })
+    const key = at.filter((_, i) => i !== time)
+    const name = key.map(([, code]) => code).join('.')
+    const block = blocks.get(name) ?? { components: new Map([...key, ...common]), observations: [] }
+    blocks.set(name, block)
+    block.observations.push({ components: new Map(at.slice(time, time + 1)), value })
+  }
+  const labels = new Map(dimensions.filter(({ names }) => names.size > 0).map(({ id, names }) => [id, names]))
+  const known = dimensions.map(({ id }) => id).filter((id) => id !== TIME)
+  return assemble(
+    [...blocks.values()],
+    [],
+    { name: textOf(message['label']) || undefined, labels },
+    expected,
+    known,
+  )
+}
+
+/** Each cell with its index; what a sparse cube leaves out is not there. */
+function cells(value: Json | undefined): readonly (readonly [number, Json])[] {
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(record(value))
+  return [...entries].map(([index, cell]) => [Number(index), cell] as const)
+}
+
+function timeIds(message: JsonRecord): readonly string[] {
+  return ['time', ...listOf(record(message['role'])['time']).map(textOf)]
+}
+
+/** A category's `index` is a list of codes, or an object of positions; a single category may have only a label. */
+function dimension(id: string, object: JsonRecord, times: readonly string[]): Dimension {
+  const category = record(object['category'])
+  const index = category['index']
+  const label = record(category['label'])
+  const codes = Array.isArray(index)
+    ? index.map(textOf)
+    : Object.entries(index === undefined ? label : record(index))
+        .sort(([, a], [, b]) => (index === undefined ? 0 : Number(a) - Number(b)))
+        .map(([code]) => code)
+  const names = new Map(Object.entries(label).map(([code, name]) => [code, textOf(name)]))
+  return { id: times.includes(id) ? TIME : id, codes, names }
+}

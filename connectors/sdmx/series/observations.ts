@@ -1,0 +1,58 @@
+import type { Observation, SeriesRange } from '../../connector.ts'
+import { arranged } from '../../observations.ts'
+import { inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
+import { type Json, number } from '../../read.ts'
+import type { RawObservation } from '../data/data.ts'
+import { SdmxFailure } from '../failures.ts'
+import type { Multiplier } from '../provider.ts'
+
+/**
+ * Observations within a range of dates, oldest first, whatever order they came in. Anything that is not a number is a
+ * missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. A period that is none is `unreadable`; so
+ * are two values for one period, which means that the answer mixes several series.
+ */
+export function observationsOf(
+  raw: readonly RawObservation[],
+  range: SeriesRange,
+  frequency: string | null,
+  scale: { readonly multiplier: Multiplier; readonly power: string | undefined },
+): readonly Observation[] {
+  const found = new Map<string, Observation>()
+  for (const one of raw) {
+    const { date, period } = periodOf(one.period, frequency)
+    const value = scaled(number(one.value as Json), scale.multiplier, one.multiplier ?? scale.power)
+    const name = period ?? date
+    const known = found.get(name)?.value ?? null
+    if (known !== null && value !== null && known !== value) {
+      throw new SdmxFailure('unreadable', 'The answer has two values for one period.')
+    }
+    const isDay = period === undefined || frequency === 'daily'
+    found.set(name, { date, ...(isDay ? {} : { period }), value: value ?? known })
+  }
+  return arranged([...found.values()], range)
+}
+
+/** What the notation of the periods says, and for mere days the gaps between them; null where they disagree. */
+export function frequencyOfPeriods(raw: readonly RawObservation[]): string | null {
+  const periods = raw.map(({ period }) => periodOf(period, null))
+  const [frequency, ...others] = new Set(periods.map((period) => period.frequency))
+  if (frequency === undefined || others.length > 0) return null
+  return frequency === 'daily' ? inferFrequency(periods.map(({ date }) => date).sort()) : frequency
+}
+
+/** `2024-01`, and `2024-01-01/P1M` for the same; a day in a monthly series stands for its month. */
+function periodOf(text: string, frequency: string | null) {
+  const period = parsePeriod(text.split('/', 1)[0]!)
+  if (!period) throw new SdmxFailure('unreadable', 'A period is in no notation of SDMX.')
+  const isCoarser = frequency !== null && frequency !== 'daily' && frequency !== 'intraday'
+  return period.frequency === 'daily' && isCoarser ? periodOfDate(period.date, frequency) : period
+}
+
+/** Moves the decimal point in the text of the number, since 149.21 / 100 in floating point is not 1.4921. */
+function scaled(value: number | null, multiplier: Multiplier, power: string | undefined): number | null {
+  const exponent = Number(power ?? 0)
+  if (value === null || !Number.isInteger(exponent) || exponent === 0) return value
+  if (multiplier !== 'multiply' && multiplier !== 'divide') return value
+  const [digits, own = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(own) + (multiplier === 'multiply' ? exponent : -exponent)}`)
+}

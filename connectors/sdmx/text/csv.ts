@@ -1,0 +1,76 @@
+import { notUnderstood } from '../failures.ts'
+
+/** A table of text: every row has as many cells as there are columns. */
+export interface CsvTable {
+  readonly delimiter: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+const DELIMITERS = [',', ';', '\t'] as const
+
+/**
+ * Reads RFC 4180 text: quotes doubled inside quotes, line breaks inside quotes, LF or CRLF, with or without a byte
+ * order mark. The delimiter is the one that the header line has most of, because providers differ. Blank rows are
+ * dropped: the IMF writes one for 'no observations'. A row of another width than the header, or a quote that is never
+ * closed, means a body that was cut off: `not_understood`.
+ */
+export function parseCsv(text: string): CsvTable {
+  const delimiter = delimiterOf(text)
+  const [header, ...body] = rowsOf(text, delimiter)
+  if (header === undefined) throw notUnderstood('an empty body instead of CSV')
+  const columns = header.map((name) => name.trim())
+  const rows = body.filter((row) => row.some((cell) => cell !== ''))
+  const wrong = rows.find((row) => row.length !== columns.length)
+  if (wrong) {
+    throw notUnderstood(`a CSV row of ${wrong.length} cells below a header of ${columns.length}`)
+  }
+  return { delimiter, columns, rows }
+}
+
+function delimiterOf(text: string): string {
+  const line = text.slice(0, text.search(/[\r\n]|$/))
+  const count = (delimiter: string) => line.split(delimiter).length
+  return DELIMITERS.reduce((best, one) => (count(one) > count(best) ? one : best))
+}
+
+function rowsOf(text: string, delimiter: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0
+  while (at < text.length) {
+    const cell = text[at] === '"' ? quotedCell(text, at) : plainCell(text, at, delimiter)
+    row.push(cell.value)
+    at = cell.end
+    if (text[at] === delimiter) {
+      at += 1
+      if (at < text.length) continue
+      row.push('')
+    }
+    rows.push(row)
+    row = []
+    if (text[at] === '\r') at += 1
+    if (text[at] === '\n') at += 1
+  }
+  return rows
+}
+
+function plainCell(text: string, start: number, delimiter: string): { value: string; end: number } {
+  let end = start
+  while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end += 1
+  return { value: text.slice(start, end), end }
+}
+
+/** A cell that opens with a quote. What a careless writer leaves between closing quote and delimiter is an error. */
+function quotedCell(text: string, start: number): { value: string; end: number } {
+  let value = ''
+  let from = start + 1
+  for (;;) {
+    const quote = text.indexOf('"', from)
+    if (quote < 0) throw notUnderstood('CSV that is cut off inside quotes')
+    value += text.slice(from, quote)
+    if (text[quote + 1] !== '"') return { value, end: quote + 1 }
+    value += '"'
+    from = quote + 2
+  }
+}

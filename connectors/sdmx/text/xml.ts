@@ -1,0 +1,108 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { notUnderstood } from '../failures.ts'
+
+/**
+ * An element as the parser gives it: children under their local name (one, or a list where there are several),
+ * attributes under `@name`, text under `#text` and CDATA under `#cdata`. Read it with the functions below.
+ */
+export interface XmlElement {
+  readonly [name: string]: unknown
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  textNodeName: '#text',
+  cdataPropName: '#cdata',
+  alwaysCreateTextNode: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  jPath: false,
+  // The five entities of XML and character references are decoded below; nothing that a document declares is.
+  processEntities: false,
+  tagValueProcessor: (_name, value) => decode(value),
+  attributeValueProcessor: (_name, value) => decode(value),
+  transformTagName: localName,
+  // `xsi:type` and `ss:setID` keep their prefix, or they would hide components of that id in structure-specific data.
+  transformAttributeName: (name) => (name === '@xml:lang' ? '@lang' : name),
+})
+
+/**
+ * The root of an SDMX-ML message, with its local name. Prefixes are dropped, so any that a provider chooses will do.
+ * Throws `not_understood` for anything else: HTML, a body that was cut off, a document type definition (SDMX-ML has
+ * none, and refusing it leaves no door for external entities or entity bombs).
+ */
+export function parseXml(text: string): { readonly name: string; readonly root: XmlElement } {
+  const prolog = text.slice(0, Math.max(0, text.search(/<[a-z_]/i)))
+  if (/<!DOCTYPE/i.test(prolog)) throw notUnderstood('a document with a DOCTYPE instead of SDMX-ML')
+  const valid = XMLValidator.validate(text)
+  if (valid !== true) throw notUnderstood(`XML that is cut off or malformed in line ${valid.err.line}`)
+  let document: XmlElement
+  try {
+    document = parser.parse(text) as XmlElement
+  } catch (cause) {
+    throw notUnderstood('XML that is malformed', cause)
+  }
+  const name = Object.keys(document).find((key) => !key.startsWith('#'))
+  const root = name === undefined ? undefined : children(document, name)[0]
+  if (name === undefined || root === undefined) throw notUnderstood('XML without a root element')
+  return { name, root }
+}
+
+/** The children of that local name, in document order; none gives an empty list. */
+export function children(element: XmlElement | undefined, name: string): readonly XmlElement[] {
+  const found = element === undefined || !Object.hasOwn(element, name) ? undefined : element[name]
+  if (Array.isArray(found)) return found as XmlElement[]
+  return typeof found === 'object' && found !== null ? [found as XmlElement] : []
+}
+
+/** The first child at the end of a path of local names. */
+export function child(element: XmlElement | undefined, ...path: readonly string[]): XmlElement | undefined {
+  return path.reduce<XmlElement | undefined>((at, name) => children(at, name)[0], element)
+}
+
+/** An attribute without prefix; undefined where it is absent or empty. */
+export function attribute(element: XmlElement | undefined, name: string): string | undefined {
+  const value = element?.[`@${name}`]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** All attributes without prefix: in structure-specific data, the components of the element. */
+export function attributes(element: XmlElement): readonly (readonly [name: string, value: string])[] {
+  const found: [string, string][] = []
+  for (const [name, value] of Object.entries(element)) {
+    if (name.startsWith('@') && !name.includes(':') && name !== '@xmlns')
+      found.push([name.slice(1), String(value)])
+  }
+  return found
+}
+
+/** The text of an element, trimmed; `''` for none. */
+export function textOf(element: XmlElement | undefined): string {
+  const cdata = children(element, '#cdata').map((part) => part['#text'])
+  const own = element?.['#text']
+  return [typeof own === 'string' ? own : '', ...cdata].join('').trim()
+}
+
+/** A `Name`, `Description` or `Text`, in English where there are several languages, else the first. */
+export function localised(element: XmlElement | undefined, name: string): string {
+  const found = children(element, name)
+  return textOf(found.find((one) => attribute(one, 'lang')?.toLowerCase().startsWith('en')) ?? found[0])
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function decode(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,4}));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole
+    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })
+}

@@ -1,0 +1,98 @@
+import type { Category } from '../../connector.ts'
+import { attempt, type Session } from '../session.ts'
+import { resolve } from '../structures/references.ts'
+import type { CategoryScheme, Dataflow, Category as Node, Structures } from '../structures/structures.ts'
+import { flowPath } from './flow-path.ts'
+import type { Branch } from './tree.ts'
+
+/** All dataflows at the root. */
+export const allFlows: Branch = async (path, session) => {
+  return path === '' ? (await dataflows(session)).map((flow) => flowCategory(flow, session)) : undefined
+}
+
+/** Dataflows below the agency that maintains them: `agency/IMF.STA`. */
+export const byAgency: Branch = async (path, session) => {
+  const flows = await dataflows(session)
+  if (path === '') {
+    const agencies = Map.groupBy(flows, ({ agency }) => agency)
+    return [...agencies.keys()].sort().map((agency) => ({
+      path: `agency/${agency}`,
+      name: agency,
+      description: countOfFlows(agencies.get(agency)!.length),
+      series: false,
+    }))
+  }
+  const agency = path.startsWith('agency/') ? path.slice('agency/'.length) : undefined
+  const own = flows.filter((flow) => flow.agency === agency)
+  return own.length > 0 ? own.map((flow) => flowCategory(flow, session)) : undefined
+}
+
+/**
+ * Category schemes (`category/BIS,BIS_DP`), their categories as deep as they nest (`category/BIS,BIS_DP/CPMI.CPMI_CT`)
+ * and the dataflows that categorisations hang there; beside the schemes all dataflows, since not each is categorised.
+ */
+export const byCategory: Branch = async (path, session) => {
+  if (path === 'flows') return (await dataflows(session)).map((flow) => flowCategory(flow, session))
+  const { categories } = session.provider.requests
+  const structures = categories && (await attempt(session.structures(categories())))
+  const schemes = structures?.categorySchemes ?? []
+  if (path === '') {
+    const flows = { path: 'flows', name: 'All dataflows', description: '', series: false }
+    return [...schemes.map((scheme) => category(`category/${schemeText(scheme)}`, scheme)), flows]
+  }
+  const [kind, text, item, ...rest] = path.split('/')
+  const scheme = schemes.find((one) => kind === 'category' && schemeText(one) === text)
+  if (!structures || !scheme || rest.length > 0) return undefined
+  const steps = item === undefined ? [] : item.split('.')
+  const node = steps.reduce<Pick<Node, 'categories'> | undefined>(
+    (at, step) => at?.categories.find(({ id }) => id === step),
+    scheme,
+  )
+  if (!node) return undefined
+  const below = node.categories.map((one) =>
+    category(`category/${text}/${[...steps, one.id].join('.')}`, one),
+  )
+  return [...below, ...(await flowsAt(session, structures, scheme, steps.join('.')))]
+}
+
+async function flowsAt(
+  session: Session,
+  { categorisations }: Structures,
+  scheme: CategoryScheme,
+  item: string,
+): Promise<readonly Category[]> {
+  const here = categorisations.filter((one) => one.category.item === item && one.category.id === scheme.id)
+  if (here.length === 0) return []
+  const flows = await dataflows(session)
+  return here.flatMap((one) => {
+    const flow = resolve(flows, one.flow)
+    return flow ? [flowCategory(flow, session)] : []
+  })
+}
+
+async function dataflows(session: Session): Promise<readonly Dataflow[]> {
+  const { dataflows } = await session.structures(session.provider.requests.dataflows())
+  // Where a list has several versions of one, paths mean the latest.
+  return [...new Map(dataflows.map((flow) => [`${flow.agency},${flow.id}`, flow])).values()]
+}
+
+/** The version stays out, so that the path outlives the next one. */
+function flowCategory(flow: Dataflow, { provider }: Session): Category {
+  const path = flowPath({ ...flow, version: '' }, provider.agency)
+  return { path, name: flow.name, description: flow.description, series: true }
+}
+
+function category(
+  path: string,
+  { name, description }: { readonly name: string; readonly description: string },
+) {
+  return { path, name, description, series: false }
+}
+
+function schemeText({ agency, id }: CategoryScheme): string {
+  return `${agency},${id}`
+}
+
+function countOfFlows(count: number): string {
+  return count === 1 ? '1 dataflow' : `${count} dataflows`
+}

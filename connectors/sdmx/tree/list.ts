@@ -1,0 +1,50 @@
+import type { SeriesInfo, SeriesPage } from '../../connector.ts'
+import { parsePeriod } from '../../periods.ts'
+import type { DataSeries } from '../data/data.ts'
+import { frequencyOf, nameOf, namesFrom, unitOf } from '../series/describe.ts'
+import { attempt, type Session } from '../session.ts'
+import { flowName, flowStructure, qualified } from '../structures/flow-structure.ts'
+import { parsePath } from './flow-path.ts'
+import { keysOf } from './series-keys.ts'
+import { browse } from './tree.ts'
+
+/** The series under a dataflow or a part of it, in the order of their keys; none under what lies above. */
+export async function list(
+  session: Session,
+  path: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<SeriesPage> {
+  const flowPath = parsePath(path)
+  if (!flowPath) {
+    await browse(session, path)
+    return { total: 0, series: [] }
+  }
+  const flow = await qualified(session, flowPath.flow)
+  const structure = await attempt(flowStructure(session, flow))
+  const message = await keysOf(session, flow, structure, flowPath.codes)
+  const names = namesFrom(message.labels, structure)
+  const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
+  const { provider } = session
+  const info = (one: DataSeries): SeriesInfo => ({
+    series_id: `${flowPath.text}/${one.key.join('.')}`,
+    name: nameOf(one, message.dimensions, heading, names),
+    frequency: frequencyOf(one, names),
+    unit: unitOf(one, names, provider, provider.multiplier?.(flow) ?? 'named'),
+    ...extentOf(one),
+  })
+  const sorted = message.series.map((one) => ({ one, name: one.key.join('.') })).sort(byName)
+  return {
+    total: sorted.length,
+    series: sorted.slice(page.offset, page.offset + page.limit).map(({ one }) => info(one)),
+  }
+}
+
+/** First and last date, where the answer holds observations; of a single one, that it is the last. */
+function extentOf({ observations }: DataSeries): { start: string | null; end: string | null } {
+  const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? []).sort()
+  return { start: dates.length > 1 ? dates[0]! : null, end: dates.at(-1) ?? null }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name)
+}

@@ -1,0 +1,47 @@
+import type { UpstreamAnswer } from '../../connector.ts'
+import { type DataMessage, type DataSeries, NOTHING, readData } from '../data/data.ts'
+import { SdmxFailure } from '../failures.ts'
+import type { FlowReference } from '../flow-reference.ts'
+import type { KeyPattern } from '../keys.ts'
+import { type Session, wide } from '../session.ts'
+import { type FlowStructure, fetchCodes } from '../structures/flow-structure.ts'
+
+/** An answer with the series keys under a path. Without a structure the whole dataflow is read and cut down here. */
+export async function keysOf(
+  session: Session,
+  flow: FlowReference,
+  structure: FlowStructure | undefined,
+  codes: readonly string[],
+): Promise<DataMessage> {
+  const dimensions = structure?.dimensions.map(({ id }) => id)
+  if (dimensions && codes.length > dimensions.length)
+    throw new SdmxFailure('no-results', 'The key has fewer parts.')
+  const pattern: KeyPattern | undefined = dimensions?.map((_, i) => (codes[i] ? [codes[i]] : []))
+  try {
+    const request = session.provider.requests.keys(flow, pattern ?? [[]])
+    const read = (answer: UpstreamAnswer) => readData(answer, { pattern, dimensions })
+    // Pages of one list are cut from one answer. Without a structure it may be misread, so it is not kept.
+    const answer = dimensions ? session.cached(request, read) : session.send(request).then(read)
+    const message = await wide(session, answer)
+    const isBelow = ({ key }: DataSeries) => codes.every((code, i) => code === '' || key[i] === code)
+    return { ...message, series: message.series.filter(isBelow) }
+  } catch (error) {
+    const isEmpty = structure && error instanceof SdmxFailure && error.kind === 'no-results'
+    if (!isEmpty) throw error
+    await refuseUnknownCode(session, structure, codes)
+    return NOTHING
+  }
+}
+
+/** Throws `no-results` for a code that no codelist has; where there is no codelist any will do. */
+export async function refuseUnknownCode(
+  session: Session,
+  { dimensions, structures }: FlowStructure,
+  codes: readonly string[],
+): Promise<void> {
+  for (const [i, code] of codes.entries()) {
+    const known = code === '' ? undefined : await fetchCodes(session, dimensions[i]!, structures)
+    if (known && !known.some(({ id }) => id === code))
+      throw new SdmxFailure('no-results', 'There is no such code.')
+  }
+}
