@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { openEngine } from '../engine/index.ts'
 import { Ingestor, type UploadFormat } from '../engine/ingest/index.ts'
-import { quoteLiteral } from '../engine/types.ts'
+import { quoteLiteral } from '../engine/types/index.ts'
 import { type BenchOptions, type Case, duel, median, timed } from './case.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname

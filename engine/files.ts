@@ -3,14 +3,14 @@ import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { NOT_MICROSECONDS, normaliseColumn } from './arrow/normalise.ts'
+import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
+import { topLevel } from './duckdb/schema-tree.ts'
 import { EngineError } from './errors.ts'
+import { type Executor, openExecutor } from './export/index.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
-import { type Executor, openExecutor } from './run/index.ts'
-import { topLevel } from './schematree.ts'
-import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types.ts'
+import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
 
 export interface FilesOptions {
   /** Threads of DuckDB; the number of cores by default. */

@@ -3,14 +3,14 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
+import type { ByteStream, Executor } from './export/index.ts'
+import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
-import { nothingIn } from './nothing.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
-import { objectMaker } from './rows.ts'
-import type { ByteStream, Executor } from './run/index.ts'
-import { FORMATS, type Format, type Statement } from './types.ts'
+import { FORMATS, type Format, type Statement } from './types/index.ts'
+import { objectMaker } from './util/objects.ts'
 
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
@@ -150,7 +150,7 @@ export class Query implements Disposable {
     try {
       const executor = await this.#context.executor()
       if (format === 'xlsx') {
-        const { xlsxProblem } = await import('./run/xlsxproblem.ts')
+        const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
         const problem = await xlsxProblem(executor, statement, options)
         if (problem) throw new EngineError('not_representable', problem)
       }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { physicalColumns } from './plan/plan.ts'
 import type { QueryContext } from './query.ts'
-import type { Column } from './types.ts'
+import type { Column } from './types/index.ts'
 
 /** A value of a row in memory. Dates and times as ISO text, exact numbers beyond 2^53 as text. */
 export type Cell = string | number | boolean | null

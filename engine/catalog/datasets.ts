@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import type { Column } from '../types.ts'
+import type { Column } from '../types/index.ts'
 import { type Database, isUniqueViolation } from './database.ts'
 import { checkName, now } from './fields.ts'
 import type { DatasetRecord } from './records.ts'

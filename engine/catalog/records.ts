@@ -1,4 +1,4 @@
-import type { Column } from '../types.ts'
+import type { Column } from '../types/index.ts'
 
 export interface Repository {
   readonly id: number

@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import type { Column } from '../types.ts'
+import type { Column } from '../types/index.ts'
 import type { Database } from './database.ts'
 import { now } from './fields.ts'
 import type { Part, Version } from './records.ts'

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
-import { cancelled } from '../run/errors.ts'
 import { FileSink } from './file.ts'
 import type { IngestRequest } from './request.ts'
 import { malformed } from './text/accepts.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
-import { type ColumnType, decimalParts, quoteLiteral } from '../types.ts'
-import type { Duck, RunOptions } from './duck.ts'
+import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { type ColumnType, decimalParts, quoteLiteral } from '../types/index.ts'
 
 /** DuckDB's own default, and what its scans like best. */
 const ROW_GROUP_ROWS = 122_880

@@ -1,7 +1,7 @@
-import { widens } from '../columns.ts'
+import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
-import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types.ts'
-import type { Duck, RunOptions } from './duck.ts'
+import { widens } from '../types/columns.ts'
+import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
 import { fixedWidth, writePart } from './part.ts'
 import type { PartSize } from './request.ts'
 

@@ -1,8 +1,8 @@
-import type { DeclaredColumn } from '../columns.ts'
-import type { Column } from '../types.ts'
+import type { DeclaredColumn } from '../types/columns.ts'
+import type { Column } from '../types/index.ts'
 import type { EarlyScan } from './early.ts'
 
-export type { DeclaredColumn } from '../columns.ts'
+export type { DeclaredColumn } from '../types/columns.ts'
 
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 

@@ -1,7 +1,7 @@
 import { addAbortListener } from 'node:events'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
-import { cancelled } from '../run/errors.ts'
 import { storageFull, writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 

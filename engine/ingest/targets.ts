@@ -1,6 +1,6 @@
-import { checkColumns, widens } from '../columns.ts'
 import { EngineError } from '../errors.ts'
-import type { Column, ColumnType } from '../types.ts'
+import { checkColumns, widens } from '../types/columns.ts'
+import type { Column, ColumnType } from '../types/index.ts'
 import type { DeclaredColumn } from './request.ts'
 import { malformed } from './text/accepts.ts'
 

@@ -1,4 +1,4 @@
-import type { Duck } from './duck.ts'
+import type { Duck } from '../duckdb/duck.ts'
 import type { Workers } from './threads/workers.ts'
 
 /** What every reader of a format works with. */

@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import type { Column } from '../types.ts'
+import type { Column } from '../types/index.ts'
 
 /** What a query may ask for. Everything is optional; without any it is the whole dataset in the order of upload. */
 export interface QueryOptions {

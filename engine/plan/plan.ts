@@ -1,6 +1,6 @@
 import type { Version } from '../catalog/records.ts'
 import { compileFilter } from '../filter/index.ts'
-import type { Column, ColumnType } from '../types.ts'
+import type { Column, ColumnType } from '../types/index.ts'
 import { type CheckedOptions, checkOptions, type QueryOptions } from './options.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */

@@ -1,4 +1,4 @@
-import { quoteLiteral, type Statement, sqlType } from '../types.ts'
+import { quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import type { Plan, PlanColumn, Scan } from './plan.ts'
 
 /** Position of a row in the order of upload, as DuckDB's Parquet reader gives it. */

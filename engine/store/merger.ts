@@ -1,5 +1,5 @@
-import { sameColumns } from '../columns.ts'
 import { EngineError } from '../errors.ts'
+import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
 import { type Layout, partFile } from './layout.ts'
 import type { Leases } from './leases.ts'

@@ -1,4 +1,4 @@
-import type { Column, ColumnType, Format } from '../../engine/types.ts'
+import type { Column, ColumnType, Format } from '../../engine/types/index.ts'
 
 export type { Column, ColumnType, Format }
 

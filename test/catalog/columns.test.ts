@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkColumns, manifestChange, widens } from '../../engine/columns.ts'
-import type { Column, ColumnType } from '../../engine/types.ts'
+import { checkColumns, manifestChange, widens } from '../../engine/types/columns.ts'
+import type { Column, ColumnType } from '../../engine/types/index.ts'
 
 function column(name: string, type: ColumnType, nullable = true): Column {
   return { name, type, nullable, description: '' }

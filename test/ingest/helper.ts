@@ -11,7 +11,7 @@ import {
   type IngestResult,
   type UploadFormat,
 } from '../../engine/ingest/index.ts'
-import { type Column, type ColumnType, quoteLiteral } from '../../engine/types.ts'
+import { type Column, type ColumnType, quoteLiteral } from '../../engine/types/index.ts'
 
 export type Given = Partial<
   Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'limits' | 'signal' | 'onProgress'>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkOptions, type QueryOptions } from '../../engine/plan/options.ts'
-import type { Column } from '../../engine/types.ts'
+import type { Column } from '../../engine/types/index.ts'
 
 const COLUMNS: Column[] = ['id', 'Unit price', 'say "hi"', 'ID', 'desc', 'a,b'].map((name) => ({
   name,

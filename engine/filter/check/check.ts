@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { mistyped } from '../errors.ts'
 import { literalType, NULL } from '../syntax/literals.ts'
 import type { ComparisonOperator, Expression, Syntax } from '../syntax/tree.ts'

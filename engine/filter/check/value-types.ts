@@ -1,5 +1,5 @@
-import type { ColumnType } from '../../types.ts'
-import { decimalParts } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
+import { decimalParts } from '../../types/index.ts'
 
 /**
  * The type of an expression. Column types, except that JSON is its text, and `duration`, which no column has: the

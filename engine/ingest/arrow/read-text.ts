@@ -1,5 +1,5 @@
 import { type Data, DataType, type Decimal, type Field, type Timestamp, TimeUnit, Vector } from 'apache-arrow'
-import type { ColumnType } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { malformed } from '../text/accepts.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { ColumnType } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { acceptsValue, badValue, malformed, missingValue, quoteValue } from '../text/accepts.ts'
 import {
   ALL_KINDS,

@@ -1,6 +1,6 @@
-import { MOST_COLUMNS } from '../../columns.ts'
 import { EngineError } from '../../errors.ts'
-import type { Column, ColumnType } from '../../types.ts'
+import { MOST_COLUMNS } from '../../types/columns.ts'
+import type { Column, ColumnType } from '../../types/index.ts'
 import { acceptsValue, badValue, malformed, missingValue } from '../text/accepts.ts'
 import { acceptance, CellWriter, inferTyped } from '../text/cell-writer.ts'
 import type { JsonReader } from './reader.ts'

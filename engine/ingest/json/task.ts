@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises'
-import { checkColumns } from '../../columns.ts'
-import type { Column } from '../../types.ts'
+import { checkColumns } from '../../types/columns.ts'
+import type { Column } from '../../types/index.ts'
 import { FileSink, feedFile } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import type { DeclaredColumn } from '../request.ts'

@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import { type ColumnType, decimalParts } from '../../types.ts'
+import { type ColumnType, decimalParts } from '../../types/index.ts'
 import { fitsInt64 } from './text-kinds.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { acceptedKinds, inferType, KIND, ZONED } from './text-kinds.ts'
 
 /** The delimiter of csv that we write for DuckDB: no text holds it unless by an escape, so hardly any needs quotes. */

@@ -1,6 +1,6 @@
+import { TemporaryFile } from '../../util/temporary.ts'
 import { loadCsv } from '../csv/load.ts'
 import type { IngestRequest, IngestResult } from '../request.ts'
-import { TemporaryFile } from '../temporary.ts'
 import type { Tools } from '../tools.ts'
 
 /**

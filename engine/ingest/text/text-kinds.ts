@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../types.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { type Automaton, compile } from './automaton.ts'
 
 /**

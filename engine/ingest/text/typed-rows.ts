@@ -1,4 +1,4 @@
-import type { Column } from '../../types.ts'
+import type { Column } from '../../types/index.ts'
 import type { CsvSource } from '../csv/load.ts'
 import { settledColumns, type Target } from '../targets.ts'
 import { acceptsValue, badValue, missingValue } from './accepts.ts'

@@ -1,4 +1,4 @@
-import { cancelled } from '../../run/errors.ts'
+import { cancelled } from '../../duckdb/errors.ts'
 
 /**
  * The passes over an upload that JavaScript does, by name. Arguments and results are plain data. A pass is loaded when

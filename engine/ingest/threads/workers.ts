@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
+import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
-import { cancelled } from '../../run/errors.ts'
-import { startWorkerBeside } from '../../threads.ts'
+import { startWorkerBeside } from '../../util/threads.ts'
 import { type Hooks, runHere, type Task, type TaskName, type TaskResult } from './task.ts'
 
 /** What a worker sends while it does a task. */

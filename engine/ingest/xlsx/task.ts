@@ -1,4 +1,4 @@
-import type { Column } from '../../types.ts'
+import type { Column } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import type { DeclaredColumn } from '../request.ts'

@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { compileFilter, type FilterColumn, type FilterOptions } from '../../../engine/filter/index.ts'
-import { quoteIdentifier, sqlType } from '../../../engine/types.ts'
+import { quoteIdentifier, sqlType } from '../../../engine/types/index.ts'
 
 /** What a cell holds: the text that DuckDB casts to the column's type, or null. */
 export type Cell = string | null

@@ -1,0 +1,137 @@
+import type { ColumnType } from '../types/index.ts'
+
+/**
+ * One column of a batch: Arrow's layout, in memory that JavaScript owns. `bytes`, `view`, `words` and
+ * `doubles` are the same memory. All arrays may be longer than the rows of the batch; past the last value there are at
+ * least seven readable bytes, so that text may be read word by word.
+ */
+export interface Vector {
+  /** A bit for each row, least significant first, set where there is a value; undefined where no row is null. */
+  readonly validity: Uint8Array | undefined
+  /** Row r of text or binary is `bytes[offsets[r]]` to `bytes[offsets[r + 1]]`; empty for every other layout. */
+  readonly offsets: Int32Array
+  readonly bytes: Uint8Array
+  readonly view: DataView
+  readonly words: Int32Array
+  readonly doubles: Float64Array
+}
+
+/** Some rows of a result. Columns stand in the statement's order. */
+export interface Batch {
+  readonly rows: number
+  readonly vectors: readonly Vector[]
+}
+
+/**
+ * How the values of a type lie in memory: a bit per row (`bit`), 32 or 64-bit little endian two's complement (dates
+ * are days, times microseconds, since 1970 where they have a date), IEEE doubles, 128-bit decimals without their
+ * point, text or bytes behind offsets. A `uuid` is its 36 characters.
+ */
+export type Layout = 'bit' | 'int32' | 'int64' | 'double' | 'int128' | 'bytes'
+
+export function layoutOf(type: ColumnType): Layout {
+  switch (type) {
+    case 'boolean':
+      return 'bit'
+    case 'integer':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return 'int64'
+    case 'double':
+      return 'double'
+    case 'date':
+      return 'int32'
+    case 'string':
+    case 'json':
+    case 'uuid':
+    case 'binary':
+      return 'bytes'
+    default:
+      return 'int128'
+  }
+}
+
+/** Bytes of a row in a layout of fixed width; 0 for `bit` and `bytes`. */
+export function widthOf(layout: Layout): number {
+  switch (layout) {
+    case 'bit':
+    case 'bytes':
+      return 0
+    case 'int32':
+      return 4
+    case 'int64':
+    case 'double':
+      return 8
+    case 'int128':
+      return 16
+    default:
+      return layout satisfies never
+  }
+}
+
+export function isNull(vector: Vector, row: number): boolean {
+  const { validity } = vector
+  return validity !== undefined && ((validity[row >> 3]! >> (row & 7)) & 1) === 0
+}
+
+/** The views on a piece of memory that a vector has. */
+export type Memory = Pick<Vector, 'bytes' | 'view' | 'words' | 'doubles'>
+
+const SLACK = 8
+/** More than this isn't kept for the next batch. */
+const KEPT_BYTES = 4 << 20
+
+/**
+ * Hands out memory for the columns of a batch. A `reused` arena overwrites the last batch with the next one, which
+ * is right where a batch is encoded before the next is read: making a view takes longer than filling it.
+ */
+export class Arena {
+  readonly #reused: boolean
+  readonly #rooms: Memory[] = []
+  #taken = 0
+
+  constructor(use: 'reused' | 'kept') {
+    this.#reused = use === 'reused'
+  }
+
+  /** Begins a batch. */
+  begin(): void {
+    this.#taken = 0
+  }
+
+  /** Room for so many bytes, or more; with slack behind them. What is in it is left over from before. */
+  take(bytes: number): Memory {
+    if (!this.#reused) return memory(bytes)
+    const index = this.#taken++
+    const room = this.#rooms[index]
+    if (room && room.bytes.length >= bytes + SLACK) return room
+    const larger = memory(Math.ceil(1.25 * bytes))
+    if (bytes <= KEPT_BYTES) this.#rooms[index] = larger
+    return larger
+  }
+}
+
+/** The views are whole words; `bytes` and `view` reach over the slack. */
+function memory(bytes: number): Memory {
+  // Texts of a batch may come to 2 GiB, for which bits are too few.
+  const size = 8 * Math.ceil(bytes / 8)
+  const buffer = new ArrayBuffer(size + SLACK)
+  return {
+    bytes: new Uint8Array(buffer),
+    view: new DataView(buffer),
+    words: new Int32Array(buffer, 0, size / 4),
+    doubles: new Float64Array(buffer, 0, size / 8),
+  }
+}
+
+const NO_OFFSETS = new Int32Array(0)
+
+/** A vector over memory that an arena gave. */
+export function vectorOver(
+  { bytes, view, words, doubles }: Memory,
+  validity: Memory | undefined,
+  offsets?: Memory,
+): Vector {
+  return { validity: validity?.bytes, offsets: offsets?.words ?? NO_OFFSETS, bytes, view, words, doubles }
+}

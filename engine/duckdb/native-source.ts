@@ -1,0 +1,170 @@
+import type { Statement } from '../types/index.ts'
+import type { Arena, Batch } from './batch.ts'
+import { CursorBase } from './cursor.ts'
+import { cancelled } from './errors.ts'
+import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
+import { NativeReader } from './native-reader.ts'
+import {
+  bufferSetting,
+  type Chunk,
+  type Cursor,
+  checkTypes,
+  type Handle,
+  lockDown,
+  openSettings,
+  type Source,
+  type SourceOptions,
+  type StartOptions,
+} from './source.ts'
+
+/** The fast source: DuckDB through its C API. Throws where the library or koffi can't be loaded. */
+export async function openNativeSource(options: SourceOptions): Promise<Source> {
+  const duckdb = loadDuckDb()
+  const database = duckdb.open(openSettings(options))
+  try {
+    const connection = duckdb.connect(database)
+    try {
+      for (const sql of lockDown(options)) await duckdb.run(connection, sql)
+    } finally {
+      await duckdb.disconnect(connection)
+    }
+  } catch (error) {
+    duckdb.close(database)
+    throw error
+  }
+  const cursors = new Set<NativeCursor>()
+  let closed = false
+  return {
+    kind: 'ffi',
+    get open() {
+      return cursors.size
+    },
+    async start(statement, startOptions) {
+      if (closed) throw cancelled(undefined)
+      const cursor = new NativeCursor(duckdb, database, statement, (self) => cursors.delete(self))
+      cursors.add(cursor)
+      await cursor.start(startOptions)
+      return cursor
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await Promise.all([...cursors].map((cursor) => cursor.close()))
+      duckdb.close(database)
+    },
+  }
+}
+
+class NativeCursor extends CursorBase implements Cursor {
+  readonly #duckdb: DuckDb
+  readonly #statement: Statement
+  readonly #onClose: (self: NativeCursor) => void
+  readonly #connection: bigint
+  readonly #arrowOptions: bigint
+  readonly #readers = new Map<Arena, NativeReader>()
+  handle: Handle | undefined
+  #prepared: bigint | undefined
+  #result: Result | undefined
+
+  constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
+    const connection = duckdb.connect(database)
+    super(() => duckdb.interrupt(connection))
+    this.#duckdb = duckdb
+    this.#statement = statement
+    this.#onClose = onClose
+    this.#connection = connection
+    this.#arrowOptions = duckdb.arrowOptions(connection)
+  }
+
+  protected async run({ rowBytes, steady }: StartOptions): Promise<void> {
+    const { sql, parameters } = this.#statement
+    const setting = bufferSetting(this.#statement, rowBytes)
+    if (setting !== undefined) {
+      await this.calls.call(
+        () => this.#duckdb.run(this.#connection, setting),
+        () => {},
+      )
+    }
+    const prepared = await this.calls.call(
+      () => this.#duckdb.prepare(this.#connection, sql),
+      (statement) => {
+        this.#prepared = statement
+        this.#duckdb.bind(statement, parameters)
+        return statement
+      },
+    )
+    await this.calls.call(
+      () => this.#duckdb.execute(prepared),
+      (result) => {
+        this.#result = result
+        if (steady) this.handle = { result: result.inner, options: this.#arrowOptions }
+        checkTypes(this.#statement, this.#duckdb.columnTypes(result))
+        return result
+      },
+    )
+  }
+
+  async fetch(): Promise<Chunk | undefined> {
+    const result = this.#result
+    if (!result) throw cancelled(undefined)
+    const address = await this.calls
+      .call(
+        () => this.#duckdb.fetch(result),
+        (chunk) => {
+          if (!this.calls.interrupted || chunk === undefined) return chunk
+          this.#duckdb.destroyChunk(chunk)
+          throw cancelled(undefined)
+        },
+      )
+      .catch(async (error) => {
+        throw await this.trueError(error)
+      })
+    if (address === undefined) return undefined
+    const rows = this.#duckdb.chunkRows(address)
+    return { kind: 'native', rows, address, options: this.#arrowOptions }
+  }
+
+  protected async runAgain(): Promise<void> {
+    const { sql, parameters } = this.#statement
+    await this.calls.call(
+      async () => {
+        const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
+        try {
+          this.#duckdb.bind(prepared, parameters)
+          await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared))
+        } finally {
+          await this.#duckdb.destroyStatement(prepared)
+        }
+      },
+      () => {},
+    )
+  }
+
+  decode(chunk: Chunk, arena: Arena): Batch {
+    if (chunk.kind === 'batch') return chunk.batch
+    let reader = this.#readers.get(arena)
+    if (!reader) {
+      reader = new NativeReader(
+        this.#duckdb,
+        this.#statement.columns.map((column) => column.type),
+        arena,
+      )
+      this.#readers.set(arena, reader)
+    }
+    return reader.read(chunk.options, chunk.address)
+  }
+
+  discard(chunk: Chunk): void {
+    if (chunk.kind === 'native') this.#duckdb.destroyChunk(chunk.address)
+  }
+
+  protected async free(): Promise<void> {
+    if (this.#result) await this.#duckdb.destroyResult(this.#result)
+    if (this.#prepared !== undefined) await this.#duckdb.destroyStatement(this.#prepared)
+    this.#result = undefined
+    this.#prepared = undefined
+    this.#duckdb.destroyArrowOptions(this.#arrowOptions)
+    await this.#duckdb.disconnect(this.#connection)
+    this.#onClose(this)
+  }
+}

@@ -1,0 +1,236 @@
+import { type ColumnType, quoteLiteral } from '../types/index.ts'
+import { type DuckType, parseDuckType } from './duck-type.ts'
+
+/** A column type and the SQL expression whose DuckDB type is exactly `sqlType(type)`. */
+export interface NormalisedColumn {
+  readonly type: ColumnType
+  readonly sql: string
+}
+
+/**
+ * Maps any DuckDB type onto the closed set of column types.
+ *
+ * - Whole numbers up to 64 bits signed are `integer`; UBIGINT is `decimal(20,0)`. HUGEINT, UHUGEINT and BIGNUM reach
+ *   beyond 38 digits, so they are the `string` of their exact digits.
+ * - TIMESTAMP_NS and TIME_NS become microseconds. A value with digits below the microsecond makes the query fail with
+ *   `NOT_MICROSECONDS` in its message: nothing is rounded in silence.
+ * - INTERVAL is an ISO 8601 duration, `P14M3DT0.5S`: months, days and seconds stay apart, as DuckDB keeps them.
+ * - Lists, arrays, structs, maps, unions and variants are `json`; inside them values are written as they are at the
+ *   top (`NaN` and infinities as strings, binary as base64, times with `T`), whole numbers and decimals with all digits.
+ *
+ * @param duckType the type as `DESCRIBE` prints it
+ * @param sql an expression of that type
+ */
+export function normaliseColumn(duckType: string, sql: string): NormalisedColumn {
+  return normalise(parseDuckType(duckType), sql, 0)
+}
+
+/** Begins the message of the error that a query ends with when a time is finer than a microsecond. */
+export const NOT_MICROSECONDS = 'Time finer than a microsecond'
+
+function normalise(type: DuckType, sql: string, depth: number): NormalisedColumn {
+  switch (type.kind) {
+    case 'scalar':
+      return normaliseScalar(type.name, sql)
+    case 'decimal':
+      return { type: `decimal(${type.precision},${type.scale})`, sql }
+    case 'enum':
+      return { type: 'string', sql: text(sql) }
+    case 'list':
+    case 'struct':
+    case 'map':
+    case 'union':
+      return { type: 'json', sql: text(nestedJson(type, sql, depth)) }
+    default:
+      return type satisfies never
+  }
+}
+
+function normaliseScalar(name: string, sql: string): NormalisedColumn {
+  switch (name) {
+    case 'BOOLEAN':
+      return { type: 'boolean', sql }
+    case 'BIGINT':
+      return { type: 'integer', sql }
+    case 'TINYINT':
+    case 'SMALLINT':
+    case 'INTEGER':
+    case 'UTINYINT':
+    case 'USMALLINT':
+    case 'UINTEGER':
+      return { type: 'integer', sql: `CAST(${sql} AS BIGINT)` }
+    case 'UBIGINT':
+      return { type: 'decimal(20,0)', sql: `CAST(${sql} AS DECIMAL(20,0))` }
+    case 'DOUBLE':
+      return { type: 'double', sql }
+    case 'FLOAT':
+      return { type: 'double', sql: `CAST(${sql} AS DOUBLE)` }
+    case 'VARCHAR':
+      return { type: 'string', sql }
+    case 'DATE':
+      return { type: 'date', sql }
+    case 'TIME':
+      return { type: 'time', sql }
+    case 'TIME_NS':
+      return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
+    case 'TIMESTAMP':
+      return { type: 'timestamp', sql }
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+      return { type: 'timestamp', sql: `CAST(${sql} AS TIMESTAMP)` }
+    case 'TIMESTAMP_NS':
+      return { type: 'timestamp', sql: wholeMicroseconds(sql, 'TIMESTAMP') }
+    case 'TIMESTAMP WITH TIME ZONE':
+    case 'TIMESTAMPTZ':
+      return { type: 'timestamptz', sql }
+    case 'UUID':
+      return { type: 'uuid', sql }
+    case 'BLOB':
+      return { type: 'binary', sql }
+    case 'JSON':
+      return { type: 'json', sql: text(sql) }
+    case 'VARIANT':
+      return { type: 'json', sql: text(`CAST(${sql} AS JSON)`) }
+    case 'INTERVAL':
+      return { type: 'string', sql: duration(sql) }
+    default:
+      // HUGEINT, UHUGEINT, BIGNUM, BIT, TIME WITH TIME ZONE, GEOMETRY, "NULL": DuckDB's own text loses nothing.
+      return { type: 'string', sql: text(sql) }
+  }
+}
+
+function text(sql: string): string {
+  return `CAST(${sql} AS VARCHAR)`
+}
+
+function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP'): string {
+  const infinite = target === 'TIMESTAMP' ? `NOT isfinite(${sql}) OR ` : ''
+  const message = quoteLiteral(`${NOT_MICROSECONDS}: `)
+  return (
+    `CASE WHEN ${infinite}epoch_ns(${sql}) % 1000 = 0 THEN CAST(${sql} AS ${target}) ` +
+    `WHEN ${sql} IS NOT NULL THEN error(${message} || CAST(${sql} AS VARCHAR)) END`
+  )
+}
+
+/** ISO 8601; years are given as months and hours as seconds, because DuckDB's intervals hold just these three parts. */
+function duration(sql: string): string {
+  const months = `(datepart('year', ${sql}) * 12 + datepart('month', ${sql}))`
+  const days = `datepart('day', ${sql})`
+  // `microseconds` is the part of a minute; the sum stays within 64 bits as DuckDB's own field does.
+  const micros =
+    `(datepart('hour', ${sql}) * 3600000000 + datepart('minute', ${sql}) * 60000000 + ` +
+    `datepart('microseconds', ${sql}))`
+  const part = (value: string, unit: string): string =>
+    `CASE WHEN ${value} <> 0 THEN ${text(value)} || '${unit}' ELSE '' END`
+  const seconds =
+    `CASE WHEN ${micros} <> 0 THEN 'T' || ` +
+    `rtrim(rtrim(${text(`CAST(${micros} AS DECIMAL(25,6)) / 1000000`)}, '0'), '.') || 'S' ` +
+    `WHEN ${months} = 0 AND ${days} = 0 THEN 'T0S' ELSE '' END`
+  return `CASE WHEN ${sql} IS NOT NULL THEN 'P' || ${part(months, 'M')} || ${part(days, 'D')} || ${seconds} END`
+}
+
+/** An expression of type JSON (or one that `to_json` takes as it is). */
+function nestedJson(type: DuckType, sql: string, depth: number): string {
+  if (isPlain(type)) return `to_json(${sql})`
+  const item = `item${depth}`
+  switch (type.kind) {
+    case 'list':
+      return `to_json(list_transform(${sql}, lambda ${item}: ${nestedJson(type.of, item, depth + 1)}))`
+    case 'struct': {
+      const pairs = type.fields.map(({ name, type: inner }) => {
+        const value = nestedJson(inner, `struct_extract(${sql}, ${quoteLiteral(name)})`, depth)
+        return `${quoteLiteral(name)}, ${value}`
+      })
+      return `CASE WHEN ${sql} IS NOT NULL THEN json_object(${pairs.join(', ')}) END`
+    }
+    case 'map': {
+      const value = nestedJson(type.value, `${item}.value`, depth + 1)
+      const entries = `list_transform(map_entries(${sql}), lambda ${item}: {'k': ${item}.key, 'v': ${value}})`
+      return `to_json(map_from_entries(${entries}))`
+    }
+    case 'union': {
+      const cases = type.members.map(({ name, type: inner }) => {
+        const member = nestedJson(inner, `union_extract(${sql}, ${quoteLiteral(name)})`, depth)
+        return `WHEN ${quoteLiteral(name)} THEN json_object(${quoteLiteral(name)}, ${member})`
+      })
+      return `CASE CAST(union_tag(${sql}) AS VARCHAR) ${cases.join(' ')} END`
+    }
+    case 'scalar':
+      return scalarJson(type.name, sql)
+    case 'decimal':
+    case 'enum':
+      return `to_json(${sql})`
+    default:
+      return type satisfies never
+  }
+}
+
+function scalarJson(name: string, sql: string): string {
+  switch (name) {
+    case 'FLOAT':
+    case 'DOUBLE': {
+      const special = `CASE WHEN isnan(${sql}) THEN 'NaN' WHEN ${sql} > 0 THEN 'INF' ELSE '-INF' END`
+      return `CASE WHEN isfinite(${sql}) THEN to_json(${sql}) WHEN ${sql} IS NOT NULL THEN to_json(${special}) END`
+    }
+    case 'VARIANT':
+      return `CAST(${sql} AS JSON)`
+    case 'BLOB':
+      return `to_json(base64(${sql}))`
+    case 'INTERVAL':
+      return `to_json(${duration(sql)})`
+    case 'TIMESTAMP WITH TIME ZONE':
+    case 'TIMESTAMPTZ': {
+      // By way of the epoch, so that the session's time zone has no say in it; infinities have no epoch.
+      const utc = `${withT(text(`make_timestamp(epoch_us(${sql}))`))} || 'Z'`
+      return `to_json(CASE WHEN isfinite(${sql}) THEN ${utc} ELSE ${text(sql)} END)`
+    }
+    case 'TIMESTAMP':
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+    case 'TIMESTAMP_NS':
+      // As text there is no need to cut a nanosecond off.
+      return `to_json(${withT(text(sql))})`
+    default:
+      return `to_json(${sql})`
+  }
+}
+
+/** `2001-01-01 00:00:00` with a `T`; `0044-03-15 (BC) 00:00:00` has no ISO form here and stays. */
+function withT(sql: string): string {
+  return `regexp_replace(${sql}, '^([0-9-]+) ', '\\1T')`
+}
+
+const NEEDS_CARE = new Set([
+  'FLOAT',
+  'DOUBLE',
+  'VARIANT',
+  'BLOB',
+  'INTERVAL',
+  'TIMESTAMP WITH TIME ZONE',
+  'TIMESTAMPTZ',
+  'TIMESTAMP',
+  'TIMESTAMP_S',
+  'TIMESTAMP_MS',
+  'TIMESTAMP_NS',
+])
+
+/** Whether `to_json` writes every value of the type as we want it, which is quicker than taking it apart. */
+function isPlain(type: DuckType): boolean {
+  switch (type.kind) {
+    case 'scalar':
+      return !NEEDS_CARE.has(type.name)
+    case 'decimal':
+    case 'enum':
+      return true
+    case 'list':
+      return isPlain(type.of)
+    case 'map':
+      return isPlain(type.value)
+    case 'struct':
+      return type.fields.every((field) => isPlain(field.type))
+    case 'union':
+      return type.members.every((member) => isPlain(member.type))
+    default:
+      return type satisfies never
+  }
+}

@@ -1,0 +1,162 @@
+import type { Chunk, Cursor } from '../duckdb/source.ts'
+import type { TurnUnderWay } from './dispatch.ts'
+import type { Piece } from './encode.ts'
+
+/** A piece is large enough to be worth a message between threads, and small enough that several may wait. */
+const PIECE_BYTES = 256 << 10
+
+export interface PieceOptions {
+  /** Encodes chunks, which are its own from then on; `first` is the number of rows before them. */
+  readonly encode: (chunks: readonly Chunk[], first: number) => Promise<Piece>
+  /** Has a worker fetch about so many rows and encode them, where that can be; `first` is as above. */
+  readonly turn: (rows: number, first: number) => TurnUnderWay | undefined
+  /** How many bytes may wait or be in work, given the size of a piece. */
+  readonly allowance: (pieceBytes: number) => number
+  /** A guess at the bytes of a row, until there are figures. */
+  readonly rowBytes: number
+}
+
+/**
+ * The pieces of a result, in order: fetches chunks one after another, gathers them, has them encoded side by side,
+ * and hands the pieces out in the order of the rows. While as much waits as may wait nothing is fetched, and no
+ * thread is held.
+ */
+export class Pieces {
+  readonly #cursor: Cursor
+  readonly #options: PieceOptions
+  readonly #queue: Promise<Piece>[] = []
+  readonly #inWork = new Set<Promise<unknown>>()
+  readonly #fetching: Promise<void>
+  #group: Chunk[] = []
+  #groupRows = 0
+  #first = 0
+  #rowBytes: number
+  #waitingBytes = 0
+  #handedBytes = 0
+  #state: 'running' | 'ended' | 'stopped' = 'running'
+  #failure: unknown
+  #wakeFetching = () => {}
+  #wakeReader = () => {}
+
+  constructor(cursor: Cursor, options: PieceOptions) {
+    this.#cursor = cursor
+    this.#options = options
+    this.#rowBytes = options.rowBytes
+    this.#fetching = this.#fetchAll()
+  }
+
+  /** The next piece; undefined after the last. One call at a time; the piece before counts as waiting until then. */
+  async next(): Promise<Piece | undefined> {
+    this.#waitingBytes -= this.#handedBytes
+    this.#handedBytes = 0
+    this.#wakeFetching()
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure
+      const head = this.#queue.shift()
+      if (head) {
+        // What a turn fails with after an interrupt is but a consequence.
+        const piece = await head.catch((error) => {
+          throw this.#failure ?? error
+        })
+        if (this.#failure !== undefined) throw this.#failure
+        this.#handedBytes = piece.bytes.length
+        return piece
+      }
+      if (this.#state !== 'running') return undefined
+      if (this.#group.length > 0 && this.#inWork.size === 0) this.#dispatch()
+      else await new Promise<void>((resolve) => (this.#wakeReader = resolve))
+    }
+  }
+
+  /** Ends everything under way; a `next` that waits rejects with `reason`. Resolves when no chunk is left. */
+  async stop(reason: unknown): Promise<void> {
+    this.#cursor.interrupt()
+    this.#fail(reason)
+    await this.#fetching
+    await Promise.allSettled(this.#inWork)
+  }
+
+  async #fetchAll(): Promise<void> {
+    try {
+      while (this.#state === 'running') {
+        if (this.#waitingBytes >= this.#options.allowance(this.#pieceBytes())) {
+          await new Promise<void>((resolve) => (this.#wakeFetching = resolve))
+          continue
+        }
+        if (await this.#takeTurn()) continue
+        const chunk = await this.#cursor.fetch()
+        if (chunk) {
+          this.#group.push(chunk)
+          this.#groupRows += chunk.rows
+        }
+        // While nobody encodes, a small piece now is better than a large one later.
+        if (!chunk || this.#inWork.size === 0 || this.#groupRows * this.#rowBytes >= PIECE_BYTES)
+          this.#dispatch()
+        if (!chunk) break
+      }
+      if (this.#state === 'running') this.#state = 'ended'
+      this.#wakeReader()
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      for (const chunk of this.#group) this.#cursor.discard(chunk)
+      this.#group = []
+    }
+  }
+
+  /** Whether a worker has fetched the next rows; what came before is dispatched. */
+  async #takeTurn(): Promise<boolean> {
+    const rows = Math.ceil(PIECE_BYTES / this.#rowBytes)
+    const turn = this.#options.turn(rows, this.#first + this.#groupRows)
+    if (!turn) return false
+    this.#dispatch()
+    this.#enqueue(turn.piece, rows)
+    const fetched = await turn.fetched
+    this.#first += fetched.rows
+    if (fetched.ended && this.#state === 'running') this.#state = 'ended'
+    return true
+  }
+
+  #dispatch(): void {
+    const chunks = this.#group
+    if (chunks.length === 0 || this.#state !== 'running') return
+    const rows = this.#groupRows
+    this.#group = []
+    this.#groupRows = 0
+    this.#enqueue(this.#options.encode(chunks, this.#first), rows)
+    this.#first += rows
+  }
+
+  /** @param rows how many there probably are in it */
+  #enqueue(encoding: Promise<Piece>, rows: number): void {
+    const guess = rows * this.#rowBytes
+    this.#waitingBytes += guess
+    const done = encoding.then(
+      (piece) => {
+        this.#inWork.delete(done)
+        this.#waitingBytes += piece.bytes.length - guess
+        if (piece.rows > 0) this.#rowBytes = Math.max(piece.bytes.length / piece.rows, 1)
+      },
+      (error) => {
+        this.#inWork.delete(done)
+        this.#fail(error)
+      },
+    )
+    this.#inWork.add(done)
+    this.#queue.push(encoding)
+    this.#wakeReader()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'stopped') return
+    this.#state = 'stopped'
+    this.#failure = error
+    this.#wakeFetching()
+    this.#wakeReader()
+  }
+
+  /** A piece is at least a chunk, whose rows DuckDB chooses. */
+  #pieceBytes(): number {
+    return Math.max(PIECE_BYTES, 2048 * this.#rowBytes)
+  }
+}

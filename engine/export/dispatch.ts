@@ -1,0 +1,169 @@
+import type { Worker } from 'node:worker_threads'
+import type { Chunk, Handle } from '../duckdb/source.ts'
+import { EngineError } from '../errors.ts'
+import { startWorkerBeside } from '../util/threads.ts'
+import type { Piece, Recipe } from './encode.ts'
+import type { Answer, Failure, Fetched, Job } from './worker.ts'
+
+interface Waiting {
+  readonly fetched?: (fetched: Fetched) => void
+  readonly resolve: (piece: Piece) => void
+  readonly reject: (error: unknown) => void
+}
+
+type WithoutIds<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'exportId' | 'recipe'> : never
+type Work = WithoutIds<Extract<Job, { kind: 'encode' | 'turn' }>>
+
+/** Both fail alike. */
+export interface TurnUnderWay {
+  readonly fetched: Promise<Fetched>
+  readonly piece: Promise<Piece>
+}
+
+interface Member {
+  readonly worker: Worker
+  online: boolean
+  readonly waiting: Map<number, Waiting>
+  /** Exports whose recipe it has. */
+  readonly known: Set<number>
+}
+
+/** Threads that encode, started when there is work for them. They keep the process alive only while they have some. */
+export class WorkerPool {
+  readonly #members: Member[] = []
+  readonly #size: number
+  /** Whose memory a piece is in, and how many of its bytes are in use. */
+  readonly #lent = new WeakMap<ArrayBufferLike, { readonly owner: Member; bytes: number }>()
+  #nextId = 0
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Whether a thread runs already. Where none does, one is started, for the next time. */
+  get warm(): boolean {
+    if (this.#members.length === 0) this.#members.push(this.#start())
+    return this.#members.some((member) => member.online)
+  }
+
+  /** Pieces being encoded or waiting for it. */
+  get busy(): number {
+    return this.#members.reduce((sum, member) => sum + member.waiting.size, 0)
+  }
+
+  /** Encodes chunks, which are the pool's from now on. */
+  encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
+    return new Promise((resolve, reject) => {
+      this.#send(exportId, recipe, { kind: 'encode', chunks, first }, { resolve, reject })
+    })
+  }
+
+  /** Has a worker fetch about so many rows, and encode them once the next turn may begin. */
+  turn(exportId: number, recipe: Recipe, handle: Handle, rows: number, first: number): TurnUnderWay {
+    const fetched = Promise.withResolvers<Fetched>()
+    const piece = Promise.withResolvers<Piece>()
+    this.#send(
+      exportId,
+      recipe,
+      { kind: 'turn', handle, rows, first },
+      {
+        fetched: fetched.resolve,
+        resolve: piece.resolve,
+        reject: (error) => {
+          fetched.reject(error)
+          piece.reject(error)
+        },
+      },
+    )
+    return { fetched: fetched.promise, piece: piece.promise }
+  }
+
+  #send(exportId: number, recipe: Recipe, work: Work, waiting: Waiting): void {
+    const member = this.#leastBusy()
+    const id = this.#nextId++
+    const known = member.known.has(exportId)
+    member.known.add(exportId)
+    const job: Job = { ...work, id, exportId, recipe: known ? undefined : recipe }
+    if (member.waiting.size === 0) member.worker.ref()
+    member.waiting.set(id, waiting)
+    member.worker.postMessage(job)
+  }
+
+  /** Gives memory back to the thread that it came from, as soon as all bytes of the piece have been given back. */
+  recycle({ buffer, length }: Uint8Array): void {
+    const lent = this.#lent.get(buffer)
+    if (!lent) return
+    lent.bytes -= length
+    if (lent.bytes > 0) return
+    this.#lent.delete(buffer)
+    if (!this.#members.includes(lent.owner)) return
+    const job: Job = { kind: 'memory', memory: buffer as ArrayBuffer }
+    lent.owner.worker.postMessage(job, [job.memory])
+  }
+
+  /** Lets the threads drop what they keep for an export. */
+  forget(exportId: number): void {
+    for (const member of this.#members) {
+      if (!member.known.delete(exportId)) continue
+      const job: Job = { kind: 'forget', exportId }
+      member.worker.postMessage(job)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
+  }
+
+  #leastBusy(): Member {
+    const idle = this.#members.find((member) => member.waiting.size === 0)
+    if (idle) return idle
+    if (this.#members.length < this.#size) {
+      const started = this.#start()
+      this.#members.push(started)
+      return started
+    }
+    return this.#members.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a))
+  }
+
+  #start(): Member {
+    const worker = startWorkerBeside(import.meta.url)
+    const member: Member = { worker, online: false, waiting: new Map(), known: new Set() }
+    worker.unref()
+    worker.once('online', () => (member.online = true))
+    worker.on('message', (answer: Answer) => {
+      const waiting = member.waiting.get(answer.id)
+      if ('fetched' in answer) {
+        waiting?.fetched?.(answer.fetched)
+        return
+      }
+      member.waiting.delete(answer.id)
+      if (member.waiting.size === 0) worker.unref()
+      if ('piece' in answer) {
+        const { buffer, length } = answer.piece.bytes
+        this.#lent.set(buffer, { owner: member, bytes: length })
+        waiting?.resolve(answer.piece)
+      } else waiting?.reject(errorOf(answer.failure))
+    })
+    worker.on('error', (error) => this.#drop(member, error))
+    worker.on('exit', () => this.#drop(member, new Error('An encoding thread has ended')))
+    return member
+  }
+
+  /** A thread has died: what it was to do fails. Another is started when there is work. */
+  #drop(member: Member, error: unknown): void {
+    const index = this.#members.indexOf(member)
+    if (index < 0) return
+    this.#members.splice(index, 1)
+    for (const { reject } of member.waiting.values()) reject(error)
+    member.waiting.clear()
+  }
+}
+
+function errorOf(failure: Failure): unknown {
+  if ('cause' in failure) return failure.cause
+  return new EngineError(failure.code, failure.message, failure.details && { details: failure.details })
+}

@@ -1,0 +1,130 @@
+import type { Vector } from '../../duckdb/batch.ts'
+import type { EncodedColumn, Encoder } from './encoder.ts'
+import {
+  boundOf,
+  hasControls,
+  plainText,
+  real,
+  type Shape,
+  shapeOf,
+  textsOf,
+  writeBase64,
+} from './text/cells.ts'
+import { compileRows, fixed, of, write } from './text/compile.ts'
+import { embedJson } from './text/json-text.ts'
+import { KIND } from './text/kinds.ts'
+import { double } from './text/numbers.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/**
+ * An array of objects, one on each line. Numbers are exact: integers and decimals with all their digits, doubles in
+ * their shortest form; `NaN`, `INF` and `-INF` are strings. Values of json columns are embedded.
+ */
+export const json = (columns: readonly EncodedColumn[]): Encoder => ({
+  begin: (out) => out.append(Buffer.from('[')),
+  batch: batchWriter(columns, `if (first + row > 0) { ${write(',\n')} }`, write('}')),
+  end: (_rows, out) => out.append(Buffer.from(']\n')),
+})
+
+/** An object on each line, written as in json, nothing around them. */
+export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
+  begin() {},
+  batch: batchWriter(columns, '', write('}\n')),
+  end() {},
+})
+
+function batchWriter(columns: readonly EncodedColumn[], before: string, after: string): Encoder['batch'] {
+  const shape = shapeOf(columns.map((column) => column.type))
+  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+  const writeRows = compileRows({
+    before,
+    cells: columns.map((_, column) => ({
+      before: write(keys[column]!),
+      value: cellCode(shape, column),
+      missing: write('null'),
+    })),
+    after,
+    helpers: { number, embedJson, plainText, escaped, writeBase64 },
+  })
+  // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
+  const around = Math.max(...keys.map((key) => Buffer.byteLength(key))) + 12
+  return (batch, first, out) => {
+    const factors = Uint8Array.from(batch.vectors, (vector, column) =>
+      growth(vector, batch.rows, shape.kinds[column]!),
+    )
+    out.reserve(boundOf(batch, shape, around, (column) => factors[column]!))
+    out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first)
+  }
+}
+
+function cellCode({ kinds, scales }: Shape, column: number): string {
+  const kind = kinds[column]!
+  if (kind === KIND.double) return `at = number(bytes, view, at, ${of('doubles', column)}[row])`
+  if (kind < KIND.date) return fixed(kind, column, scales[column]!)
+  const quoted = (code: string): string => `bytes[at++] = ${QUOTE}; ${code}; bytes[at++] = ${QUOTE}`
+  if (kind < KIND.uuid) return quoted(fixed(kind, column, scales[column]!))
+  const offsets = of('offsets', column)
+  const ends = `${offsets}[row], ${offsets}[row + 1]`
+  const data = of('data', column)
+  if (kind === KIND.json) return `at = embedJson(bytes, at, ${data}, ${ends})`
+  if (kind === KIND.binary) return quoted(`at = writeBase64(bytes, at, ${data}, ${ends})`)
+  const plain = `plainText(view, at, ${of('text', column)}, ${ends})`
+  if (kind === KIND.uuid) return quoted(`at = ${plain}`)
+  return quoted(`at = ${of('mark', column)} === 1 ? ${plain} : escaped(bytes, at, ${data}, ${ends})`)
+}
+
+/** A double, in quotes where it has no digits. */
+function number(bytes: Uint8Array, view: DataView, at: number, value: number): number {
+  if (Number.isFinite(value)) return double(view, at, value)
+  bytes[at] = QUOTE
+  at = real(view, at + 1, value)
+  bytes[at] = QUOTE
+  return at + 1
+}
+
+/** How many bytes a byte of a column's texts may become: 1 where none needs an escape, 6 for `\u001f`. */
+function growth(vector: Vector, rows: number, kind: number): number {
+  if (kind < KIND.string) return 1
+  if (kind === KIND.json) return 2
+  const texts = textsOf(vector, rows)
+  if (hasControls(texts)) return 6
+  return texts.includes(QUOTE) || texts.includes(BACKSLASH) ? 2 : 1
+}
+
+/** What follows the backslash of a short escape; 0 where there is none. */
+const SHORT = new Uint8Array(128)
+for (const [byte, letter] of Object.entries({
+  8: 'b',
+  9: 't',
+  10: 'n',
+  12: 'f',
+  13: 'r',
+  34: '"',
+  92: '\\',
+})) {
+  SHORT[Number(byte)] = letter.charCodeAt(0)
+}
+const HEX = Buffer.from('0123456789abcdef')
+
+function escaped(bytes: Uint8Array, at: number, from: Uint8Array, start: number, end: number): number {
+  for (let i = start; i < end; i++) {
+    const byte = from[i]!
+    if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) {
+      bytes[at++] = byte
+      continue
+    }
+    bytes[at++] = BACKSLASH
+    const short = SHORT[byte]!
+    if (short !== 0) {
+      bytes[at++] = short
+      continue
+    }
+    bytes[at++] = 0x75
+    bytes[at++] = 0x30
+    bytes[at++] = 0x30
+    bytes[at++] = HEX[byte >> 4]!
+    bytes[at++] = HEX[byte & 15]!
+  }
+  return at
+}

@@ -1,0 +1,149 @@
+import type { Batch, Vector } from '../../../duckdb/batch.ts'
+import { type ColumnType, decimalParts } from '../../../types/index.ts'
+import { literal, writeLiteral } from '../output.ts'
+import { KIND, kindOf } from './kinds.ts'
+import { date, MAX_MOMENT, time, timestamp } from './moments.ts'
+import { decimal, double, int64, MAX_DECIMAL, MAX_DOUBLE, MAX_INTEGER } from './numbers.ts'
+
+/** Kinds and scales of columns, side by side. */
+export interface Shape {
+  readonly kinds: Uint8Array
+  readonly scales: Uint8Array
+}
+
+export function shapeOf(types: readonly ColumnType[]): Shape {
+  return {
+    kinds: Uint8Array.from(types, kindOf),
+    scales: Uint8Array.from(types, (type) => decimalParts(type)?.scale ?? 0),
+  }
+}
+
+const TRUE = literal('true')
+const FALSE = literal('false')
+const NOT_A_NUMBER = literal('NaN')
+const INFINITY = literal('INF')
+const MINUS_INFINITY = literal('-INF')
+
+export function bool(view: DataView, at: number, value: number): number {
+  return writeLiteral(view, at, value === 1 ? TRUE : FALSE)
+}
+
+/** Any double, with `NaN`, `INF` and `-INF` for those that have no digits. */
+export function real(view: DataView, at: number, value: number): number {
+  // Infinities and NaN alone differ from themselves after this.
+  if (value - value === 0) return double(view, at, value)
+  return writeLiteral(view, at, value > 0 ? INFINITY : value < 0 ? MINUS_INFINITY : NOT_A_NUMBER)
+}
+
+/**
+ * Writes a value of fixed width, not null, as text without quotes. Returns the position behind it.
+ * @param kind one before `uuid`
+ */
+export function fixedCell(
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  kind: number,
+  scale: number,
+): number {
+  const { words } = vector
+  switch (kind) {
+    case KIND.integer:
+      return int64(view, at, words[2 * row]!, words[2 * row + 1]!)
+    case KIND.double:
+      return real(view, at, vector.doubles[row]!)
+    case KIND.date:
+      return date(view, at, words[row]!)
+    case KIND.timestamp:
+      return timestamp(view, at, words[2 * row]!, words[2 * row + 1]!, false)
+    case KIND.timestamptz:
+      return timestamp(view, at, words[2 * row]!, words[2 * row + 1]!, true)
+    case KIND.decimal:
+      return decimal(view, at, words, 4 * row, scale)
+    case KIND.time:
+      return time(view, at, words[2 * row]!, words[2 * row + 1]!)
+    case KIND.boolean:
+      return bool(view, at, (vector.bytes[row >> 3]! >> (row & 7)) & 1)
+    default:
+      throw new Error(`Kind ${kind} has no fixed width`)
+  }
+}
+
+/** The longest text of a value of each kind, `uuid` included; 0 where it has no bound. */
+const LONGEST: readonly number[] = (() => {
+  const lengths: number[] = []
+  lengths[KIND.boolean] = 5
+  lengths[KIND.integer] = MAX_INTEGER
+  lengths[KIND.double] = MAX_DOUBLE
+  lengths[KIND.decimal] = MAX_DECIMAL
+  for (const kind of [KIND.date, KIND.time, KIND.timestamp, KIND.timestamptz]) lengths[kind] = MAX_MOMENT
+  for (const kind of [KIND.uuid, KIND.binary, KIND.string, KIND.json]) lengths[kind] = 0
+  return lengths
+})()
+
+/**
+ * Bytes that a batch takes at most, so that room is reserved once.
+ * @param around bytes beside each value: separators, quotes, a key
+ * @param factor how many bytes a byte of a text may become
+ */
+export function boundOf(
+  { rows, vectors }: Batch,
+  { kinds }: Shape,
+  around: number,
+  factor: (column: number) => number,
+): number {
+  let bound = 8
+  for (const [column, { offsets }] of vectors.entries()) {
+    const kind = kinds[column]!
+    const texts = offsets.length > 0 ? offsets[rows]! : 0
+    // Each text of base64 is rounded up to four.
+    const bytes = kind === KIND.binary ? Math.ceil((texts * 4) / 3) + 4 * rows : texts * factor(column)
+    bound += bytes + rows * (LONGEST[kind]! + around)
+  }
+  return bound
+}
+
+/** All texts of a column at once: looking for a byte in them is quicker by far than in each, and quickest in a Buffer. */
+export function textsOf({ bytes, offsets }: Vector, rows: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, offsets[rows])
+}
+
+/** Whether there is a character below the blank. The bytes begin at a multiple of four. */
+export function hasControls(bytes: Uint8Array): boolean {
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  let found = 0
+  // Subtracting 32 from a control character sets its top bit.
+  for (let i = 0; i < words.length; i++) found |= (words[i]! - 0x20202020) & ~words[i]!
+  for (let i = words.length * 4; i < bytes.length; i++) found |= bytes[i]! < 0x20 ? -1 : 0
+  return (found & 0x80808080) !== 0
+}
+
+/** Copies bytes, eight at a time; up to seven more may be read and overwritten. */
+export function plainText(view: DataView, at: number, from: DataView, start: number, end: number): number {
+  const stop = at + end - start
+  for (; at < stop; at += 8, start += 8) view.setBigInt64(at, from.getBigInt64(start, true), true)
+  return stop
+}
+
+const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+
+/** Base64 with padding (RFC 4648, section 4). */
+export function writeBase64(
+  target: Uint8Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  for (let i = start; i < end; i += 3) {
+    const left = end - i
+    const group = (bytes[i]! << 16) | (left > 1 ? bytes[i + 1]! << 8 : 0) | (left > 2 ? bytes[i + 2]! : 0)
+    target[at] = BASE64[group >> 18]!
+    target[at + 1] = BASE64[(group >> 12) & 63]!
+    target[at + 2] = left > 1 ? BASE64[(group >> 6) & 63]! : 0x3d
+    target[at + 3] = left > 2 ? BASE64[group & 63]! : 0x3d
+    at += 4
+  }
+  return at
+}

@@ -1,0 +1,155 @@
+import type { Vector } from '../../../duckdb/batch.ts'
+import { bool, real } from './cells.ts'
+import { KIND } from './kinds.ts'
+import { date, time, timestamp } from './moments.ts'
+import { decimal, int64 } from './numbers.ts'
+
+/**
+ * Row loops made for the columns of a result. A loop that asks for each value what kind it is takes twice as long as
+ * one whose body is the columns, one after another; so the body is put together as JavaScript, once for an export.
+ * It is made of the fragments in the encoders and of numbers. No name and no value of a user's is ever part of it.
+ *
+ * A fragment moves `at` on. It may use `bytes` and `view` (where it writes, the same memory), `row` (in the batch),
+ * `first` (rows before the batch), `x`, `y`, `z` (numbers that `before` may set for the row), the helpers that it
+ * comes with, and what it asks for of its column with `of`.
+ */
+export interface RowCode {
+  readonly before?: string
+  readonly cells: readonly CellCode[]
+  readonly after?: string
+  readonly helpers?: Readonly<Record<string, unknown>>
+}
+
+export interface CellCode {
+  readonly before?: string
+  /** Writes a value that is there. */
+  readonly value: string
+  /** Writes one that is null. */
+  readonly missing?: string
+  readonly after?: string
+}
+
+/** Writes all rows of a batch; `marks` has a number for each column, for the fragments. Returns the position behind. */
+export type RowsWriter = (
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  vectors: readonly Vector[],
+  marks: Uint8Array,
+  rows: number,
+  first: number,
+) => number
+
+/** Parts of a column that fragments may use, and where they come from. */
+const PARTS = {
+  words: (column: number) => `vectors[${column}].words`,
+  doubles: (column: number) => `vectors[${column}].doubles`,
+  offsets: (column: number) => `vectors[${column}].offsets`,
+  data: (column: number) => `vectors[${column}].bytes`,
+  text: (column: number) => `vectors[${column}].view`,
+  vector: (column: number) => `vectors[${column}]`,
+  mark: (column: number) => `marks[${column}]`,
+} as const
+
+/** The name of a part of a column in fragments: `of('words', 3)`. */
+export function of(part: keyof typeof PARTS, column: number): string {
+  return `${part}_${column}`
+}
+
+/** More columns than these are written by functions of so many each, which V8 still optimises. */
+const BLOCK = 24
+
+const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
+
+/** The writer, which is compiled when it is used: the thread that begins an export often leaves its rows to others. */
+export function compileRows(code: RowCode): RowsWriter {
+  let compiled: RowsWriter | undefined
+  return (...batch) => (compiled ??= compile(code))(...batch)
+}
+
+function compile({ before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
+  const codes = cells.map(cellCode)
+  const loop = (body: string): string => `
+    return (bytes, view, at, vectors, marks, rows, first) => {
+      ${body}
+      return at
+    }`
+  const row = (body: string): string => `
+    for (let row = 0; row < rows; row++) {
+      let x = 0, y = 0, z = 0
+      ${before}
+      ${body}
+      ${after}
+    }`
+  let source: string
+  if (cells.length <= BLOCK) {
+    // What the loop reads of a column is read once for all rows.
+    const declared = codes.map((code, column) => declarations(code, column)).join('\n')
+    source = loop(`${declared}\n${row(codes.join('\n'))}`)
+  } else {
+    const blocks: string[] = []
+    for (let from = 0; from < codes.length; from += BLOCK) {
+      const body = codes
+        .slice(from, from + BLOCK)
+        .map((code, index) => `{ ${declarations(code, from + index)}\n${code} }`)
+      blocks.push(
+        `(bytes, view, at, vectors, marks, row, first, x, y, z) => { ${body.join('\n')}\nreturn at }`,
+      )
+    }
+    const names = blocks.map((_, index) => `block${index}`)
+    const calls = names.map((name) => `at = ${name}(bytes, view, at, vectors, marks, row, first, x, y, z)`)
+    source =
+      names.map((name, index) => `const ${name} = ${blocks[index]}`).join('\n') + loop(row(calls.join('\n')))
+  }
+  const scope = { ...HELPERS, ...helpers }
+  return new Function(...Object.keys(scope), source)(...Object.values(scope)) as RowsWriter
+}
+
+function cellCode({ before = '', value, missing = '', after = '' }: CellCode, column: number): string {
+  const validity = `validity_${column}`
+  return `${before}
+    if (${validity} === undefined || (${validity}[row >> 3] >> (row & 7)) & 1) { ${value} } else { ${missing} }
+    ${after}`
+}
+
+function declarations(code: string, column: number): string {
+  const parts = Object.entries(PARTS).filter(([part]) => code.includes(`${part}_${column}`))
+  const declared = parts.map(([part, from]) => `const ${part}_${column} = ${from(column)};`)
+  return `const validity_${column} = vectors[${column}].validity; ${declared.join(' ')}`
+}
+
+/** Code that writes ASCII or UTF-8 text that is known beforehand: stores of its words. */
+export function write(text: string): string {
+  const bytes = Buffer.from(text)
+  const padded = Buffer.concat([bytes, Buffer.alloc(3)])
+  const stores: string[] = []
+  for (let i = 0; i < bytes.length; i += 4) {
+    stores.push(`view.setInt32(at${i > 0 ? ` + ${i}` : ''}, ${padded.readInt32LE(i)}, true);`)
+  }
+  return `${stores.join(' ')} at += ${bytes.length};`
+}
+
+/** Code that writes a value of fixed width as text without quotes. */
+export function fixed(kind: number, column: number, scale: number): string {
+  const words = of('words', column)
+  const pair = `${words}[2 * row], ${words}[2 * row + 1]`
+  switch (kind) {
+    case KIND.boolean:
+      return `at = bool(view, at, (${of('data', column)}[row >> 3] >> (row & 7)) & 1)`
+    case KIND.integer:
+      return `at = int64(view, at, ${pair})`
+    case KIND.double:
+      return `at = real(view, at, ${of('doubles', column)}[row])`
+    case KIND.decimal:
+      return `at = decimal(view, at, ${words}, 4 * row, ${scale})`
+    case KIND.date:
+      return `at = date(view, at, ${words}[row])`
+    case KIND.time:
+      return `at = time(view, at, ${pair})`
+    case KIND.timestamp:
+    case KIND.timestamptz:
+      return `at = timestamp(view, at, ${pair}, ${kind === KIND.timestamptz})`
+    default:
+      throw new Error(`Kind ${kind} has no fixed width`)
+  }
+}

@@ -1,0 +1,23 @@
+import type { ColumnType } from '../../../types/index.ts'
+
+/** How a value is written as text, in an order in which formats can tell groups of them apart. */
+export const KIND = {
+  boolean: 0,
+  integer: 1,
+  double: 2,
+  decimal: 3,
+  /** From here on json puts quotes around it. */
+  date: 4,
+  time: 5,
+  timestamp: 6,
+  timestamptz: 7,
+  /** From here on values have no fixed width. */
+  uuid: 8,
+  binary: 9,
+  string: 10,
+  json: 11,
+} as const
+
+export function kindOf(type: ColumnType): number {
+  return type.startsWith('decimal') ? KIND.decimal : KIND[type as keyof typeof KIND]
+}

@@ -1,0 +1,85 @@
+import { EngineError } from '../../../errors.ts'
+import type { Statement } from '../../../types/index.ts'
+import type { EncodedColumn } from '../encoder.ts'
+
+/** Limits of a sheet (Excel's specifications and limits). */
+export const XLSX_COLUMNS = 16_384
+export const XLSX_CHARACTERS = 32_767
+
+export function tooManyColumns(count: number): string {
+  return `A sheet has room for ${grouped(XLSX_COLUMNS)} columns, the result has ${grouped(count)}. Select fewer columns, or choose another format.`
+}
+
+/** @param row counted from one; undefined where only the column is known */
+export function textTooLong(column: string, length: number, row?: number): string {
+  const where = row === undefined ? '' : `row ${grouped(row)}, `
+  return (
+    `A cell of a sheet holds ${grouped(XLSX_CHARACTERS)} characters, but ${where}column '${column}' has ` +
+    `${grouped(length)}. Leave the column out, or choose another format.`
+  )
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** Throws where a text is too long; characters are counted as Excel does, in UTF-16. */
+export function checkText(column: EncodedColumn, bytes: Uint8Array, start: number, end: number): void {
+  const length =
+    column.type === 'binary'
+      ? Math.ceil((end - start) / 3) * 4
+      : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString().length
+  if (length > XLSX_CHARACTERS) throw new EngineError('not_representable', textTooLong(column.name, length))
+}
+
+/**
+ * SQL that finds what a sheet can't hold, to be run before the first byte. `some` returns a row if there may be such a
+ * text, quickly: it compares bytes, never fewer than characters. `first` then returns the number of the first row,
+ * the position of the column, and the length; no row if all is well. Undefined where no column holds texts.
+ */
+export function xlsxCheck(
+  statement: Statement,
+): { readonly some: Statement; readonly first: Statement } | undefined {
+  const aliases = statement.columns.map((_, index) => `k${index}`)
+  const texts = statement.columns.flatMap(({ type }, index) => {
+    const name = `k${index}`
+    if (type === 'binary')
+      return [{ index, bytes: `octet_length(${name})`, length: `(octet_length(${name}) + 2) // 3 * 4` }]
+    if (type !== 'string' && type !== 'json') return []
+    // Characters past U+FFFF are two in UTF-16.
+    const pairs = `length(regexp_replace(${name}, '[^\\x{10000}-\\x{10FFFF}]', '', 'g'))`
+    return [{ index, bytes: `strlen(${name})`, length: `length(${name}) + ${pairs}` }]
+  })
+  if (texts.length === 0) return undefined
+  const result = `(${statement.sql}) AS result(${aliases.join(', ')})`
+  const { parameters } = statement
+  const suspects = texts.map(({ index, bytes }) => {
+    const limit =
+      statement.columns[index]!.type === 'binary' ? Math.floor(XLSX_CHARACTERS / 4) * 3 : XLSX_CHARACTERS
+    return `${bytes} > ${limit}`
+  })
+  const numbered = `SELECT row_number() OVER () AS number, * FROM ${result}`
+  const cases = texts.map(
+    ({ index, length }, position) =>
+      `WHEN ${suspects[position]} AND ${length} > ${XLSX_CHARACTERS} THEN [${index}, ${length}]`,
+  )
+  const found = `SELECT number, CASE ${cases.join(' ')} END AS found FROM (${numbered})`
+  return {
+    some: {
+      sql: `SELECT CAST(1 AS BIGINT) FROM ${result} WHERE ${suspects.join(' OR ')} LIMIT 1`,
+      parameters,
+      columns: [{ name: 'some', type: 'integer' }],
+    },
+    first: {
+      sql:
+        'SELECT number, CAST(found[1] AS BIGINT), CAST(found[2] AS BIGINT) ' +
+        `FROM (${found}) WHERE found IS NOT NULL ORDER BY number LIMIT 1`,
+      parameters,
+      columns: [
+        { name: 'row', type: 'integer' },
+        { name: 'column', type: 'integer' },
+        { name: 'length', type: 'integer' },
+      ],
+    },
+  }
+}

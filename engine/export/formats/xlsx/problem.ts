@@ -1,0 +1,21 @@
+import type { Statement } from '../../../types/index.ts'
+import type { Executor, RunOptions } from '../../index.ts'
+import { textTooLong, tooManyColumns, XLSX_COLUMNS, xlsxCheck } from './limits.ts'
+
+/** A sentence about what a sheet can't hold of a result, read before the first byte; undefined where all is well. */
+export async function xlsxProblem(
+  executor: Executor,
+  statement: Statement,
+  options: Pick<RunOptions, 'signal'> = {},
+): Promise<string | undefined> {
+  const { columns } = statement
+  if (columns.length > XLSX_COLUMNS) return tooManyColumns(columns.length)
+  const check = xlsxCheck(statement)
+  if (!check) return undefined
+  const suspects = await executor.rows(check.some, options)
+  if (suspects.length === 0) return undefined
+  const [found] = await executor.rows(check.first, options)
+  if (!found) return undefined
+  const [row, column, length] = found.map(Number)
+  return textTooLong(columns[column!]!.name, length!, row)
+}

@@ -1,0 +1,179 @@
+import { mkdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { RecordBatch, Schema } from 'apache-arrow'
+import { Arena } from '../duckdb/batch.ts'
+import { cancelled } from '../duckdb/errors.ts'
+import type { Source, SourceOptions } from '../duckdb/source.ts'
+import type { Format, Statement } from '../types/index.ts'
+import type { ByteStream, Surroundings } from './deliver.ts'
+import { WorkerPool } from './dispatch.ts'
+import { shapeOf } from './formats/text/cells.ts'
+import { rowValues } from './row-values.ts'
+
+export type { ByteStream } from './deliver.ts'
+
+export interface ExecutorOptions extends SourceOptions {
+  /** Threads that encode; by default as many as there are cores. */
+  readonly workers?: number
+  /** How DuckDB is reached: its C API, its Node package (slower, works everywhere), or the first of them that loads. */
+  readonly source?: 'ffi' | 'node' | 'auto'
+}
+
+export interface RunOptions {
+  /** Aborting interrupts the query; what is under way rejects with the signal's reason if it is an EngineError. */
+  readonly signal?: AbortSignal
+  /** Average bytes of a row; buffers are chosen from it. */
+  readonly rowBytes?: number
+  /** Whether rows come as they are read, nothing being looked for or sorted. */
+  readonly steady?: boolean
+  /** How many rows there are at most, where that is known. */
+  readonly rowsHint?: number
+}
+
+/** Arrow record batches in memory that JavaScript owns. */
+export interface BatchStream extends AsyncIterable<RecordBatch> {
+  /** Known before the first batch. */
+  readonly schema: Promise<Schema>
+}
+
+export interface ExecutorStats {
+  readonly source: Source['kind']
+  /** Byte streams that are not at their end and not disposed. */
+  readonly exports: number
+  /** Statements that hold a connection of the engine. */
+  readonly statements: number
+  readonly workers: number
+  /** Pieces that workers have before them. */
+  readonly encoding: number
+}
+
+/** Runs statements on a DuckDB of its own. Errors about values are DuckDB's own; all others are EngineErrors. */
+export interface Executor {
+  /** Small results: counts, plans, statistics. */
+  rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
+  /** Rows as `rows` gives them, some at a time, to be read before the next. */
+  values(statement: Statement, options?: RunOptions): AsyncIterable<Iterable<readonly unknown[]>>
+  batches(statement: Statement, options?: RunOptions): BatchStream
+  /**
+   * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
+   */
+  bytes(
+    statement: Statement,
+    format: Format,
+    options?: RunOptions & { sheetName?: string },
+  ): Promise<ByteStream>
+  stats(): ExecutorStats
+  /** Bytes that DuckDB has in use. */
+  engineMemory(): Promise<number>
+  /** Ends everything under way and frees it. */
+  close(): Promise<void>
+}
+
+export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
+  mkdirSync(options.tempDirectory, { recursive: true })
+  const source = await openSource(options)
+  const pool = new WorkerPool(options.workers ?? availableParallelism())
+  const around: Surroundings = { source, pool, running: new Set() }
+  let closing: Promise<void> | undefined
+
+  const executor: Executor = {
+    async rows(statement, runOptions = {}) {
+      const rows: (readonly unknown[])[] = []
+      for await (const some of executor.values(statement, runOptions)) rows.push(...some)
+      return rows
+    },
+
+    async *values(statement, runOptions = {}) {
+      const shape = shapeOf(statement.columns.map((column) => column.type))
+      for await (const batch of decoded(source, statement, runOptions, new Arena('reused')))
+        yield rowValues(batch, shape)
+    },
+
+    batches(statement, runOptions = {}) {
+      const { columns } = statement
+      // Loading apache-arrow takes a while, and most statements don't end as record batches.
+      const arrow = import('./formats/record-batch.ts')
+      return {
+        schema: arrow.then(({ arrowSchema }) => arrowSchema(columns)),
+        async *[Symbol.asyncIterator]() {
+          const { arrowSchema, recordBatch } = await arrow
+          const schema = arrowSchema(columns)
+          for await (const batch of decoded(source, statement, runOptions, new Arena('kept'))) {
+            yield recordBatch(schema, columns, batch)
+          }
+        },
+      }
+    },
+
+    async bytes(statement, format, runOptions = {}) {
+      const [{ exportBytes }, { exportParquet }] = await Promise.all([
+        import('./deliver.ts'),
+        import('./parquet.ts'),
+      ])
+      if (closing) throw cancelled(undefined)
+      const stream = await (format === 'parquet'
+        ? exportParquet(around, statement, options.tempDirectory, runOptions)
+        : exportBytes(around, statement, format, runOptions))
+      if (!closing) return stream
+      // It has begun just when everything else was ended.
+      await stream[Symbol.asyncDispose]()
+      throw cancelled(undefined)
+    },
+
+    stats: () => ({
+      source: source.kind,
+      exports: around.running.size,
+      statements: source.open,
+      workers: pool.size,
+      encoding: pool.busy,
+    }),
+
+    async engineMemory() {
+      const [row] = await executor.rows({
+        sql: 'SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()',
+        parameters: [],
+        columns: [{ name: 'bytes', type: 'integer' }],
+      })
+      return Number(row![0])
+    },
+
+    close() {
+      closing ??= (async () => {
+        await Promise.all([...around.running].map((stream) => stream[Symbol.asyncDispose]()))
+        await source.close()
+        await pool.close()
+      })()
+      return closing
+    },
+  }
+  return executor
+}
+
+async function openSource(options: ExecutorOptions): Promise<Source> {
+  const wanted = options.source ?? 'auto'
+  if (wanted !== 'node') {
+    try {
+      return await (await import('../duckdb/native-source.ts')).openNativeSource(options)
+    } catch (error) {
+      if (wanted === 'ffi') throw error
+    }
+  }
+  return (await import('../duckdb/node-source.ts')).openNodeSource(options)
+}
+
+async function* decoded(source: Source, statement: Statement, options: RunOptions, arena: Arena) {
+  const { signal } = options
+  const cursor = await source.start(statement, options)
+  const stop = () => cursor.interrupt()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    if (signal?.aborted) throw cancelled(signal)
+    for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch())
+      yield cursor.decode(chunk, arena)
+  } catch (error) {
+    throw signal?.aborted ? cancelled(signal) : error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    await cursor.close()
+  }
+}

@@ -1,0 +1,147 @@
+import { constants, setPriority } from 'node:os'
+import { parentPort } from 'node:worker_threads'
+import { loadDuckDb } from '../duckdb/ffi.ts'
+import { NativeReader } from '../duckdb/native-reader.ts'
+import type { Chunk, Handle } from '../duckdb/source.ts'
+import { EngineError, type ErrorCode } from '../errors.ts'
+import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './encode.ts'
+import { openEncoder } from './formats/index.ts'
+
+/**
+ * What the pool sends: chunks to encode, or to fetch first (with the recipe, the first time), that an export is over,
+ * memory of a piece.
+ */
+export type Job =
+  | {
+      readonly kind: 'encode'
+      readonly id: number
+      readonly exportId: number
+      readonly recipe: Recipe | undefined
+      readonly chunks: readonly Chunk[]
+      readonly first: number
+    }
+  | {
+      readonly kind: 'turn'
+      readonly id: number
+      readonly exportId: number
+      readonly recipe: Recipe | undefined
+      readonly handle: Handle
+      /** After so many rows, or a few more, the turn is another's. */
+      readonly rows: number
+      readonly first: number
+    }
+  | { readonly kind: 'forget'; readonly exportId: number }
+  | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
+
+/** What a turn has fetched: the next turn may begin. */
+export interface Fetched {
+  readonly rows: number
+  readonly ended: boolean
+}
+
+/** What comes back, for a turn in two answers. Errors lose their class between threads, so ours travel in parts. */
+export type Answer = { readonly id: number } & (
+  | { readonly piece: Piece }
+  | { readonly fetched: Fetched }
+  | { readonly failure: Failure }
+)
+
+export type Failure =
+  | { readonly code: ErrorCode; readonly message: string; readonly details: EngineError['details'] }
+  | { readonly cause: unknown }
+
+interface Open {
+  readonly encoder: Promise<PieceEncoder>
+  readonly reader: ChunkReader
+}
+
+// Encoding takes what the thread that answers requests leaves over. On Linux a priority is that of the calling thread
+// alone (setpriority(2), NOTES); elsewhere it would be that of the whole process. A sandbox may refuse it, which costs
+// no more than that.
+if (process.platform === 'linux') {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {}
+}
+
+const port = parentPort!
+const exports = new Map<number, Open>()
+// Importing an encoder takes a moment; jobs of an export must not overtake each other meanwhile.
+let last: Promise<void> = Promise.resolve()
+
+port.on('message', (job: Job) => {
+  if (job.kind === 'memory') takeBack(job.memory)
+  else last = last.then(() => work(job))
+})
+
+async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
+  if (job.kind === 'forget') {
+    exports.delete(job.exportId)
+    return
+  }
+  try {
+    if (job.recipe) exports.set(job.exportId, open(job.recipe))
+    const { encoder, reader } = exports.get(job.exportId)!
+    const chunks = job.kind === 'turn' ? fetchChunks(job) : job.chunks
+    const piece = (await encoder).encode(chunks, job.first, reader)
+    const answer: Answer = { id: job.id, piece }
+    port.postMessage(answer, [piece.bytes.buffer])
+  } catch (error) {
+    const answer: Answer = { id: job.id, failure: failureOf(error) }
+    port.postMessage(answer)
+  }
+}
+
+function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): Chunk[] {
+  const duckdb = loadDuckDb()
+  const chunks: Extract<Chunk, { kind: 'native' }>[] = []
+  let rows = 0
+  let ended = false
+  try {
+    while (rows < wanted && !ended) {
+      const address = duckdb.fetchHere(handle.result)
+      if (address === undefined) {
+        ended = true
+      } else {
+        const chunk = {
+          kind: 'native',
+          rows: duckdb.chunkRows(address),
+          address,
+          options: handle.options,
+        } as const
+        chunks.push(chunk)
+        rows += chunk.rows
+      }
+    }
+  } catch (error) {
+    for (const { address } of chunks) duckdb.destroyChunk(address)
+    throw error
+  }
+  const answer: Answer = { id, fetched: { rows, ended } }
+  port.postMessage(answer)
+  return chunks
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof EngineError)) return { cause: error }
+  const { code, message, details } = error
+  return { code, message, details }
+}
+
+function open({ format, columns, options }: Recipe): Open {
+  const types = columns.map((column) => column.type)
+  let native: NativeReader | undefined
+  return {
+    encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder)),
+    reader: {
+      decode: (chunk, arena) => {
+        if (chunk.kind === 'batch') return chunk.batch
+        native ??= new NativeReader(loadDuckDb(), types, arena)
+        return native.read(chunk.options, chunk.address)
+      },
+      discard: (chunk) => {
+        if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)
+      },
+    },
+  }
+}

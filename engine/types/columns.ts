@@ -1,0 +1,128 @@
+import { EngineError } from '../errors.ts'
+import { type Column, type ColumnType, decimalParts, isColumnType } from './index.ts'
+
+/** A column as a user declares it, before or with data. `nullable` is true where it isn't said. */
+export interface DeclaredColumn {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable?: boolean
+  readonly description?: string
+}
+
+/** More than a sheet of xlsx has, so that it's the format that is refused, not the table. */
+export const MOST_COLUMNS = 20_000
+const LONGEST_COLUMN_NAME = 1_000
+
+/**
+ * Declared columns as complete ones.
+ * @throws EngineError `invalid_columns_manifest`: no columns, a bad or repeated name, an unknown type, an unknown key
+ */
+export function checkColumns(declared: unknown): Column[] {
+  if (!Array.isArray(declared)) throw invalid('Columns must be a list of {"name", "type"}.')
+  if (declared.length > MOST_COLUMNS) {
+    throw invalid(`A dataset has at most ${MOST_COLUMNS} columns; ${declared.length} are declared.`)
+  }
+  const seen = new Set<string>()
+  return declared.map((column: unknown, index) => {
+    const checked = checkColumn(column, `Column ${index + 1}`)
+    if (seen.has(checked.name)) throw invalid(`Column ${JSON.stringify(checked.name)} is declared twice.`)
+    seen.add(checked.name)
+    return checked
+  })
+}
+
+function checkColumn(column: unknown, where: string): Column {
+  if (typeof column !== 'object' || column === null || Array.isArray(column)) {
+    throw invalid(`${where} must be an object with "name" and "type".`)
+  }
+  const { name, type, nullable = true, description = '', ...unknown } = column as Record<string, unknown>
+  for (const key of Object.keys(unknown)) {
+    throw invalid(
+      `${where} has an unknown key ${JSON.stringify(key)}; known are name, type, nullable, description.`,
+    )
+  }
+  if (typeof name !== 'string' || name === '')
+    throw invalid(`${where} needs a name that is text and not empty.`)
+  if (name.length > LONGEST_COLUMN_NAME || !name.isWellFormed()) {
+    throw invalid(`${where} needs a name of at most ${LONGEST_COLUMN_NAME} characters of valid Unicode.`)
+  }
+  if (!isColumnType(type)) {
+    throw invalid(
+      `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are boolean, integer, double, ` +
+        'decimal(p,s) with p from 1 to 38 and s from 0 to p, string, date, time, timestamp, timestamptz, uuid, ' +
+        'binary and json.',
+    )
+  }
+  if (typeof nullable !== 'boolean')
+    throw invalid(`"nullable" of column ${JSON.stringify(name)} must be true or false.`)
+  if (typeof description !== 'string')
+    throw invalid(`"description" of column ${JSON.stringify(name)} must be text.`)
+  return { name, type, nullable, description }
+}
+
+export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** What a change of the manifest asks of the parts that exist. */
+export type ManifestChange = 'none' | 'describe' | 'rewrite'
+
+/**
+ * Compares a new manifest with the columns that a dataset with rows has: names may be described, made nullable and
+ * reordered, nullable columns added, types widened without loss.
+ * @throws EngineError `column_conflict` for everything else, naming the column and both types
+ */
+export function manifestChange(from: readonly Column[], to: readonly Column[]): ManifestChange {
+  const wanted = new Map(to.map((column) => [column.name, column]))
+  for (const old of from) {
+    const column = wanted.get(old.name)
+    if (!column) {
+      throw conflict(
+        `Column ${JSON.stringify(old.name)} is missing from the manifest; columns can't be removed.`,
+      )
+    }
+    if (column.type !== old.type && !widens(old.type, column.type)) {
+      throw conflict(
+        `Column ${JSON.stringify(old.name)} is ${old.type}; it can't become ${column.type} without loss.`,
+      )
+    }
+    if (old.nullable && !column.nullable) {
+      throw conflict(`Column ${JSON.stringify(old.name)} may hold nulls; it can't become not nullable.`)
+    }
+  }
+  const known = new Set(from.map((column) => column.name))
+  for (const column of to) {
+    if (!known.has(column.name) && !column.nullable) {
+      throw conflict(
+        `Column ${JSON.stringify(column.name)} is new, so the rows that exist need it to be nullable.`,
+      )
+    }
+  }
+  const sameShape =
+    from.length === to.length &&
+    from.every((column, index) => column.name === to[index]!.name && column.type === to[index]!.type)
+  if (!sameShape) return 'rewrite'
+  return sameColumns(from, to) ? 'none' : 'describe'
+}
+
+/** Whether every value of one type has exactly one counterpart in the other. */
+export function widens(from: ColumnType, to: ColumnType): boolean {
+  if (to === 'string') return from !== 'binary'
+  if (from === 'date') return to === 'timestamp' || to === 'timestamptz'
+  const wide = decimalParts(to)
+  if (!wide) return false
+  // 19 digits hold every 64-bit integer.
+  if (from === 'integer') return wide.precision - wide.scale >= 19
+  const narrow = decimalParts(from)
+  return (
+    !!narrow && wide.scale >= narrow.scale && wide.precision - wide.scale >= narrow.precision - narrow.scale
+  )
+}
+
+function invalid(message: string): EngineError {
+  return new EngineError('invalid_columns_manifest', message)
+}
+
+function conflict(message: string): EngineError {
+  return new EngineError('column_conflict', message)
+}

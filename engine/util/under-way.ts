@@ -1,0 +1,25 @@
+import { EngineError } from '../errors.ts'
+
+/** Work that is under way, so that closing can wait for it. */
+export class UnderWay {
+  readonly #running = new Set<Promise<unknown>>()
+  #ended = false
+
+  /** @throws EngineError `cancelled` after the end */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#ended) throw new EngineError('cancelled', 'The data directory is being closed.')
+    const running = work()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** Refuses other work from here on; resolves when all that is under way is done. */
+  async end(): Promise<void> {
+    this.#ended = true
+    await Promise.allSettled(this.#running)
+  }
+}

@@ -1,0 +1,190 @@
+import { crc32, inflateRawSync } from 'node:zlib'
+import ExcelJS from 'exceljs'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Output } from '../../../engine/export/formats/output.ts'
+import { xlsxProblem } from '../../../engine/export/formats/xlsx/problem.ts'
+import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
+import { deflate, ZipWriter } from '../../../engine/export/formats/xlsx/zip.ts'
+import type { Executor } from '../../../engine/export/index.ts'
+import type { Statement } from '../../../engine/types/index.ts'
+import { combineCrc } from '../../../engine/util/crc.ts'
+import { bytesOf, openTestExecutor, statement } from '../support.ts'
+
+let executor: Executor
+beforeAll(async () => {
+  executor = await openTestExecutor()
+})
+afterAll(() => executor.close())
+
+async function workbookOf(query: Statement, name?: string): Promise<ExcelJS.Workbook> {
+  const workbook = new ExcelJS.Workbook()
+  await workbook.xlsx.load(
+    (await bytesOf(executor, query, 'xlsx', { sheetName: name })) as unknown as ArrayBuffer,
+  )
+  return workbook
+}
+
+describe('sheets', () => {
+  it('end at 1,048,576 rows; the next begins with the header', { timeout: 120_000 }, async () => {
+    const query = statement('SELECT i FROM range(2097160) t(i)', { n: 'integer' })
+    const bytes = await bytesOf(executor, query, 'xlsx', { sheetName: 'Rows' })
+    // exceljs would take minutes; the sheets are looked at as they stand in the container.
+    const sheets = ['sheet1', 'sheet2', 'sheet3'].map((name) => entryText(bytes, `xl/worksheets/${name}.xml`))
+    expect(sheets.map((xml) => xml.match(/<row /g)?.length)).toEqual([1_048_576, 1_048_576, 11])
+    for (const [index, xml] of sheets.entries()) {
+      expect(xml).toContain(
+        '<row r="1"><c r="A1" t="inlineStr"><is><t xml:space="preserve">n</t></is></c></row>',
+      )
+      expect(xml).toContain(`<row r="2"><c r="A2"><v>${index * 1_048_575}</v></c></row>`)
+      expect(xml.endsWith('</row></sheetData></worksheet>')).toBe(true)
+    }
+    expect(sheets[0]).toContain('<row r="1048576"><c r="A1048576"><v>1048574</v></c></row></sheetData>')
+    const names = entryText(bytes, 'xl/workbook.xml').match(/sheet name="[^"]*"/g)
+    expect(names).toEqual(['sheet name="Rows"', 'sheet name="Rows (2)"', 'sheet name="Rows (3)"'])
+  })
+
+  it('have names that Excel takes', async () => {
+    const named = await workbookOf(statement('SELECT 1::BIGINT', { n: 'integer' }), `Q1/Q2: <"a" & b>?`)
+    expect(named.worksheets.map((sheet) => sheet.name)).toEqual(['Q1 Q2  <"a" & b>'])
+    expect(sheetName(undefined, 0)).toBe('Data')
+    expect(sheetName("'History'", 0)).toBe('Data')
+    expect(sheetName('x'.repeat(40), 0)).toBe('x'.repeat(31))
+    expect(sheetName('x'.repeat(40), 1)).toBe(`${'x'.repeat(27)} (2)`)
+    expect(sheetName(`${'x'.repeat(30)}😀`, 0)).toBe('x'.repeat(30))
+  })
+
+  it('have a header alone where there are no rows', async () => {
+    const workbook = await workbookOf(statement('SELECT 1::BIGINT WHERE false', { 'a & b': 'integer' }))
+    expect(workbook.worksheets[0]!.rowCount).toBe(1)
+    expect(workbook.worksheets[0]!.getCell('A1').value).toBe('a & b')
+  })
+
+  it('have columns past Z', async () => {
+    const names = Array.from({ length: 703 }, (_, index) => [`c${index}`, 'integer'] as const)
+    const sql = `SELECT ${names.map((_, index) => `${index}::BIGINT`).join(', ')}`
+    const sheet = (await workbookOf(statement(sql, Object.fromEntries(names)))).worksheets[0]!
+    expect(['Z2', 'AA2', 'ZZ2', 'AAA2'].map((cell) => sheet.getCell(cell).value)).toEqual([25, 26, 701, 702])
+  })
+})
+
+describe('texts', () => {
+  it('are never formulas, and keep every character', async () => {
+    const texts = [
+      '=1+1',
+      '+1',
+      '@x',
+      ' blanks ',
+      'a\nb',
+      '<&>"\'',
+      'é😀\u{10ffff}',
+      '\ue000\uff01',
+      'a_b_x_y_',
+    ]
+    const sql = `SELECT unnest([${texts.map((_, index) => `$${index + 1}`).join(', ')}])`
+    const sheet = (await workbookOf(statement(sql, { t: 'string' }, texts))).worksheets[0]!
+    expect(texts.map((_, index) => sheet.getCell(index + 2, 1).value)).toEqual(texts)
+  })
+
+  it('have what XML can not hold escaped', async () => {
+    const texts = ['\u0001', 'a\rb', '_x0041_', '\ufffe\uffff', '_x00zz_']
+    const sql = `SELECT unnest([${texts.map((_, index) => `$${index + 1}`).join(', ')}])`
+    const xml = entryText(
+      await bytesOf(executor, statement(sql, { t: 'string' }, texts), 'xlsx'),
+      'xl/worksheets/sheet1.xml',
+    )
+    expect([...xml.matchAll(/<t>([^<]*)<\/t>/g)].map((match) => match[1])).toEqual([
+      'a_x000D_b',
+      '_x005F_x0041_',
+      '_xFFFE__xFFFF_',
+      '_x00zz_',
+    ])
+    expect(xml).toContain('<t xml:space="preserve">_x0001_</t>')
+  })
+
+  it('that a cell can not hold are found before the first byte', async () => {
+    const lengths = [32_767, 40_000]
+    const sql = `SELECT i, CASE i WHEN 70000 THEN repeat('é', 40000) WHEN 60000 THEN repeat('é', 32767) END FROM range(100000) t(i)`
+    const query = statement(sql, { n: 'integer', text: 'string' })
+    expect(await xlsxProblem(executor, query)).toMatch(
+      /holds 32,767 characters, but row 70,001, column 'text' has 40,000/,
+    )
+    expect(lengths[0]).toBe(32_767)
+    const astral = (count: number) => statement(`SELECT repeat('😀', ${count})`, { t: 'string' })
+    expect(await xlsxProblem(executor, astral(16_383))).toBeUndefined()
+    expect(await xlsxProblem(executor, astral(16_384))).toMatch(/row 1, column 't' has 32,768/)
+    const binary = (count: number) => statement(`SELECT repeat('x', ${count})::BLOB`, { b: 'binary' })
+    expect(await xlsxProblem(executor, binary(24_573))).toBeUndefined()
+    expect(await xlsxProblem(executor, binary(24_574))).toMatch(/column 'b' has 32,768/)
+    await expect(bytesOf(executor, query, 'xlsx')).rejects.toMatchObject({ code: 'not_representable' })
+  })
+
+  it('that are too many columns likewise', async () => {
+    const names = Array.from({ length: 16_385 }, (_, index) => [`c${index}`, 'integer'] as const)
+    const query = statement('SELECT 1', Object.fromEntries(names))
+    expect(await xlsxProblem(executor, query)).toMatch(/room for 16,384 columns, the result has 16,385/)
+    await expect(executor.bytes(query, 'xlsx')).rejects.toMatchObject({ code: 'not_representable' })
+  })
+})
+
+describe('the container', () => {
+  it('joins checksums of parts', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
+        expect(combineCrc(crc32(a), crc32(b), b.length)).toBe(crc32(Buffer.concat([a, b])))
+      }),
+    )
+  })
+
+  it('has entries in parts, as one stream each', () => {
+    const out = new Output(64)
+    const zip = new ZipWriter()
+    zip.beginEntry('ä.txt', out)
+    zip.part(deflate(Buffer.from('one, '), false), out)
+    zip.part(deflate(Buffer.from('two'), true), out)
+    zip.endEntry(out)
+    zip.file('b.txt', '', out)
+    zip.end(out)
+    expect(entryText(Buffer.from(out.written()), 'ä.txt')).toBe('one, two')
+    expect(entryText(Buffer.from(out.written()), 'b.txt')).toBe('')
+  })
+
+  it('takes the zip64 form past 4 GiB', () => {
+    const out = new Output(64)
+    const zip = new ZipWriter()
+    const huge = 5 * 2 ** 32 + 7
+    zip.beginEntry('huge', out)
+    zip.part({ bytes: new Uint8Array(3), crc: 1, length: huge }, out)
+    zip.endEntry(out)
+    zip.end(out)
+    const bytes = Buffer.from(out.written())
+    const entry = bytes.indexOf(Buffer.from([0x50, 0x4b, 1, 2]))
+    expect(bytes.readUInt32LE(entry + 24)).toBe(0xffffffff)
+    const extra = entry + 46 + 'huge'.length
+    expect([bytes.readUInt16LE(extra), bytes.readUInt16LE(extra + 2)]).toEqual([1, 8])
+    expect(bytes.readBigUInt64LE(extra + 4)).toBe(BigInt(huge))
+    const descriptor = bytes.indexOf(Buffer.from([0x50, 0x4b, 7, 8]))
+    expect(bytes.readBigUInt64LE(descriptor + 8)).toBe(3n)
+    expect(bytes.readBigUInt64LE(descriptor + 16)).toBe(BigInt(huge))
+  })
+})
+
+/** An entry's text, found through the directory. */
+function entryText(zip: Buffer, name: string): string {
+  const end = zip.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
+  let at = zip.readUInt32LE(end + 16)
+  for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
+    const [nameLength, extra] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30)]
+    const found = zip.toString('utf8', at + 46, at + 46 + nameLength)
+    if (found === name) {
+      const local = zip.readUInt32LE(at + 42)
+      const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28)
+      const data = inflateRawSync(zip.subarray(start, start + zip.readUInt32LE(at + 20)))
+      expect(crc32(data)).toBe(zip.readUInt32LE(at + 16))
+      expect(data.length).toBe(zip.readUInt32LE(at + 24))
+      return data.toString()
+    }
+    at += 46 + nameLength + extra
+  }
+  throw new Error(`${name} is not in the container`)
+}
