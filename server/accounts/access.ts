@@ -1,5 +1,4 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { EngineError } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
@@ -46,10 +45,10 @@ export class Access {
     this.#all = database.prepare(`${SELECT} ORDER BY r.id`)
   }
 
-  /** @throws EngineError `not_found` */
+  /** @throws ServerError `not_found` */
   of(repositoryId: number, account: Account): RepositoryAccess {
     const row = this.#one.get(account.id, repositoryId)
-    if (!row) throw new EngineError('not_found', `There is no repository ${repositoryId}.`)
+    if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
     return accessOf(row, account)
   }
 
@@ -59,7 +58,7 @@ export class Access {
     return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
   }
 
-  /** @throws EngineError `not_found`, ServerError `forbidden` */
+  /** @throws ServerError `not_found`, `forbidden` */
   require(repositoryId: number, account: Account, right: Right): RepositoryAccess {
     const access = this.of(repositoryId, account)
     if (access.right && RANK[access.right] >= RANK[right]) return access

@@ -1,5 +1,4 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { EngineError } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
@@ -30,21 +29,21 @@ export class Accounts {
 
   /**
    * Makes an account; the key is given here, once, and kept as a hash alone. `key` sets one that was chosen elsewhere.
-   * @throws ServerError `account_exists`, EngineError `invalid_name`
+   * @throws ServerError `account_exists`, `invalid_name`
    */
   create(fields: { name: string; plan: string; admin?: boolean; key?: string }): {
     account: Account
     key: string
   } {
     if (!NAME.test(fields.name)) {
-      throw new EngineError(
+      throw new ServerError(
         'invalid_name',
         'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
       )
     }
     const key = fields.key ?? generateKey()
     if (isMistyped(key)) {
-      throw new EngineError(
+      throw new ServerError(
         'invalid_name',
         'The key looks like one of ours, but its checksum does not match.',
       )
@@ -73,17 +72,17 @@ export class Accounts {
     return this.#database.prepare(`${SELECT} ORDER BY id`).all().map(accountOf)
   }
 
-  /** @throws EngineError `not_found` */
+  /** @throws ServerError `not_found` */
   get(id: number): Account {
     const row = this.#database.prepare(`${SELECT} WHERE id = ?`).get(id)
-    if (!row) throw new EngineError('not_found', `There is no account ${id}.`)
+    if (!row) throw new ServerError('not_found', `There is no account ${id}.`)
     return accountOf(row)
   }
 
-  /** @throws EngineError `not_found` */
+  /** @throws ServerError `not_found` */
   byName(name: string): Account {
     const row = this.#database.prepare(`${SELECT} WHERE name = ?`).get(name)
-    if (!row) throw new EngineError('not_found', `There is no account named ${JSON.stringify(name)}.`)
+    if (!row) throw new ServerError('not_found', `There is no account named ${JSON.stringify(name)}.`)
     return accountOf(row)
   }
 

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { EngineError } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 import type { Vault } from './vault.ts'
@@ -76,12 +75,12 @@ export class UserKeys {
     }
   }
 
-  /** @throws EngineError `not_found` */
+  /** @throws ServerError `not_found` */
   delete(account: Account, provider: string): void {
     const { changes } = this.#database
       .prepare('DELETE FROM provider_keys WHERE account_id = ? AND provider = ?')
       .run(account.id, provider)
-    if (changes === 0) throw new EngineError('not_found', `You have saved no key for ${provider}.`)
+    if (changes === 0) throw new ServerError('not_found', `You have saved no key for ${provider}.`)
   }
 
   #row(account: Account, provider: string) {

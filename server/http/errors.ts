@@ -1,7 +1,8 @@
 import type { FastifyError } from 'fastify'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { databaseError, EngineError } from '../../engine/index.ts'
+import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
+import { databaseError, EngineError, ERRORS } from '../../engine/index.ts'
 import { withoutKeys } from '../accounts/keys.ts'
+import { ENGINE_STATUSES } from './statuses.ts'
 
 /**
  * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
@@ -23,9 +24,11 @@ export const SERVER_ERRORS = {
     status: 400,
     when: "a saved provider key can't be decrypted, because the server's secret has changed",
   },
+  invalid_name: { status: 400, when: 'a name is empty, too long or not text' },
   unauthorized: { status: 401, when: 'the API key is missing, malformed, unknown or has been replaced' },
   plan_limit: { status: 402, when: "the account's plan does not allow it; the message names the limit" },
   forbidden: { status: 403, when: 'the account has no permission for it' },
+  not_found: { status: 404, when: 'no such repository, dataset, member or account' },
   unknown_path: { status: 404, when: 'there is nothing under this path' },
   method_not_allowed: {
     status: 405,
@@ -74,6 +77,20 @@ export class ServerError extends Error {
   }
 }
 
+interface ErrorEntry {
+  readonly status: number
+  readonly when: string
+}
+
+/** Every error that an answer may hold: those of the engine, of the connectors and of the server, by code. */
+export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, ErrorEntry>([
+  ...Object.entries(CONNECTOR_ERRORS),
+  ...Object.entries(ERRORS).map(
+    ([code, when]) => [code, { status: ENGINE_STATUSES[code as keyof typeof ERRORS], when }] as const,
+  ),
+  ...Object.entries(SERVER_ERRORS),
+])
+
 /** An error as it goes to a client. */
 export interface ErrorAnswer {
   readonly status: number
@@ -99,16 +116,24 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
   const error = databaseError(thrown)
   if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
   if (error instanceof EngineError) {
-    return error.status >= 500 && error.code === 'internal'
+    return error.code === 'internal'
       ? INTERNAL
-      : answer(error.status, error.message, error.code)
+      : answer(ENGINE_STATUSES[error.code], error.message, error.code)
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
-    return answer(error.status, error.message, error.code, headers)
+    return answer(error.status, `${error.message}${keyAdvice(error)}`, error.code, headers)
   }
   const known = fastifyError(error)
   return known ? answer(known.status, known.message, known.code) : INTERNAL
+}
+
+/** How to save a key, where that would help. The connectors don't know our paths. */
+function keyAdvice({ code, provider, message }: ConnectorError): string {
+  if (provider === undefined || message.includes('/user-keys/')) return ''
+  if (code === 'key_required') return ` Save one with PUT /user-keys/${provider}.`
+  if (code === 'key_rejected') return ` Save a valid one with PUT /user-keys/${provider}.`
+  return ''
 }
 
 /** Whether it was for want of room that the database did not take something. */

@@ -1,6 +1,4 @@
-import { CONNECTOR_ERRORS } from '../../connectors/errors.ts'
-import { ERRORS } from '../../engine/index.ts'
-import { SERVER_ERRORS } from '../http/errors.ts'
+import { ERROR_TABLE } from '../http/errors.ts'
 
 /** A schema as plain data, JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -183,7 +181,6 @@ function errorResponse(status: number) {
 }
 
 function codeList(status: number): string {
-  const all = Object.entries({ ...CONNECTOR_ERRORS, ...ERRORS, ...SERVER_ERRORS })
-  const codes = all.filter(([, entry]) => entry.status === status).map(([code]) => `\`${code}\``)
+  const codes = [...ERROR_TABLE].filter(([, entry]) => entry.status === status).map(([code]) => `\`${code}\``)
   return codes.length === 0 ? '' : ` Codes: ${codes.join(', ')}.`
 }

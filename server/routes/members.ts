@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { EngineError } from '../../engine/index.ts'
 import type { Permission } from '../accounts/access.ts'
 import { ServerError } from '../http/errors.ts'
 import { empty, errors, json, listOf } from '../openapi/describe.ts'
@@ -24,7 +23,7 @@ export function memberRoutes(app: FastifyInstance, services: Services): void {
     return { id, seen, members, name: pathParameter(request, 'account') }
   }
   const noMember = (id: number, name: string) =>
-    new EngineError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
+    new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
 
   app.get('/repositories/:id/members', {
     schema: {

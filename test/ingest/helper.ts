@@ -12,6 +12,7 @@ import {
   type UploadFormat,
 } from '../../engine/ingest/index.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../../engine/types/index.ts'
+import { ENGINE_STATUSES } from '../../server/http/statuses.ts'
 
 export type Given = Partial<
   Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'limits' | 'signal' | 'onProgress'>
@@ -96,7 +97,7 @@ export class Bench {
       if (!(error instanceof EngineError)) throw error
       const after = readdirSync(this.folder).filter((name) => name.endsWith('.parquet')).length
       if (after !== before) throw new Error('A part was left behind.')
-      return `${error.status} ${error.code}: ${error.message}`
+      return `${ENGINE_STATUSES[error.code]} ${error.code}: ${error.message}`
     }
     return 'taken'
   }

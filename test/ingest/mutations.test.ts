@@ -4,6 +4,7 @@ import ExcelJS from 'exceljs'
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import type { UploadFormat } from '../../engine/ingest/index.ts'
+import { ENGINE_STATUSES } from '../../server/http/statuses.ts'
 import { useBench } from './helper.ts'
 import { mutate, randomness } from './mutations.ts'
 
@@ -114,7 +115,9 @@ test.each<UploadFormat>(['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow', 'parqu
       } catch (error) {
         const where = `seed ${SEED}, run ${run}`
         if (!(error instanceof EngineError)) throw new Error(`${where}: ${String(error)}`, { cause: error })
-        expect(error.status, `${where}: ${error.message} ${String(error.cause)}`).toBeLessThan(500)
+        expect(ENGINE_STATUSES[error.code], `${where}: ${error.message} ${String(error.cause)}`).toBeLessThan(
+          500,
+        )
         expect(run, `${where}: ${error.message}`).toBeGreaterThanOrEqual(files.length)
         expect(error.message).not.toMatch(/undefined|\[object|\/tmp|DuckDB|SELECT/)
         seen.refused++

@@ -231,7 +231,7 @@ export async function all(signal: AbortSignal): Promise<number> {
 
 export function codeOf(error: unknown): ErrorCode | number | undefined {
   if (error instanceof engineAlone.EngineError) return error.code
-  if (error instanceof EngineError && error.code === 'invalid_filter') return error.status
+  if (error instanceof EngineError && error.code === 'invalid_filter') return Number(error.details?.['position'])
   return error instanceof ParquetryError ? error.retryAfter : undefined
 }
 

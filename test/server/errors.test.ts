@@ -6,6 +6,7 @@ import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
 import { EngineError, ERRORS } from '../../engine/index.ts'
 import { parquetry } from '../../server/app.ts'
 import { errorAnswer, SERVER_ERRORS, ServerError } from '../../server/http/errors.ts'
+import { ENGINE_STATUSES } from '../../server/http/statuses.ts'
 import { basic, dataset, type Platform, platform } from './platform.ts'
 
 let at: Platform
@@ -232,7 +233,7 @@ describe('the table of errors', () => {
   it('every error of engine, connectors and server becomes an answer with its status and code', () => {
     for (const code of Object.keys(ERRORS) as (keyof typeof ERRORS)[]) {
       const { status, body } = errorAnswer(new EngineError(code, 'A sentence.'))
-      expect({ status, code: body.code }).toEqual({ status: ERRORS[code].status, code })
+      expect({ status, code: body.code }).toEqual({ status: ENGINE_STATUSES[code], code })
       expect(body.error === 'A sentence.').toBe(code !== 'internal')
     }
     for (const code of Object.keys(CONNECTOR_ERRORS) as (keyof typeof CONNECTOR_ERRORS)[]) {

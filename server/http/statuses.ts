@@ -1,0 +1,30 @@
+import type { ErrorCode } from '../../engine/index.ts'
+
+/**
+ * The HTTP status that each error of the engine is answered with. 499, nginx's number for a client that left, is for
+ * the log: nobody is there to read the answer.
+ */
+export const ENGINE_STATUSES = {
+  invalid_filter: 400,
+  filter_too_complex: 400,
+  filter_type_error: 400,
+  filter_failed: 400,
+  invalid_columns: 400,
+  invalid_option: 400,
+  not_representable: 400,
+  invalid_upload: 400,
+  invalid_columns_manifest: 400,
+  invalid_file: 400,
+  invalid_name: 400,
+  not_found: 404,
+  name_taken: 409,
+  column_conflict: 409,
+  upload_too_large: 413,
+  unsupported_format: 415,
+  locked: 503,
+  storage_full: 503,
+  overloaded: 503,
+  timeout: 504,
+  cancelled: 499,
+  internal: 500,
+} as const satisfies Record<ErrorCode, number>
