@@ -1,26 +1,50 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { cancelled } from './duckdb/errors.ts'
 import type { Plan } from './plan/plan.ts'
+import { Shared } from './util/shared.ts'
 
 /** Most counts that are remembered; some hundred bytes each, because a digest stands for the filter. */
 const MOST = 1_000
 
 /**
  * How many rows matched filters that were counted before. Rows that have the same identity never change, so a count
- * stays true; the ones that nobody asked for longest are forgotten.
+ * stays true; those that nobody has asked for longest are forgotten. Who asks for a count that is being read waits for it.
  */
 export class Counts {
-  readonly #known = new Map<string, number>()
+  readonly #known = new LRUCache<string, number>({ max: MOST })
+  readonly #reading = new Shared<number>()
 
-  /** The remembered count, or that which `read` finds. */
-  async of(identity: string, { filter }: Pick<Plan, 'filter'>, read: () => Promise<number>): Promise<number> {
-    const key = createHash('sha256')
-      .update(JSON.stringify([identity, filter?.sql, filter?.parameters]))
-      .digest('base64')
-    const count = this.#known.get(key) ?? (await read())
-    // A map keeps the order of insertion: the first key is the one that was asked for longest ago.
-    this.#known.delete(key)
-    this.#known.set(key, count)
-    if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value!)
-    return count
+  /**
+   * The remembered count, or the one that `read` finds.
+   * @throws EngineError `cancelled` where the signal is aborted; whatever `read` throws
+   */
+  async of(
+    identity: string,
+    plan: Pick<Plan, 'filter'>,
+    read: (signal: AbortSignal) => Promise<number>,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    const key = keyOf(identity, plan)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    try {
+      const count = await this.#reading.run(key, read, signal)
+      this.#known.set(key, count)
+      return count
+    } catch (error) {
+      throw signal?.aborted ? cancelled(signal) : error
+    }
   }
+
+  /** Remembers a count that was found on the way. */
+  set(identity: string, plan: Pick<Plan, 'filter'>, count: number): void {
+    this.#known.set(keyOf(identity, plan), count)
+  }
+}
+
+function keyOf(identity: string, { filter }: Pick<Plan, 'filter'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([identity, filter?.sql, filter?.parameters]))
+    .digest('base64')
 }

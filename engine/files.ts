@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { Counts } from './counts.ts'
 import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
 import { EngineError } from './errors.ts'
@@ -70,6 +71,7 @@ export class ParquetFiles implements AsyncDisposable {
   readonly #temporary: string
   readonly #source: PlanSource
   readonly #identity: string
+  readonly #counts = new Counts()
 
   /** Use `openFiles`. */
   constructor(executor: Executor, temporary: string, files: readonly File[], described: Described) {
@@ -89,7 +91,14 @@ export class ParquetFiles implements AsyncDisposable {
   /** @throws EngineError what is wrong with the options; see `Query` */
   query(options: QueryOptions = {}): Query {
     const executor = () => Promise.resolve(this.#executor)
-    return new Query({ source: this.#source, identity: this.#identity, executor, readable }, options)
+    const context = {
+      source: this.#source,
+      identity: this.#identity,
+      executor,
+      counts: this.#counts,
+      readable,
+    }
+    return new Query(context, options)
   }
 
   /** Ends queries under way. */
@@ -165,10 +174,11 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
     )
     const total = rows.reduce((sum, [count]) => sum + Number(count), 0)
     const duckNames = described.map(([name]) => String(name))
+    const own = ownNames(names[0]!.names)
     return {
       // DuckDB renames a column whose name another one has but for the case; the positions stay.
       columns: described.map(([duckName, duckType], index) => ({
-        name: ownName(names[0]!.names, index) ?? String(duckName),
+        name: own[index] ?? String(duckName),
         ...normaliseColumn(String(duckType), quoteIdentifier(String(duckName))),
       })),
       rows: rows.map(([count]) => Number(count)),
@@ -215,10 +225,11 @@ function differOnlyByCase(names: readonly string[]): boolean {
   return new Set(names.map((name) => name.toLowerCase())).size < names.length
 }
 
-/** The name that a column has in the file, where DuckDB may have changed it. One that is there twice stays changed. */
-function ownName(names: readonly string[], index: number): string | undefined {
-  const name = names[index]
-  return differOnlyByCase(names) && name !== undefined && names.indexOf(name) === index ? name : undefined
+/** The names that columns have in the file, where DuckDB has changed them. One that is there twice stays changed. */
+function ownNames(names: readonly string[]): readonly (string | undefined)[] {
+  if (!differOnlyByCase(names)) return []
+  const seen = new Set<string>()
+  return names.map((name) => (seen.size < seen.add(name).size ? name : undefined))
 }
 
 /** The files as something to plan over, with columns `c0`, `c1` … and the position of each row. */

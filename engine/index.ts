@@ -148,8 +148,13 @@ export class Engine implements AsyncDisposable {
   relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Queryable {
     const checked = checkColumns(columns)
     return {
-      query: (options) =>
-        new Query({ ...inlineContext(checked, rows), executor: () => this.executor() }, options),
+      query: (options) => {
+        const counts = this.#counts
+        return new Query(
+          { ...inlineContext(checked, rows), executor: () => this.executor(), counts },
+          options,
+        )
+      },
     }
   }
 

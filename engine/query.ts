@@ -25,7 +25,7 @@ export interface QueryContext {
   readonly identity: string
   readonly release?: () => void
   /** Remembers counts beyond this query. */
-  readonly counts?: Counts
+  readonly counts: Counts
   /** Makes one of our errors of one of DuckDB's that is about the rows themselves; undefined where it is not. */
   readonly readable?: (error: unknown) => EngineError | undefined
 }
@@ -49,8 +49,6 @@ export class Query implements Disposable {
   readonly etag: string
   readonly #context: QueryContext
   #count: number | undefined
-  /** One under way, shared by those who would give it up together. */
-  #counting: { readonly signal: AbortSignal | undefined; readonly count: Promise<number> } | undefined
 
   /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
@@ -79,21 +77,11 @@ export class Query implements Disposable {
    * queries of the same version.
    */
   async count(options: RunOptions = {}): Promise<number> {
-    const { signal } = options
     const known = this.plan.matches ?? this.#count
     if (known !== undefined) return known
-    if (this.#counting === undefined || this.#counting.signal !== signal) {
-      const { counts, identity } = this.#context
-      const read = () => this.#read(options)
-      this.#counting = { signal, count: counts?.of(identity, this.plan, read) ?? read() }
-    }
-    const counting = this.#counting
-    try {
-      this.#count = await counting.count
-      return this.#count
-    } finally {
-      if (this.#counting === counting) this.#counting = undefined
-    }
+    const { counts, identity } = this.#context
+    this.#count = await counts.of(identity, this.plan, (signal) => this.#read({ signal }), options.signal)
+    return this.#count
   }
 
   /** How many rows come out when `count` match. */

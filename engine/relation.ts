@@ -15,7 +15,8 @@ export function inlineContext(
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   )
   return {
-    identity: createHash('sha256').update(json).digest('base64url'),
+    // The same texts are other values where the types are others.
+    identity: createHash('sha256').update(JSON.stringify(columns)).update(json).digest('base64url'),
     source: {
       columns: physicalColumns(columns),
       rows: rows.length,

@@ -67,7 +67,8 @@ function checkSelect(names: readonly string[], columns: readonly Column[]): numb
   // `*` of a dataset without columns names none.
   if (names.length === 0 && columns.length > 0) throw invalid('$select names no column.')
   const indexes = lookUp('Select', names, columns)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const seen = new Set<string>()
+  const twice = names.find((name) => seen.has(name) || !seen.add(name))
   if (twice !== undefined) throw invalid(`$select names column ${JSON.stringify(twice)} twice.`)
   return indexes
 }

@@ -1,4 +1,4 @@
-/** The closed set of column types (contract, section 3). Everything that DuckDB has is stored as one of these. */
+/** The closed set of column types. Everything that DuckDB has is stored as one of these. */
 export type ColumnType =
   | 'boolean'
   | 'integer'

@@ -54,6 +54,43 @@ test('a query counts once for those who ask at the same time', async () => {
   expect(reads).toHaveBeenCalledTimes(1)
 })
 
+test('queries that ask for the same count at the same time have it read once', async () => {
+  const counts = new Counts()
+  const plan = { filter: { sql: 'c0 > 1', parameters: [] } }
+  const answer = Promise.withResolvers<number>()
+  const read = vi.fn((_: AbortSignal) => answer.promise)
+  const gone = new AbortController()
+  const first = counts.of('1.1', plan, read, gone.signal)
+  const second = counts.of('1.1', plan, read)
+  gone.abort()
+  await expect(first).rejects.toMatchObject({ code: 'cancelled' })
+  expect(read.mock.calls[0]![0].aborted).toBe(false)
+  answer.resolve(3)
+  expect(await second).toBe(3)
+  expect(read).toHaveBeenCalledTimes(1)
+})
+
+test('a count that nobody waits for any more is given up', async () => {
+  const counts = new Counts()
+  const plan = { filter: { sql: 'c0 > 1', parameters: [] } }
+  const read = vi.fn((_: AbortSignal) => new Promise<number>(() => {}))
+  const gone = new AbortController()
+  const asked = [1, 2].map(() => counts.of('1.1', plan, read, gone.signal))
+  gone.abort()
+  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'cancelled' })
+  expect(read.mock.calls[0]![0].aborted).toBe(true)
+  expect(await counts.of('1.1', plan, async () => 5)).toBe(5)
+})
+
+test('rows in memory with other types have another tag', async () => {
+  await using place = await openWorkplace()
+  const tag = (type: 'string' | 'integer') => {
+    using query = place.engine.relation([{ name: 'a', type }], [['1']]).query()
+    return query.etag
+  }
+  expect(tag('string')).not.toBe(tag('integer'))
+})
+
 test('a count that failed is read again', async () => {
   await using place = await openWorkplace()
   const dataset = newDataset(place.engine)

@@ -1,0 +1,44 @@
+interface Run<T> {
+  readonly result: Promise<T>
+  readonly ending: AbortController
+  waiting: number
+}
+
+/** Work that several may ask for at the same time: it runs once, and ends when the last of them has left. */
+export class Shared<T> {
+  readonly #runs = new Map<string, Run<T>>()
+
+  /**
+   * @param work runs if nobody runs it yet under this key; its signal is aborted when nobody waits any more
+   * @throws the signal's reason where it is aborted, else whatever the work throws
+   */
+  async run(key: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    const run = this.#runs.get(key) ?? this.#start(key, work)
+    run.waiting += 1
+    const left = Promise.withResolvers<never>()
+    const leave = () => left.reject(signal?.reason)
+    signal?.addEventListener('abort', leave, { once: true })
+    try {
+      return await Promise.race([run.result, left.promise])
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      run.waiting -= 1
+      if (run.waiting === 0 && this.#runs.get(key) === run) {
+        this.#runs.delete(key)
+        run.ending.abort()
+      }
+    }
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<T>): Run<T> {
+    const ending = new AbortController()
+    const run: Run<T> = { result: work(ending.signal), ending, waiting: 0 }
+    const forget = () => {
+      if (this.#runs.get(key) === run) this.#runs.delete(key)
+    }
+    run.result.then(forget, forget)
+    this.#runs.set(key, run)
+    return run
+  }
+}
