@@ -5,9 +5,9 @@ import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { QueryOptions } from './plan/options.ts'
-import { versionSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
+import { Snapshot } from './snapshot.ts'
 import { type BackupReport, backupStore } from './store/backup.ts'
 import { Store, type Upload } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
@@ -17,19 +17,22 @@ import { Opened } from './util/opened.ts'
 export { databaseError, migrate } from './catalog/database.ts'
 export type { DatasetRecord, Repository } from './catalog/records.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
+export type { ODataJson } from './export/formats/encoder.ts'
 export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export type { UploadFormat } from './ingest/index.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
 export type { OrderKey, QueryOptions } from './plan/options.ts'
 export type { Plan } from './plan/plan.ts'
+export type { View } from './plan/view.ts'
 export type { Query, RunOptions } from './query.ts'
 export type { Cell } from './relation.ts'
+export type { Snapshot } from './snapshot.ts'
 export type { BackupReport } from './store/backup.ts'
 export type { Upload } from './store/store.ts'
 export type { VerifyReport } from './store/verify.ts'
 export type { DeclaredColumn } from './types/columns.ts'
-export { type Column, type ColumnType, FORMATS, type Format } from './types/index.ts'
+export { type Column, type ColumnType, decimalParts, FORMATS, type Format } from './types/index.ts'
 
 export interface EngineOptions {
   /** The data directory; made where it isn't there. */
@@ -244,11 +247,15 @@ export class Dataset implements Queryable {
   }
 
   query(options: QueryOptions = {}): Query {
-    const lease = this.#store.read(this.id)
-    const source = versionSource(lease.version, (part) => this.#store.partFile(part))
-    const identity = `${this.id}.${lease.version.number}`
-    const context = { source, identity, executor: this.#executor, counts: this.#counts }
-    return new Query({ ...context, release: lease.release }, options)
+    // The query holds the version from here on.
+    using snapshot = this.snapshot()
+    return snapshot.query(options)
+  }
+
+  /** The version that is current now, to be asked more than once. Dispose it. @throws EngineError `not_found` */
+  snapshot(): Snapshot {
+    const place = { store: this.#store, counts: this.#counts, executor: this.#executor }
+    return new Snapshot(this.id, this.#store.read(this.id), place)
   }
 
   /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */

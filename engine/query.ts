@@ -3,6 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
+import type { EncodeOptions } from './export/formats/encoder.ts'
 import type { ByteStream, Executor } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
@@ -123,10 +124,7 @@ export class Query implements Disposable {
    * query.
    * @throws EngineError `not_representable` before the first byte, where the format can't hold a value
    */
-  async bytes(
-    format: Format,
-    options: RunOptions & { readonly sheetName?: string } = {},
-  ): Promise<ByteStream> {
+  async bytes(format: Format, options: RunOptions & EncodeOptions = {}): Promise<ByteStream> {
     if (!FORMATS.includes(format)) {
       throw new EngineError(
         'invalid_option',
@@ -145,6 +143,7 @@ export class Query implements Disposable {
       const stream = await executor.bytes(statement, format, {
         ...this.#hints(options),
         sheetName: options.sheetName,
+        odata: options.odata,
       })
       return readableErrors(stream, (error) => this.#readable(error))
     } catch (error) {
@@ -156,7 +155,7 @@ export class Query implements Disposable {
   async toFile(
     path: string,
     format: Format,
-    options: RunOptions & { readonly sheetName?: string } = {},
+    options: RunOptions & EncodeOptions = {},
   ): Promise<{ rows: number; bytes: number }> {
     const unfinished = `${path}.${randomUUID()}.part`
     await using stream = await this.bytes(format, options)

@@ -48,7 +48,7 @@ export async function exportBytes(
   options: StartOptions & EncodeOptions,
 ): Promise<ByteStream> {
   const { columns } = statement
-  const recipe: Recipe = { format, columns, options: { sheetName: options.sheetName } }
+  const recipe: Recipe = { format, columns, options: { sheetName: options.sheetName, odata: options.odata } }
   const encoder = await openEncoder(format, columns, recipe.options)
   const cursor = await around.source.start(statement, options)
   const id = nextExport++

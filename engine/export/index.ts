@@ -7,6 +7,7 @@ import type { Source, SourceOptions } from '../duckdb/source.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
+import type { EncodeOptions } from './formats/encoder.ts'
 import { shapeOf } from './formats/text/cells.ts'
 import { rowValues } from './row-values.ts'
 
@@ -57,11 +58,7 @@ export interface Executor {
   /**
    * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
    */
-  bytes(
-    statement: Statement,
-    format: Format,
-    options?: RunOptions & { sheetName?: string },
-  ): Promise<ByteStream>
+  bytes(statement: Statement, format: Format, options?: RunOptions & EncodeOptions): Promise<ByteStream>
   stats(): ExecutorStats
   /** Bytes that DuckDB has in use. */
   engineMemory(): Promise<number>

@@ -6,6 +6,8 @@ import { type CheckedOptions, checkOptions, type QueryOptions } from './options.
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */
 export interface Slice {
   readonly file: string
+  /** How many rows of the source come before the file's. */
+  readonly first: number
   readonly from?: number
   readonly to?: number
 }
@@ -119,6 +121,7 @@ export function versionSource(
         if (end > from && first < to) {
           slices.push({
             file: fileOf(part),
+            first,
             ...(from > first && { from: from - first }),
             ...(to < end && { to: to - first }),
           })

@@ -1,5 +1,6 @@
 import { quoteLiteral, type Statement, sqlType } from '../types/index.ts'
-import type { Plan, PlanColumn, Scan } from './plan.ts'
+import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
+import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** Position of a row in the order of upload, as DuckDB's Parquet reader gives it. */
 const ROW_POSITION = 'file_index, file_row_number'
@@ -60,33 +61,42 @@ function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): 
 }
 
 /** Whole files are read together; a file of which only a range is wanted is read by row number, which prunes. */
-function slicesSql(
-  slices: Extract<Scan, { kind: 'slices' }>['slices'],
-  source: readonly PlanColumn[],
-): string {
+function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): string {
   const whole = slices.every((slice) => slice.from === undefined && slice.to === undefined)
-  if (whole) return readParquet(slices.map((slice) => slice.file))
-  const groups: { files: string[]; where: string }[] = []
+  const numbered = source.some((column) => column.sql === ROW_NUMBER)
+  if (whole && !numbered) return readParquet(slices)
+  const groups: { slices: Slice[]; where: string }[] = []
   for (const slice of slices) {
     const where = [
       slice.from !== undefined && `file_row_number >= ${slice.from}`,
       slice.to !== undefined && `file_row_number < ${slice.to}`,
     ].filter(Boolean)
     const last = groups.at(-1)
-    if (where.length === 0 && last?.where === '') last.files.push(slice.file)
-    else groups.push({ files: [slice.file], where: where.length > 0 ? ` WHERE ${where.join(' AND ')}` : '' })
+    if (where.length === 0 && last?.where === '') last.slices.push(slice)
+    else groups.push({ slices: [slice], where: where.length > 0 ? ` WHERE ${where.join(' AND ')}` : '' })
   }
-  const names = source.map((column) => column.sql).join(', ')
-  return `(${groups.map((group) => `SELECT ${names} FROM ${readParquet(group.files)}${group.where}`).join(' UNION ALL ')})`
+  const names = uniqueNames(source)
+  const selects = groups.map((group) => {
+    const columns = names.map((sql) => (sql === ROW_NUMBER ? `${rowNumberOf(group.slices)} AS ${sql}` : sql))
+    // Read together, the files keep the numbers by which rows are put in order.
+    if (whole) columns.push(ROW_POSITION)
+    return `SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where}`
+  })
+  return `(${selects.join(' UNION ALL ')})`
 }
 
-function readParquet(files: readonly string[]): string {
-  return `read_parquet([${files.map(quoteLiteral).join(', ')}])`
+/** What columns are called in SQL; those that show the same share one name. */
+function uniqueNames(source: readonly PlanColumn[]): string[] {
+  return [...new Set(source.map((column) => column.sql))]
+}
+
+function readParquet(slices: readonly Slice[]): string {
+  return `read_parquet([${slices.map(({ file }) => quoteLiteral(file)).join(', ')}])`
 }
 
 function empty(source: readonly PlanColumn[]): string {
   const columns = source.map((column) => `NULL::${sqlType(column.type)} AS ${column.sql}`)
-  return `(SELECT ${[...columns, '0 AS file_index', '0 AS file_row_number'].join(', ')} WHERE false)`
+  return `(SELECT ${[...new Set(columns), '0 AS file_index', '0 AS file_row_number'].join(', ')} WHERE false)`
 }
 
 function inline(source: readonly PlanColumn[], parameter: number): string {

@@ -7,6 +7,21 @@ export type EncodedColumn = Pick<Column, 'name' | 'type'>
 export interface EncodeOptions {
   /** Name of the first sheet (xlsx). */
   readonly sheetName?: string
+  /** Writes JSON as OData has it (json). */
+  readonly odata?: ODataJson
+}
+
+/**
+ * Where OData's JSON differs from ours, beside `Z` behind every timestamp, base64url, and values of json columns as text
+ * (OData JSON Format 4.01, 7.1).
+ */
+export interface ODataJson {
+  /** Integers and decimals in quotes (`IEEE754Compatible`, 3.2). */
+  readonly ieee754: boolean
+  /** JSON text that stands before a column's member, by the column's name, as `"day@odata.type":"#Date",`. */
+  readonly before?: Readonly<Record<string, string>>
+  /** Columns of integers that are written as text with the number between these two, by name. */
+  readonly within?: Readonly<Record<string, readonly [before: string, after: string]>>
 }
 
 /**

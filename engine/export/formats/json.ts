@@ -1,5 +1,5 @@
 import type { Vector } from '../../duckdb/batch.ts'
-import type { EncodedColumn, Encoder } from './encoder.ts'
+import type { EncodedColumn, EncodeOptions, Encoder, ODataJson } from './encoder.ts'
 import {
   boundOf,
   hasControls,
@@ -9,6 +9,7 @@ import {
   shapeOf,
   textsOf,
   writeBase64,
+  writeBase64Url,
 } from './text/cells.ts'
 import { compileRows, fixed, of, write } from './text/compile.ts'
 import { embedJson } from './text/json-text.ts'
@@ -21,34 +22,49 @@ const BACKSLASH = 0x5c
  * An array of objects, one on each line. Numbers are exact: integers and decimals with all their digits, doubles in
  * their shortest form; `NaN`, `INF` and `-INF` are strings. Values of json columns are embedded.
  */
-export const json = (columns: readonly EncodedColumn[]): Encoder => ({
+export const json = (columns: readonly EncodedColumn[], { odata }: EncodeOptions): Encoder => ({
   begin: (out) => out.append(Buffer.from('[')),
-  batch: batchWriter(columns, `if (first + row > 0) { ${write(',\n')} }`, write('}')),
+  batch: batchWriter(
+    odata ? columns.map(odataColumn) : columns,
+    odata,
+    `if (first + row > 0) { ${write(',\n')} }`,
+    write('}'),
+  ),
   end: (_rows, out) => out.append(Buffer.from(']\n')),
 })
 
 /** An object on each line, written as in json, nothing around them. */
 export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
   begin() {},
-  batch: batchWriter(columns, '', write('}\n')),
+  batch: batchWriter(columns, undefined, '', write('}\n')),
   end() {},
 })
 
-function batchWriter(columns: readonly EncodedColumn[], before: string, after: string): Encoder['batch'] {
+function batchWriter(
+  columns: readonly EncodedColumn[],
+  odata: ODataJson | undefined,
+  before: string,
+  after: string,
+): Encoder['batch'] {
   const shape = shapeOf(columns.map((column) => column.type))
-  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+  const keys = columns.map(({ name }, index) => {
+    const more = odata?.before?.[name] ?? ''
+    return `${index === 0 ? '{' : ','}${more}${JSON.stringify(name)}:`
+  })
+  const within = columns.map(({ name }) => odata?.within?.[name])
   const writeRows = compileRows({
     before,
     cells: columns.map((_, column) => ({
       before: write(keys[column]!),
-      value: cellCode(shape, column),
+      value: odata ? odataCode(shape, column, odata, within[column]) : cellCode(shape, column),
       missing: write('null'),
     })),
     after,
-    helpers: { number, embedJson, plainText, escaped, writeBase64 },
+    helpers: { number, embedJson, plainText, escaped, writeBase64, writeBase64Url },
   })
   // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
-  const around = Math.max(...keys.map((key) => Buffer.byteLength(key))) + 12
+  const texts = within.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))
+  const around = Math.max(...keys.map((key, column) => Buffer.byteLength(key) + texts[column]!)) + 12
   return (batch, first, out) => {
     const factors = Uint8Array.from(batch.vectors, (vector, column) =>
       growth(vector, batch.rows, shape.kinds[column]!),
@@ -58,23 +74,41 @@ function batchWriter(columns: readonly EncodedColumn[], before: string, after: s
   }
 }
 
-function cellCode({ kinds, scales }: Shape, column: number): string {
+function cellCode({ kinds, scales }: Shape, column: number, base64 = 'writeBase64'): string {
   const kind = kinds[column]!
   if (kind === KIND.double) return `at = number(bytes, view, at, ${of('doubles', column)}[row])`
   if (kind < KIND.date) return fixed(kind, column, scales[column]!)
-  const quoted = (code: string): string => `bytes[at++] = ${QUOTE}; ${code}; bytes[at++] = ${QUOTE}`
   if (kind < KIND.uuid) return quoted(fixed(kind, column, scales[column]!))
   const offsets = of('offsets', column)
   const ends = `${offsets}[row], ${offsets}[row + 1]`
   const data = of('data', column)
   if (kind === KIND.json) return `at = embedJson(bytes, at, ${data}, ${ends})`
-  if (kind === KIND.binary) return quoted(`at = writeBase64(bytes, at, ${data}, ${ends})`)
+  if (kind === KIND.binary) return quoted(`at = ${base64}(bytes, at, ${data}, ${ends})`)
   const plain = `plainText(view, at, ${of('text', column)}, ${ends})`
   if (kind === KIND.uuid) return quoted(`at = ${plain}`)
   return quoted(`at = ${of('mark', column)} === 1 ? ${plain} : escaped(bytes, at, ${data}, ${ends})`)
 }
 
-/** A double, in quotes where it has no digits. */
+const quoted = (code: string): string => `bytes[at++] = ${QUOTE}; ${code}; bytes[at++] = ${QUOTE}`
+
+/** OData knows no timestamp without a zone, and clients that know no `Edm.Untyped` take JSON as text. */
+function odataColumn({ name, type }: EncodedColumn): EncodedColumn {
+  return { name, type: type === 'timestamp' ? 'timestamptz' : type === 'json' ? 'string' : type }
+}
+
+function odataCode(
+  shape: Shape,
+  column: number,
+  { ieee754 }: ODataJson,
+  within: readonly [string, string] | undefined,
+): string {
+  const kind = shape.kinds[column]!
+  const code = cellCode(shape, column, 'writeBase64Url')
+  if (within)
+    return `${write(JSON.stringify(within[0]).slice(0, -1))} ${code}; ${write(JSON.stringify(within[1]).slice(1))}`
+  return ieee754 && (kind === KIND.integer || kind === KIND.decimal) ? quoted(code) : code
+}
+
 function number(bytes: Uint8Array, view: DataView, at: number, value: number): number {
   if (Number.isFinite(value)) return double(view, at, value)
   bytes[at] = QUOTE

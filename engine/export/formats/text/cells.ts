@@ -126,24 +126,28 @@ export function plainText(view: DataView, at: number, from: DataView, start: num
   return stop
 }
 
-const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+type Base64Writer = (target: Uint8Array, at: number, bytes: Uint8Array, start: number, end: number) => number
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /** Base64 with padding (RFC 4648, section 4). */
-export function writeBase64(
-  target: Uint8Array,
-  at: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): number {
-  for (let i = start; i < end; i += 3) {
-    const left = end - i
-    const group = (bytes[i]! << 16) | (left > 1 ? bytes[i + 1]! << 8 : 0) | (left > 2 ? bytes[i + 2]! : 0)
-    target[at] = BASE64[group >> 18]!
-    target[at + 1] = BASE64[(group >> 12) & 63]!
-    target[at + 2] = left > 1 ? BASE64[(group >> 6) & 63]! : 0x3d
-    target[at + 3] = left > 2 ? BASE64[group & 63]! : 0x3d
-    at += 4
+export const writeBase64 = base64Writer(`${LETTERS}+/`)
+
+/** Base64 for URLs, with padding (RFC 4648, section 5). */
+export const writeBase64Url = base64Writer(`${LETTERS}-_`)
+
+function base64Writer(digits: string): Base64Writer {
+  const alphabet = Buffer.from(digits)
+  return (target, at, bytes, start, end) => {
+    for (let i = start; i < end; i += 3) {
+      const left = end - i
+      const group = (bytes[i]! << 16) | (left > 1 ? bytes[i + 1]! << 8 : 0) | (left > 2 ? bytes[i + 2]! : 0)
+      target[at] = alphabet[group >> 18]!
+      target[at + 1] = alphabet[(group >> 12) & 63]!
+      target[at + 2] = left > 1 ? alphabet[(group >> 6) & 63]! : 0x3d
+      target[at + 3] = left > 2 ? alphabet[group & 63]! : 0x3d
+      at += 4
+    }
+    return at
   }
-  return at
 }

@@ -1,0 +1,89 @@
+import type { Counts } from './counts.ts'
+import { EngineError } from './errors.ts'
+import type { Executor } from './export/index.ts'
+import type { QueryOptions } from './plan/options.ts'
+import { type PlanSource, versionSource } from './plan/plan.ts'
+import { type View, viewed } from './plan/view.ts'
+import { Query } from './query.ts'
+import type { Lease } from './store/leases.ts'
+import type { Store } from './store/store.ts'
+import type { Column } from './types/index.ts'
+
+interface SnapshotPlace {
+  readonly store: Store
+  readonly counts: Counts
+  readonly executor: () => Promise<Executor>
+}
+
+/**
+ * A dataset as it was at one moment. Whatever is written later, it answers from the same rows, until it and the queries
+ * made of it are disposed.
+ */
+export class Snapshot implements Disposable {
+  readonly #place: SnapshotPlace
+  readonly #datasetId: number
+  readonly #lease: Lease
+  readonly #source: PlanSource
+  /** The snapshot itself, and its queries. */
+  #users = 0
+  readonly #release = this.#enter()
+  #disposed = false
+
+  /** Use `dataset.snapshot()`. It takes the lease over. */
+  constructor(datasetId: number, lease: Lease, place: SnapshotPlace) {
+    this.#datasetId = datasetId
+    this.#lease = lease
+    this.#place = place
+    this.#source = versionSource(lease.version, (part) => place.store.partFile(part))
+  }
+
+  /** The dataset's version, as in its record. */
+  get version(): number {
+    return this.#lease.version.number
+  }
+
+  get columns(): readonly Column[] {
+    return this.#lease.version.columns
+  }
+
+  get rowCount(): number {
+    return this.#lease.version.rows
+  }
+
+  /**
+   * @param view other names for the columns, and columns that number the rows
+   * @throws EngineError what is wrong with the options; see `Query`. `cancelled` after it was disposed
+   */
+  query(options: QueryOptions = {}, view?: View): Query {
+    if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
+    const release = this.#enter()
+    const { counts, executor } = this.#place
+    return new Query(
+      {
+        source: view ? viewed(this.#source, view) : this.#source,
+        identity: `${this.#datasetId}.${this.version}`,
+        executor,
+        counts,
+        release,
+      },
+      options,
+    )
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true
+    this.#release()
+  }
+
+  /** Counts one more user. What it gives ends that, once. */
+  #enter(): () => void {
+    this.#users += 1
+    let inside = true
+    return () => {
+      if (!inside) return
+      inside = false
+      this.#users -= 1
+      if (this.#users === 0) this.#lease.release()
+    }
+  }
+}
