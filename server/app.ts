@@ -21,6 +21,7 @@ import { memberRoutes } from './routes/members.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
+import type { Routes } from './routes/routes.ts'
 import { serviceRoutes } from './routes/service.ts'
 import type { Services } from './services.ts'
 
@@ -78,14 +79,15 @@ export function parquetry(services: Services): FastifyPluginAsync {
       }
     })
 
-    repositoryRoutes(app, services)
-    memberRoutes(app, services)
-    datasetRoutes(app, services)
-    dataRoutes(app, services)
-    providerRoutes(app, services)
-    userKeyRoutes(app, services)
-    accountRoutes(app, services)
-    serviceRoutes(app, services, document)
+    const routes: Routes = app.withTypeProvider()
+    repositoryRoutes(routes, services)
+    memberRoutes(routes, services)
+    datasetRoutes(routes, services)
+    dataRoutes(routes, services)
+    providerRoutes(routes, services)
+    userKeyRoutes(routes, services)
+    accountRoutes(routes, services)
+    serviceRoutes(routes, services, document)
     if (services.console) serveConsole(app, services.console)
   }
 }

@@ -15,8 +15,8 @@ export interface QuerySchema {
 }
 
 /** The schema of a query string with these parameters and no others. */
-export function parameters(properties: QuerySchema['properties']): QuerySchema {
-  return { type: 'object', additionalProperties: false, properties }
+export function parameters<const Properties extends QuerySchema['properties']>(properties: Properties) {
+  return { type: 'object', additionalProperties: false, properties } as const
 }
 
 /** Authenticates, so it may stand on every path. */

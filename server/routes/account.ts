@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify'
 import { json, LOCATION } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import { ACCOUNT, API_KEY, accountRecord, EXAMPLES } from './records.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Account']
 
-export function accountRoutes(app: FastifyInstance, services: Services): void {
+export function accountRoutes(app: Routes, services: Services): void {
   const { accounts, access, plans, usage } = services
 
   app.get('/account', {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS } from '../../engine/index.ts'
 import { parameters } from '../http/query.ts'
 import { errors, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
@@ -8,8 +8,9 @@ import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
-import { queryOptions, type RowQuery, rowParameters } from './query-options.ts'
+import { queryOptions, rowParameters } from './query-options.ts'
 import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Data']
 
@@ -97,24 +98,11 @@ const UPLOADED = {
   ...errors(402, 403, 404, 408, 409, 413, 415, 429, 504),
 }
 
-export function dataRoutes(app: FastifyInstance, services: Services): void {
+export function dataRoutes(app: Routes, services: Services): void {
   const { exports, uploads } = services
 
-  const download = async (request: FastifyRequest<{ Querystring: RowQuery }>, reply: FastifyReply) => {
-    const { dataset, record } = datasetFor(request, services, 'Read')
-    const options = queryOptions(request.query)
-    const query = dataset.query(options)
-    request.trace.stage('plan')
-    return exports.send(request, reply, {
-      query,
-      window: options,
-      format: request.query.$format ?? 'csv',
-      name: record.name,
-      meteredRows: record.rowCount,
-    })
-  }
   // HEAD beside GET, because Fastify's own would run the whole download and throw it away.
-  app.route<{ Querystring: RowQuery }>({
+  app.route({
     method: ['GET', 'HEAD'],
     url: '/datasets/:id/data',
     schema: {
@@ -135,7 +123,19 @@ export function dataRoutes(app: FastifyInstance, services: Services): void {
         ...errors(402, 403, 404, 504),
       },
     },
-    handler: download,
+    handler: async (request, reply) => {
+      const { dataset, record } = datasetFor(request, services, 'Read')
+      const options = queryOptions(request.query)
+      const query = dataset.query(options)
+      request.trace.stage('plan')
+      return exports.send(request, reply, {
+        query,
+        window: options,
+        format: request.query.$format ?? 'csv',
+        name: record.name,
+        meteredRows: record.rowCount,
+      })
+    },
   })
 
   const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,16 +1,17 @@
-import type { FastifyInstance } from 'fastify'
+import type { FromSchema } from 'json-schema-to-ts'
 import type { DeclaredColumn } from '../../engine/index.ts'
 import { empty, errors, json, LOCATION, listOf } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import { datasetFor } from './dataset-for.ts'
 import { COLUMN, DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']
 
-const NAME = { type: 'string', minLength: 1, maxLength: 255, examples: ['seattle'] }
-const DESCRIPTION = { type: 'string', maxLength: 10_000 }
+const NAME = { type: 'string', minLength: 1, maxLength: 255, examples: ['seattle'] } as const
+const DESCRIPTION = { type: 'string', maxLength: 10_000 } as const
 
-export function datasetRoutes(app: FastifyInstance, services: Services): void {
+export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, lifecycle } = services
 
   app.get('/datasets', {
@@ -26,9 +27,7 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     },
   })
 
-  app.post<{
-    Body: { name: string; repositoryId: number; description?: string; columns?: DeclaredColumn[] }
-  }>('/datasets', {
+  app.post('/datasets', {
     schema: {
       operationId: 'createDataset',
       summary: 'Create a dataset without rows',
@@ -54,7 +53,7 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     },
     handler: async ({ account, body }, reply) => {
       access.require(body.repositoryId, account, 'Write')
-      const dataset = engine.createDataset(body)
+      const dataset = engine.createDataset({ ...body, columns: declared(body.columns ?? []) })
       return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
     },
   })
@@ -69,7 +68,7 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     handler: async (request) => datasetFor(request, services, 'Read').record,
   })
 
-  app.put<{ Body: { name?: string; description?: string } }>('/datasets/:id', {
+  app.put('/datasets/:id', {
     schema: {
       operationId: 'updateDataset',
       summary: 'Change the name or the description of a dataset',
@@ -119,7 +118,7 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     handler: async (request) => datasetFor(request, services, 'Read').record.columns,
   })
 
-  app.put<{ Body: DeclaredColumn[] | { columns: DeclaredColumn[] } }>('/datasets/:id/columns', {
+  app.put('/datasets/:id/columns', {
     schema: {
       operationId: 'declareColumns',
       summary: 'Declare the columns of a dataset',
@@ -146,7 +145,7 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
     handler: async (request) => {
       const { dataset } = datasetFor(request, services, 'Write')
       const { body } = request
-      const columns = 'columns' in body ? body.columns : body
+      const columns = declared('columns' in body ? body.columns : body)
       // Rows may have to be rewritten, for which a server that is being stopped has no time.
       const stopping = new AbortController()
       lifecycle.track(stopping)
@@ -159,4 +158,11 @@ export function datasetRoutes(app: FastifyInstance, services: Services): void {
       }
     },
   })
+}
+
+/** Columns as the engine takes them, which knows the names of types and refuses all others. */
+function declared(
+  columns: readonly FromSchema<typeof DECLARED_COLUMNS>[number][],
+): readonly DeclaredColumn[] {
+  return columns as readonly DeclaredColumn[]
 }

@@ -1,15 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Permission } from '../accounts/access.ts'
+import type { FastifyRequest } from 'fastify'
 import { ServerError } from '../http/errors.ts'
 import { empty, errors, json, listOf } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import { pathId, pathParameter } from './ids.ts'
 import { EXAMPLES, MEMBER } from './records.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Members']
 
 /** Members are seen by those who are, and changed by the owner; a member may leave. */
-export function memberRoutes(app: FastifyInstance, services: Services): void {
+export function memberRoutes(app: Routes, services: Services): void {
   const { access, accounts } = services
 
   const membersFor = (request: FastifyRequest) => {
@@ -55,7 +55,7 @@ export function memberRoutes(app: FastifyInstance, services: Services): void {
     },
   })
 
-  app.put<{ Body: { permission: Permission } }>('/repositories/:id/members/:account', {
+  app.put('/repositories/:id/members/:account', {
     schema: {
       operationId: 'setMember',
       summary: 'Make an account a member of a repository, or change what it may do',

@@ -2,7 +2,7 @@ import { FORMATS, type Format, type QueryOptions } from '../../engine/index.ts'
 import type { ParameterSchema } from '../http/query.ts'
 
 /** The parameters that every table of rows takes. OData's rules for names: `$` may be left out, case does not matter. */
-export function rowParameters(defaultFormat: Format): Readonly<Record<string, ParameterSchema>> {
+export function rowParameters<const Default extends Format>(defaultFormat: Default) {
   return {
     $format: {
       type: 'string',
@@ -41,13 +41,12 @@ export function rowParameters(defaultFormat: Format): Readonly<Record<string, Pa
       examples: [5],
     },
     $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.', examples: [10] },
-  }
+  } as const satisfies Readonly<Record<string, ParameterSchema>>
 }
 
-/** What `rowParameters` describes, read. */
-export interface RowQuery {
-  readonly $format?: Format
-  readonly $filter?: string
+/** What `rowParameters` describes, without the format. */
+interface RowQuery {
+  readonly $filter?: string | undefined
   readonly $select?: string
   readonly $orderby?: string
   readonly $top?: number

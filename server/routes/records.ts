@@ -20,13 +20,13 @@ const id: JsonSchema = { type: 'integer', minimum: 1, description: 'Never used a
 const time: JsonSchema = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' }
 const natural: JsonSchema = { type: 'integer', minimum: 0 }
 
-const COLUMN_TYPE: JsonSchema = {
+const COLUMN_TYPE = {
   type: 'string',
   pattern:
     '^(boolean|integer|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|date|time|timestamp|timestamptz|uuid|binary|json)$',
   description:
     'boolean, integer, double, decimal(p,s), string, date, time, timestamp, timestamptz, uuid, binary or json.',
-}
+} as const satisfies JsonSchema
 
 export const COLUMN = record('A column of a dataset.', {
   name: { type: 'string', description: 'Case-sensitive; may hold any character.' },
@@ -36,7 +36,7 @@ export const COLUMN = record('A column of a dataset.', {
 })
 
 /** Checked in the engine, which knows the types and says what is wrong with which column. */
-export const DECLARED_COLUMNS: JsonSchema = {
+export const DECLARED_COLUMNS = {
   type: 'array',
   items: {
     type: 'object',
@@ -44,12 +44,12 @@ export const DECLARED_COLUMNS: JsonSchema = {
     additionalProperties: false,
     properties: {
       name: { type: 'string' },
-      type: { type: 'string', description: COLUMN_TYPE['description'] },
+      type: { type: 'string', description: COLUMN_TYPE.description },
       nullable: { type: 'boolean', description: 'true where it is not said.' },
       description: { type: 'string' },
     },
   },
-}
+} as const satisfies JsonSchema
 
 export const REPOSITORY = record('A repository of datasets.', {
   id,

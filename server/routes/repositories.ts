@@ -1,25 +1,20 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import { empty, errors, json, LOCATION, listOf } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import { pathId } from './ids.ts'
 import { EXAMPLES, REPOSITORY, repositoryRecord } from './records.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']
-
-interface Fields {
-  readonly name?: string
-  readonly description?: string
-  readonly private?: boolean
-}
 
 const FIELDS = {
   name: { type: 'string', minLength: 1, maxLength: 255, examples: ['weather'] },
   description: { type: 'string', maxLength: 10_000 },
   private: { type: 'boolean', description: 'Whether only its owner and its members may read it.' },
-}
+} as const
 
-export function repositoryRoutes(app: FastifyInstance, services: Services): void {
+export function repositoryRoutes(app: Routes, services: Services): void {
   const { engine, access, accounts, plans } = services
   const record = (id: number, seen: RepositoryAccess) => repositoryRecord(engine.repository(id), seen)
 
@@ -39,7 +34,7 @@ export function repositoryRoutes(app: FastifyInstance, services: Services): void
     },
   })
 
-  app.post<{ Body: Fields & { name: string } }>('/repositories', {
+  app.post('/repositories', {
     schema: {
       operationId: 'createRepository',
       summary: 'Create a repository, a new one with each call',
@@ -84,7 +79,7 @@ export function repositoryRoutes(app: FastifyInstance, services: Services): void
     },
   })
 
-  app.put<{ Body: Fields }>('/repositories/:id', {
+  app.put('/repositories/:id', {
     schema: {
       operationId: 'updateRepository',
       summary: 'Change the name, the description or the privacy of a repository',

@@ -1,10 +1,10 @@
-import type { FastifyInstance } from 'fastify'
 import { ServerError } from '../http/errors.ts'
 import { errors, json } from '../openapi/describe.ts'
 import type { Document } from '../openapi/document.ts'
 import { documentPage, PAGE_POLICY } from '../openapi/page.ts'
 import type { Services } from '../services.ts'
 import { stopping } from '../transfers/gate.ts'
+import type { Routes } from './routes.ts'
 
 const tags = ['Service']
 
@@ -16,7 +16,7 @@ const STATE = {
 }
 
 /** Health, metrics and documentation. */
-export function serviceRoutes(app: FastifyInstance, services: Services, document: Document): void {
+export function serviceRoutes(app: Routes, services: Services, document: Document): void {
   const { engine, metrics, lifecycle } = services
 
   // Who opens the address in a browser is shown where to go, not asked for a password.

@@ -3,14 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ByteStream, Format, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
-import type { Config } from '../config/config.ts'
-import type { Metrics, Outcome } from '../metrics/metrics.ts'
+import type { Outcome } from '../metrics/metrics.ts'
 import { bodyStream } from './compress.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
-import type { Lifecycle } from './lifecycle.ts'
 import { attachment, type Coding, chooseCoding, matchesTag } from './negotiate.ts'
 import { Transfer } from './transfer.ts'
+import type { TransferParts } from './uploads.ts'
 
 /** What is to be downloaded. The query is disposed when the download is over. */
 export interface Download {
@@ -26,12 +25,10 @@ export interface Download {
   readonly around?: readonly [before: string, after: string]
 }
 
-interface Services {
-  readonly config: Config
+/** What downloads work with. */
+interface ExportParts extends TransferParts {
   readonly usage: Usage
   readonly plans: Plans
-  readonly lifecycle: Lifecycle
-  readonly metrics: Metrics
 }
 
 /**
@@ -40,19 +37,19 @@ interface Services {
  */
 export class Exports {
   readonly gate: Gate
-  readonly #services: Services
+  readonly #parts: ExportParts
   /** Part of each entity tag, since another release may write the same rows as other bytes. */
   readonly #release: string
 
-  constructor(services: Services, release: string) {
-    const { exports, exportsPerAccount, queue } = services.config.limits
-    this.#services = services
+  constructor(parts: ExportParts, release: string) {
+    const { exports, exportsPerAccount, queue } = parts.config.limits
+    this.#parts = parts
     this.#release = release
     this.gate = new Gate('downloads', {
       places: exports,
       placesPerAccount: exportsPerAccount,
       queue,
-      wait: services.config.timeouts.queue,
+      wait: parts.config.timeouts.queue,
     })
   }
 
@@ -71,7 +68,7 @@ export class Exports {
       query[Symbol.dispose]()
       return reply.code(304).send()
     }
-    const { lifecycle, config } = this.#services
+    const { lifecycle, config } = this.#parts
     const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
     transfer.onClose(() => query[Symbol.dispose]())
     try {
@@ -130,21 +127,21 @@ export class Exports {
   }
 
   /** Whether the plan may not allow as many rows as could come out. */
-  #mayExceed({ account }: FastifyRequest, { query, window, meteredRows }: Download): boolean {
+  #mayExceed({ account }: FastifyRequest, { query, meteredRows }: Download): boolean {
     if (meteredRows === undefined) return false
-    const limit = this.#services.plans.limits(account.plan).exportedRows
-    const most = windowRows(window, query.knownRowCount ?? meteredRows)
-    return most > this.#services.usage.remaining(account.id, limit)
+    const limit = this.#parts.plans.limits(account.plan).exportedRows
+    const most = query.resultRows(query.knownRowCount ?? meteredRows)
+    return most > this.#parts.usage.remaining(account.id, limit)
   }
 
   #reserve(
     { account }: FastifyRequest,
-    { window, meteredRows }: Download,
+    { query, meteredRows }: Download,
     count: number | undefined,
   ): Reservation | undefined {
     if (meteredRows === undefined) return undefined
-    const limit = this.#services.plans.limits(account.plan).exportedRows
-    return this.#services.usage.reserve(account, limit, windowRows(window, count ?? meteredRows))
+    const limit = this.#parts.plans.limits(account.plan).exportedRows
+    return this.#parts.usage.reserve(account, limit, query.resultRows(count ?? meteredRows))
   }
 
   /** The stream as Fastify sends it, watched until its end. */
@@ -155,7 +152,7 @@ export class Exports {
   ): Readable {
     const { format, stream, transfer } = sending
     const { trace } = request
-    const { metrics } = this.#services
+    const { metrics } = this.#parts
     const body = bodyStream(between(stream, sending.around), sending.coding)
     let failed = false
     const { raw } = reply
@@ -213,10 +210,4 @@ async function* between(rows: ByteStream, around: Download['around']): AsyncGene
   if (around) yield Buffer.from(around[0])
   yield* rows
   if (around) yield Buffer.from(around[1])
-}
-
-/** Rows that a window lets through of so many. */
-function windowRows({ top, last, skip = 0 }: Download['window'], rows: number): number {
-  if (last !== undefined) return Math.min(last, rows)
-  return Math.min(Math.max(rows - skip, 0), top ?? rows)
 }

@@ -12,19 +12,14 @@ import { checkDeclaredLength, peek, uploadType } from './upload-body.ts'
 
 export type WriteMode = 'replace' | 'append'
 
-/** Rows that a JSON body asks us to fetch, instead of bringing them. */
-export interface SeriesWanted {
-  readonly provider: string
-  readonly series: readonly string[]
-}
-
-/** Gives rows in place of the body's own. */
+/** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
 
 /** A body of JSON that asks for series is short; of a longer one this much is looked at. */
 const PEEK_BYTES = 64 * 1024
 
-interface Services {
+/** What downloads and uploads both work with. */
+export interface TransferParts {
   readonly config: Config
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
@@ -33,16 +28,16 @@ interface Services {
 /** Takes the rows of uploads in, as many at once as the limits allow, from clients that keep sending. */
 export class Uploads {
   readonly gate: Gate
-  readonly #services: Services
+  readonly #parts: TransferParts
 
-  constructor(services: Services) {
-    const { uploads, uploadsPerAccount, queue } = services.config.limits
-    this.#services = services
+  constructor(parts: TransferParts) {
+    const { uploads, uploadsPerAccount, queue } = parts.config.limits
+    this.#parts = parts
     this.gate = new Gate('uploads', {
       places: uploads,
       placesPerAccount: uploadsPerAccount,
       queue,
-      wait: services.config.timeouts.queue,
+      wait: parts.config.timeouts.queue,
     })
   }
 
@@ -54,7 +49,7 @@ export class Uploads {
     mode: WriteMode,
     fetchSeries: FetchSeries,
   ): Promise<DatasetRecord> {
-    const { config, lifecycle, metrics } = this.#services
+    const { config, lifecycle, metrics } = this.#parts
     checkDeclaredLength(request, config.limits.uploadBytes)
     const type = uploadType(request)
     const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
@@ -88,7 +83,7 @@ export class Uploads {
     count: (bytes: number) => void,
   ): AsyncIterable<Uint8Array> {
     const { raw } = request
-    const limit = this.#services.config.timeouts.stall
+    const limit = this.#parts.config.timeouts.stall
     // A stream of its own can be ended without ending the connection, on which the error is still to be told.
     const body = addAbortSignal(transfer.signal, new PassThrough())
     raw.once('error', (error) => body.destroy(error))

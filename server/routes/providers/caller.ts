@@ -1,16 +1,7 @@
-import type { Caller, Connectors, ProviderInfo, UserKey } from '../../../connectors/index.ts'
+import type { Caller, ProviderInfo, UserKey } from '../../../connectors/index.ts'
 import type { Account } from '../../accounts/accounts.ts'
-import type { Plans } from '../../accounts/plans.ts'
-import type { UserKeys } from '../../accounts/user-keys.ts'
-import type { Config } from '../../config/config.ts'
 import { ServerError } from '../../http/errors.ts'
-
-interface Services {
-  readonly config: Config
-  readonly connectors: Connectors
-  readonly plans: Plans
-  readonly userKeys: UserKeys
-}
+import type { Services } from '../../services.ts'
 
 /** A provider as one account sees it: `tier` and `limit` depend on whose key is used. */
 export function providerRecord(services: Services, account: Account, info: ProviderInfo) {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Provenance, Series } from '../../../connectors/index.ts'
 import type { Column } from '../../../engine/index.ts'
 import { parameters } from '../../http/query.ts'
@@ -7,21 +7,15 @@ import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { queryOptions, type RowQuery, rowParameters } from '../query-options.ts'
+import { queryOptions, rowParameters } from '../query-options.ts'
 import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.ts'
+import type { Routes } from '../routes.ts'
 import { callerOf, providerRecord } from './caller.ts'
 
 const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
 
-interface Browse {
-  readonly path?: string
-  readonly series?: boolean
-  readonly limit?: number
-  readonly offset?: number
-}
-
-export function providerRoutes(app: FastifyInstance, services: Services): void {
+export function providerRoutes(app: Routes, services: Services): void {
   const { connectors, config, engine, exports, lifecycle } = services
 
   /** Ends when the client leaves. */
@@ -49,7 +43,7 @@ export function providerRoutes(app: FastifyInstance, services: Services): void {
       providerRecord(services, request.account, connectors.get(pathParameter(request, 'slug'))),
   })
 
-  app.get<{ Querystring: Browse }>('/providers/:slug/browse', {
+  app.get('/providers/:slug/browse', {
     schema: {
       operationId: 'browseProvider',
       summary: 'List the categories of a provider under a path, or the series there',
@@ -87,7 +81,7 @@ export function providerRoutes(app: FastifyInstance, services: Services): void {
     },
   })
 
-  app.route<{ Querystring: RowQuery & { start?: string; end?: string } }>({
+  app.route({
     method: ['GET', 'HEAD'],
     url: '/providers/:slug/series/*',
     schema: {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import { empty, errors, json, listOf } from '../../openapi/describe.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../ids.ts'
 import { EXAMPLES, USER_KEY } from '../records.ts'
+import type { Routes } from '../routes.ts'
 
 const tags = ['User keys']
 
@@ -14,7 +14,7 @@ const tags = ['User keys']
  */
 const SHORTEST_CHANGE = 50
 
-export function userKeyRoutes(app: FastifyInstance, services: Services): void {
+export function userKeyRoutes(app: Routes, services: Services): void {
   const { config, connectors, lifecycle, userKeys } = services
 
   app.get('/user-keys', {
@@ -29,7 +29,7 @@ export function userKeyRoutes(app: FastifyInstance, services: Services): void {
     handler: async ({ account }) => userKeys.list(account),
   })
 
-  app.put<{ Body: { key: string } }>('/user-keys/:slug', {
+  app.put('/user-keys/:slug', {
     schema: {
       operationId: 'saveUserKey',
       summary: 'Save a key of your own for a provider',
