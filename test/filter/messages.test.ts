@@ -170,7 +170,7 @@ describe('messages', () => {
     ['Price div 0 eq 1', "At position 7: 'div' divides by zero."],
     [
       "matchesPattern(Name, '(?=a)')",
-      'At position 22: the pattern of matchesPattern() has a lookahead, which is not supported, at its character 3.',
+      'At position 22: the pattern of matchesPattern() has a lookahead, which is not supported, at its character 1.',
     ],
     [
       'year(2024-01-01T00:00:00+02:00) eq 2023',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { translatePattern } from '../../engine/filter/sql/pattern.ts'
+import { type PatternFlags, translatePattern } from '../../engine/filter/sql/pattern.ts'
 import { Random } from './support/random.ts'
 import { Table } from './support/table.ts'
 
@@ -49,18 +49,34 @@ const TEXTS = [
     '\b',
     '\u0001',
   ],
-  ...['é', 'e\u0301', 'ß', 'Σ', 'я', '日本', '🎉', 'a🎉b', '\u{10ffff}', 'a b', 'x-y', 'foo.bar', 'A1b2'],
+  ...[
+    'é',
+    'e\u0301',
+    'ß',
+    'Σ',
+    'я',
+    '日本',
+    '🎉',
+    'a🎉b',
+    '\u{17f}',
+    '\u{212a}',
+    '\u{10ffff}',
+    'a b',
+    'x-y',
+    'foo.bar',
+    'A1b2',
+  ],
 ]
 
 /** Which of the texts DuckDB matches with a translated pattern. */
-async function matches(pattern: string): Promise<string[]> {
+async function matches(pattern: string, flags?: PatternFlags): Promise<string[]> {
   const rows = TEXTS.map((_, index) => `(${index}, $${index + 2})`).join(', ')
   const sql = `SELECT n FROM (VALUES ${rows}) AS t(n, v) WHERE regexp_matches(v, $1) ORDER BY n`
-  return (await table.query(sql, [translatePattern(pattern), ...TEXTS])).map((n) => TEXTS[Number(n)]!)
+  return (await table.query(sql, [translatePattern(pattern, flags), ...TEXTS])).map((n) => TEXTS[Number(n)]!)
 }
 
-function expected(pattern: string): string[] {
-  const regex = new RegExp(pattern, 'u')
+function expected(pattern: string, flags = ''): string[] {
+  const regex = new RegExp(pattern, `u${flags}`)
   return TEXTS.filter((text) => regex.test(text))
 }
 
@@ -164,12 +180,43 @@ describe('a pattern matches what it matches in ECMAScript', () => {
     expect(await matches(pattern)).toEqual(expected(pattern))
   })
 
+  test.each([
+    '\\-',
+    'x\\-y',
+    '[\\-a]',
+    'a\\ b',
+    '\\_',
+    '\\\\-',
+  ])('a needless escape stands for its character: %s', async (pattern) => {
+    const regex = new RegExp(pattern)
+    expect(await matches(pattern)).toEqual(TEXTS.filter((text) => regex.test(text)))
+  })
+
   test('random patterns', async () => {
     const random = new Random(20_241_103)
     for (let index = 0; index < 1_500; index++) {
       const pattern = randomPattern(random, 3)
       expect({ pattern, texts: await matches(pattern) }).toEqual({ pattern, texts: expected(pattern) })
     }
+  })
+})
+
+describe('flags mean what they mean in ECMAScript', () => {
+  test.each([
+    ...['a', 'A', '[a-c]', '[^a]', 'ß', 'σ', 'Я', 'É', '\\w', '\\W', '[\\W]', '\\p{Lu}', '[^\\p{Lu}]'],
+    ...['k', 's', '\\D', '\\S', 'A|1', '^AB', 'a.b', '[^]'],
+  ])('%s without regard to case', async (pattern) => {
+    expect(await matches(pattern, { ignoreCase: true, dotAll: false })).toEqual(expected(pattern, 'i'))
+  })
+
+  test('s lets a point match line ends', async () => {
+    expect(await matches('a.b', { ignoreCase: false, dotAll: true })).toEqual(expected('a.b', 's'))
+  })
+
+  test('what RE2 folds otherwise is refused', () => {
+    expect(() => translatePattern('\\P{Lu}', { ignoreCase: true, dotAll: false })).toThrow(
+      'without regard to case',
+    )
   })
 })
 
@@ -231,45 +278,44 @@ function quantifier(random: Random): string {
 
 describe('what is no pattern, or none that is matched in linear time, is refused', () => {
   test.each([
-    ['(?=a)', 'has a lookahead, which is not supported, at its character 3.'],
-    ['a(?!b)', 'has a lookahead, which is not supported, at its character 4.'],
-    ['(?<=a)b', 'has a lookbehind, which is not supported, at its character 4.'],
-    ['(?<!a)b', 'has a lookbehind, which is not supported, at its character 4.'],
+    ['(?=a)', 'has a lookahead, which is not supported, at its character 1.'],
+    ['a(?!b)', 'has a lookahead, which is not supported, at its character 2.'],
+    ['(?<=a)b', 'has a lookbehind, which is not supported, at its character 1.'],
+    ['🎉(?<!a)b', 'has a lookbehind, which is not supported, at its character 2.'],
     ['(a)\\1', 'has a backreference, which is not supported, at its character 4.'],
     ['(?<x>a)\\k<x>', 'has a backreference, which is not supported, at its character 8.'],
+    ['(?i)a', "is not valid at its character 2: Invalid group. Flags stand in a third argument, as 'i'."],
+    ['(?i:a)', 'has modifiers of flags, which is not supported, at its character 1.'],
+    ['(?P<x>a)', 'is not valid at its character 2: Invalid group.'],
+    ['(?<1>a)', 'is not valid at its character 4: Invalid capture group name.'],
+    ['(a', 'is not valid at its character 3: Unterminated group.'],
+    ['a)', "is not valid at its character 2: Unmatched ')'."],
+    ['[a', 'is not valid at its character 3: Unterminated character class.'],
+    ['[b-a]', 'is not valid at its character 5: Range out of order in character class.'],
+    ['[a-\\d]', 'is not valid at its character 6: Invalid character class.'],
+    ['*a', 'is not valid at its character 2: Nothing to repeat.'],
+    ['a|+', 'is not valid at its character 4: Nothing to repeat.'],
+    ['{2}', 'is not valid at its character 4: Nothing to repeat.'],
+    ['a**', 'is not valid at its character 4: Nothing to repeat.'],
+    ['a{2}{3}', 'is not valid at its character 8: Nothing to repeat.'],
+    ['^*', 'is not valid at its character 3: Nothing to repeat.'],
+    ['\\b+', 'is not valid at its character 4: Nothing to repeat.'],
+    ['a{', 'is not valid at its character 3: Incomplete quantifier.'],
+    ['a{3,2}', 'is not valid at its character 7: numbers out of order in {} quantifier.'],
+    ['a{1001}', 'repeats more than 1000 times, counting nested repetitions, at its character 1.'],
+    ['(?:a{100}){11}', 'repeats more than 1000 times, counting nested repetitions, at its character 1.'],
+    ['a\\', 'is not valid at its character 3: Invalid escape.'],
+    ['\\q', 'is not valid at its character 2: Invalid escape.'],
+    ['\\,\\q', 'is not valid at its character 2: Invalid escape.'],
+    ['\\x4', 'is not valid at its character 3: Invalid escape.'],
+    ['\\u12', 'is not valid at its character 3: Invalid unicode escape.'],
+    ['\\u{110000}', 'is not valid at its character 3: Invalid unicode escape.'],
+    ['\\ud800', 'has half of a surrogate pair at its character 1.'],
+    ['\\p{Foo}', 'is not valid at its character 7: Invalid property name.'],
     [
-      '(?i)a',
-      "has a '(?' of a kind that is not supported, at its character 3. To ignore case, match tolower(…) with a pattern in lower case.",
+      'a\\p{Cn}',
+      'has the property \\p{Cn}, which is not supported, at its character 2. Supported are categories by their short names, and Script=….',
     ],
-    ['(?P<x>a)', "has a '(?' of a kind that is not supported, at its character 3."],
-    ['(?<1>a)', 'has a group without a valid name at its character 4.'],
-    ['(a', "lacks the ')' of a group at its character 3."],
-    ['a)', "has a ')' without its '(' at its character 2."],
-    ['[a', "lacks the ']' of a class at its character 3."],
-    ['[b-a]', 'has a range out of order at its character 5.'],
-    ['[a-\\d]', 'has a range whose end is not one character at its character 6.'],
-    ['*a', 'has nothing to repeat at its character 1.'],
-    ['a|+', 'has nothing to repeat at its character 3.'],
-    ['{2}', 'has nothing to repeat at its character 1.'],
-    ['a**', 'repeats a repetition at its character 3.'],
-    ['a{2}{3}', 'repeats a repetition at its character 5.'],
-    ['^*', 'repeats something that matches no character at its character 2.'],
-    ['\\b+', 'repeats something that matches no character at its character 3.'],
-    ['a{3,2}', 'has a repetition whose bounds are out of order at its character 2.'],
-    ['a{1001}', 'repeats more than 1000 times, counting nested repetitions, at its character 2.'],
-    ['(?:a{100}){11}', 'repeats more than 1000 times, counting nested repetitions, at its character 11.'],
-    ['a\\', 'ends in a backslash at its character 2.'],
-    ['\\q', 'has the unknown escape \\q at its character 1.'],
-    ['\\A', 'has the unknown escape \\A at its character 1.'],
-    ['\\x4', 'has the unknown escape \\x at its character 1.'],
-    ['\\u12', 'has the unknown escape \\u at its character 1.'],
-    ['\\u{110000}', 'has the unknown escape \\u at its character 1.'],
-    ['\\ud800', 'has the unknown escape \\u at its character 1.'],
-    [
-      '\\p{Foo}',
-      'has the property \\p{Foo}, which is not supported, at its character 3. Supported are categories by their short names, and Script=….',
-    ],
-    ['\\p{Cn}', 'has the property \\p{Cn}'],
     ['\\p{Alphabetic}', 'has the property \\p{Alphabetic}'],
   ])('%s', (pattern, message) => {
     expect(() => translatePattern(pattern)).toThrow(message)
@@ -277,7 +323,8 @@ describe('what is no pattern, or none that is matched in linear time, is refused
 
   test('patterns that would grow too large, or nest too deep', () => {
     expect(() => translatePattern('(?:\\p{L}[^a-z]\\W){1000}'.repeat(30))).toThrow('grows too large')
-    expect(() => translatePattern('('.repeat(50_000))).toThrow('nests deeper than 100 groups')
+    expect(() => translatePattern('('.repeat(15_000))).toThrow('nests deeper than 100 groups')
+    expect(() => translatePattern('a'.repeat(20_001))).toThrow('is longer than 20000 characters')
   })
 
   test('the largest that are let through compile', async () => {

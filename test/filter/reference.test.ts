@@ -48,7 +48,7 @@ test('functions and operators are found in any case, and all are named in messag
     ...new Set(functionTable.map(({ name }) => name.toLowerCase())),
   ])
   expect(() => compileFilter('MATCHESPATTERN(Name)', columns)).toThrow(
-    'matchesPattern(text, pattern) takes 2 arguments',
+    'matchesPattern(text, pattern, flags) takes 2 or 3 arguments',
   )
 })
 

@@ -105,6 +105,13 @@ test('alternatives of equality become one list', () => {
   expect(sqlOf("s eq 'a' or i gt 5 or s eq 'b'")).toBe('("c0" IN ($1, $2) OR "c1" > CAST($3 AS BIGINT))')
 })
 
+test('denials of equality become one list, which lets nulls through as they did', () => {
+  expect(sqlOf("s ne 'a' and i gt 5 and s ne 'b'")).toBe(
+    'NOT coalesce("c0" IN ($1, $2), FALSE) AND "c1" > CAST($3 AS BIGINT)',
+  )
+  expect(sqlOf('i ne 1 and i ne null')).toBe('NOT ("c1" IS NULL OR "c1" = CAST($1 AS BIGINT))')
+})
+
 test('parameters are numbered from where the caller says', () => {
   const { sql, parameters } = compileFilter("s eq 'x' and i eq 5", columns, { firstParameter: 7 })
   expect(sql).toBe('"c0" = $7 AND "c1" = CAST($8 AS BIGINT)')

@@ -10,11 +10,10 @@ import {
   PICOS_PER_DAY,
   PICOS_PER_MICRO,
 } from '../syntax/literals.ts'
-import type { ArithmeticOperator, Expression, Syntax } from '../syntax/tree.ts'
+import type { ArithmeticOperator, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
 import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
-import type { Scope } from './check.ts'
 import {
   asDuration,
   convert,
@@ -25,14 +24,16 @@ import {
   showTyped,
   tightType,
 } from './checked.ts'
+import type { Expression } from './expression.ts'
+import type { Scope } from './scope.ts'
 import {
   asDecimal,
   common,
   isMoment,
   isNumeric,
-  type Kind,
   promote,
   TYPE,
+  type ValueKind,
   type ValueType,
 } from './value-types.ts'
 
@@ -72,12 +73,12 @@ export function arithmetic(
   }
 }
 
-function find(overloads: readonly Overload[], kinds: readonly Kind[]): Overload | undefined {
+function find(overloads: readonly Overload[], kinds: readonly ValueKind[]): Overload | undefined {
   return overloads.find(({ takes }) => takes.every((kind, index) => kind === kinds[index]))
 }
 
 /** A quotient takes integers as decimals without their being converted first. */
-function kindsOf(operator: ArithmeticOperator, args: readonly Expression[]): readonly Kind[] {
+function kindsOf(operator: ArithmeticOperator, args: readonly Expression[]): readonly ValueKind[] {
   const kinds = args.map((arg) => arg.type.kind)
   const mixed = kinds.includes('integer') && kinds.includes('decimal')
   return isDivision(operator) && mixed ? ['decimal', 'decimal'] : kinds

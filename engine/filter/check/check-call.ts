@@ -1,9 +1,8 @@
 import { invalid, mistyped } from '../errors.ts'
 import { NULL } from '../syntax/literals.ts'
-import type { Expression, Syntax } from '../syntax/tree.ts'
+import type { Syntax } from '../syntax/tree.ts'
 import { type FunctionRow, functionRow } from '../tables/functions.ts'
 import { type Overload, resultType } from '../tables/overloads.ts'
-import type { Scope } from './check.ts'
 import { readsAs } from './check-comparison.ts'
 import {
   asDuration,
@@ -16,7 +15,9 @@ import {
   show,
   showTyped,
 } from './checked.ts'
-import { type Kind, TYPE } from './value-types.ts'
+import type { Expression } from './expression.ts'
+import type { Scope } from './scope.ts'
+import { TYPE, type ValueKind } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 
@@ -61,12 +62,12 @@ function accepts({ takes }: Overload, args: readonly Expression[]): boolean {
   return takes.length === args.length && takes.every((kind, index) => fits(args[index]!, kind))
 }
 
-function fits(arg: Expression, kind: Kind): boolean {
+function fits(arg: Expression, kind: ValueKind): boolean {
   return isNull(arg) || settle(arg, kind).type.kind === kind
 }
 
 /** A day stands for its midnight, and a text that reads as a duration for that, where one is wanted. */
-function settle(arg: Expression, kind: Kind): Expression {
+function settle(arg: Expression, kind: ValueKind): Expression {
   if (kind === 'timestamp' && arg.type.kind === 'date') return convert(arg, TYPE.timestamp)
   if (kind === 'duration') return asDuration(arg)
   return arg
@@ -93,11 +94,11 @@ function unsuitable(row: FunctionRow, node: Call, args: readonly Expression[], s
   return mistyped(at, `${signature(row)} takes ${listed(wanted)} as ${row.args[index]}, not ${given}.${hint}`)
 }
 
-function listed(kinds: readonly Kind[]): string {
+function listed(kinds: readonly ValueKind[]): string {
   return kinds.length === 1 ? kinds[0]! : `${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`
 }
 
-function hintFor(wanted: readonly Kind[], arg: Expression, shown: string): string {
+function hintFor(wanted: readonly ValueKind[], arg: Expression, shown: string): string {
   const value = literalOf(arg)
   if (value?.kind === 'string') {
     const kind = wanted.find((kind) => readsAs(value.value, kind))

@@ -1,8 +1,7 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import type { ComparisonOperator, Expression, Syntax } from '../syntax/tree.ts'
-import type { Scope } from './check.ts'
+import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import {
   asDuration,
   convert,
@@ -15,6 +14,8 @@ import {
   show,
   showTyped,
 } from './checked.ts'
+import type { Expression } from './expression.ts'
+import type { Scope } from './scope.ts'
 import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './value-types.ts'
 
 const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const

@@ -1,29 +1,15 @@
-import type { ColumnType } from '../../types/index.ts'
 import { mistyped } from '../errors.ts'
 import { literalType, NULL } from '../syntax/literals.ts'
-import type { ComparisonOperator, Expression, Syntax } from '../syntax/tree.ts'
+import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
 import { comparison, membership } from './check-comparison.ts'
 import { convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
 import { columnsOf } from './column-names.ts'
+import type { Expression } from './expression.ts'
+import type { FilterColumn, Scope } from './scope.ts'
 import { unknownColumns } from './unknown-columns.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
-
-export interface FilterColumn {
-  readonly name: string
-  readonly type: ColumnType
-  /** SQL of the column: a physical identifier, quoted where need be. */
-  readonly sql: string
-}
-
-/** What checking needs to know besides the tree. */
-export interface Scope {
-  /** The filter, for messages. */
-  readonly text: string
-  readonly now: Date
-  readonly columns: ReadonlyMap<string, FilterColumn>
-}
 
 /**
  * Gives every part a type, and refuses what doesn't fit.

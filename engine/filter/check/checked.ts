@@ -1,7 +1,7 @@
 import { excerpt, mistyped, type Span } from '../errors.ts'
 import { durationMicros, type LiteralValue, literalType } from '../syntax/literals.ts'
-import type { Expression } from '../syntax/tree.ts'
-import type { Scope } from './check.ts'
+import type { Expression } from './expression.ts'
+import type { Scope } from './scope.ts'
 import { asDecimal, TYPE, typeName, type ValueType } from './value-types.ts'
 
 /** What the parts of the checker share: making nodes, and naming them in messages. */

@@ -29,7 +29,7 @@ type PlainKind =
   | 'uuid'
   | 'binary'
 
-export type Kind = PlainKind | 'decimal'
+export type ValueKind = PlainKind | 'decimal'
 
 export const TYPE = {
   null: { kind: 'null' },
@@ -65,37 +65,6 @@ export function valueType(type: ColumnType): ValueType {
 /** As error messages name it. */
 export function typeName(type: ValueType): string {
   return type.kind === 'decimal' ? `decimal(${type.precision},${type.scale})` : type.kind
-}
-
-export function duckType(type: ValueType): string {
-  switch (type.kind) {
-    case 'null':
-    case 'boolean':
-      return 'BOOLEAN'
-    case 'integer':
-    case 'duration':
-      return 'BIGINT'
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`
-    case 'double':
-      return 'DOUBLE'
-    case 'string':
-      return 'VARCHAR'
-    case 'date':
-      return 'DATE'
-    case 'time':
-      return 'TIME'
-    case 'timestamp':
-      return 'TIMESTAMP'
-    case 'timestamptz':
-      return 'TIMESTAMPTZ'
-    case 'uuid':
-      return 'UUID'
-    case 'binary':
-      return 'BLOB'
-    default:
-      return type satisfies never
-  }
 }
 
 export function isNumeric(type: ValueType): boolean {

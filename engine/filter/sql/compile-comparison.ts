@@ -1,12 +1,12 @@
 import { literalOf } from '../check/checked.ts'
+import type { Expression } from '../check/expression.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import type { ComparisonOperator, Expression } from '../syntax/tree.ts'
-import type { Compiler, Place } from './compile.ts'
+import type { ComparisonOperator } from '../syntax/tree.ts'
 import { asRange } from './compile-range.ts'
+import type { Dialect } from './dialect.ts'
 import {
   all,
   any,
-  atom,
   call,
   caseWhen,
   cast,
@@ -19,6 +19,7 @@ import {
   TRUE,
 } from './fragments.ts'
 import { narrow } from './narrow.ts'
+import type { Place, SqlWriter } from './writer.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Order = 'gt' | 'ge' | 'lt' | 'le'
@@ -26,38 +27,35 @@ type Order = 'gt' | 'ge' | 'lt' | 'le'
 const SIGNS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
 const SAME = 'IS NOT DISTINCT FROM'
 const OTHER = 'IS DISTINCT FROM'
-const NAN = atom("CAST('NaN' AS DOUBLE)")
 
 /** Sections 5.1.1.1.1 to 5.1.1.1.6, over DuckDB's null and NaN, which are not the standard's. */
-export function comparisonSql(compiler: Compiler, node: Comparison, place: Place): Sql {
+export function comparisonSql(compiler: SqlWriter, node: Comparison, place: Place): Sql {
   const value = literalOf(node.right)
   if (value) return withLiteral(compiler, node, value, place)
   const left = compiler.sql(node.left, 'value')
   const right = compiler.sql(node.right, 'value')
   const kinds = [node.left.type.kind, node.right.type.kind]
-  if (kinds[0] === 'integer' && kinds[1] === 'double') return mixed(node.operator, left, right, place)
+  if (kinds[0] === 'integer' && kinds[1] === 'double')
+    return mixed(compiler, node.operator, left, right, place)
   if (kinds[0] === 'double' && kinds[1] === 'integer')
-    return mixed(FLIPPED[node.operator], right, left, place)
+    return mixed(compiler, FLIPPED[node.operator], right, left, place)
   const doubles = kinds[0] === 'double'
+  const { nan } = compiler.dialect
   switch (node.operator) {
     case 'eq':
       return doubles
-        ? all([comparison(left, SAME, right), notNaN(left, right)])
+        ? all([comparison(left, SAME, right), comparison(simpler(left, right), OTHER, nan)])
         : comparison(left, SAME, right)
     case 'ne':
       return doubles
-        ? any([comparison(left, OTHER, right), comparison(simpler(left, right), SAME, NAN)])
+        ? any([comparison(left, OTHER, right), comparison(simpler(left, right), SAME, nan)])
         : comparison(left, OTHER, right)
     default:
-      return ordered(node.operator, left, right, doubles ? greaterSide(node) : undefined, place)
+      return ordered(compiler, node.operator, left, right, doubles ? greaterSide(node) : undefined, place)
   }
 }
 
 const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
-
-function notNaN(left: Sql, right: Sql): Sql {
-  return comparison(simpler(left, right), OTHER, NAN)
-}
 
 function simpler(left: Sql, right: Sql): Sql {
   return left.text.length <= right.text.length ? left : right
@@ -68,25 +66,38 @@ function greaterSide(node: Comparison): Expression {
   return node.operator === 'gt' || node.operator === 'ge' ? node.left : node.right
 }
 
-function ordered(operator: Order, left: Sql, right: Sql, guarded: Expression | undefined, place: Place): Sql {
-  const sql = withoutNaN(operator, left, right, guarded)
+function ordered(
+  compiler: SqlWriter,
+  operator: Order,
+  left: Sql,
+  right: Sql,
+  guarded: Expression | undefined,
+  place: Place,
+): Sql {
+  const sql = withoutNaN(compiler.dialect, operator, left, right, guarded)
   return place === 'filter' ? sql : orFalse(sql)
 }
 
-function withoutNaN(operator: Order, left: Sql, right: Sql, guarded: Expression | undefined): Sql {
+function withoutNaN(
+  dialect: Dialect,
+  operator: Order,
+  left: Sql,
+  right: Sql,
+  guarded: Expression | undefined,
+): Sql {
   const sign = SIGNS[operator]
   if (!guarded) return comparison(left, sign, right)
   const onLeft = operator === 'gt' || operator === 'ge'
   const greater = onLeft ? left : right
   // A column stays bare, so that row groups can be skipped by it.
   if (guarded.kind === 'column') {
-    return all([comparison(left, sign, right), not(call('isnan', greater))])
+    return all([comparison(left, sign, right), not(dialect.isNaN(greater))])
   }
-  const known = call('nullif', greater, NAN)
+  const known = call('nullif', greater, dialect.nan)
   return onLeft ? comparison(known, sign, right) : comparison(left, sign, known)
 }
 
-function withLiteral(compiler: Compiler, node: Comparison, value: LiteralValue, place: Place): Sql {
+function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue, place: Place): Sql {
   const { operator, left: operand } = node
   if (value.kind === 'null') return withNull(compiler, operator, operand)
   const range = place === 'filter' ? asRange(node) : undefined
@@ -107,6 +118,7 @@ function withLiteral(compiler: Compiler, node: Comparison, value: LiteralValue, 
     case 'gt':
     case 'ge':
       return ordered(
+        compiler,
         narrowed.operator,
         left,
         right,
@@ -115,13 +127,13 @@ function withLiteral(compiler: Compiler, node: Comparison, value: LiteralValue, 
       )
     case 'lt':
     case 'le':
-      return ordered(narrowed.operator, left, right, undefined, place)
+      return ordered(compiler, narrowed.operator, left, right, undefined, place)
     default:
       return narrowed.operator satisfies never
   }
 }
 
-function withNull(compiler: Compiler, operator: ComparisonOperator, operand: Expression): Sql {
+function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Expression): Sql {
   if (operator !== 'eq' && operator !== 'ne') return FALSE
   if (literalOf(operand)) {
     const same = literalOf(operand)!.kind === 'null'
@@ -134,9 +146,15 @@ function withNull(compiler: Compiler, operator: ComparisonOperator, operand: Exp
  * An integer and a double, compared as the numbers that they are. As doubles they compare rightly unless they come out
  * equal; then the double is a whole number and fits a HUGEINT.
  */
-function mixed(operator: ComparisonOperator, integer: Sql, double: Sql, place: Place): Sql {
+function mixed(
+  compiler: SqlWriter,
+  operator: ComparisonOperator,
+  integer: Sql,
+  double: Sql,
+  place: Place,
+): Sql {
   const rounded = cast(integer, 'DOUBLE')
-  const known = call('nullif', double, NAN)
+  const known = call('nullif', double, compiler.dialect.nan)
   const whole = (part: Sql): Sql => cast(part, 'HUGEINT')
   const by = (sign: string): Sql =>
     caseWhen(

@@ -1,20 +1,8 @@
-import { duckType, type ValueType } from '../check/value-types.ts'
-import type { Expression } from '../syntax/tree.ts'
-import type { Compiler, Place } from './compile.ts'
-import {
-  all,
-  any,
-  atom,
-  call,
-  caseWhen,
-  cast,
-  comparison,
-  FALSE,
-  orFalse,
-  postfix,
-  type Sql,
-} from './fragments.ts'
+import type { Expression } from '../check/expression.ts'
+import type { ValueType } from '../check/value-types.ts'
+import { all, any, atom, caseWhen, comparison, FALSE, orFalse, postfix, type Sql } from './fragments.ts'
 import { byKey, type Keyed, narrow } from './narrow.ts'
+import type { Place, SqlWriter } from './writer.ts'
 
 /**
  * DuckDB joins with an `IN` list of more than this, and rows come out of a join in any order; up to here it compares
@@ -28,7 +16,7 @@ const SHORTEST_LEAF = 16
 const MOST_LEAVES = 300
 
 /** Section 5.1.1.1.11: equal to one of the list. A null in it equals a null. */
-export function memberSql(compiler: Compiler, node: Extract<Expression, { kind: 'in' }>, place: Place): Sql {
+export function memberSql(compiler: SqlWriter, node: Extract<Expression, { kind: 'in' }>, place: Place): Sql {
   const { operand, items } = node
   const { type } = operand
   const values = new Map<string, Keyed>()
@@ -53,7 +41,7 @@ export function memberSql(compiler: Compiler, node: Extract<Expression, { kind: 
 }
 
 function memberOf(
-  compiler: Compiler,
+  compiler: SqlWriter,
   x: Sql,
   values: readonly Keyed[],
   type: ValueType,
@@ -78,14 +66,14 @@ function memberOf(
 
 /** A binary search, written out: each step halves the list, and a short rest is looked through. */
 class SearchTree {
-  readonly #compiler: Compiler
+  readonly #compiler: SqlWriter
   readonly #x: Sql
   readonly #type: ValueType
   readonly #leaf: number
   readonly #separator: string
   readonly #separatorSql: Sql
 
-  constructor(compiler: Compiler, x: Sql, type: ValueType, leaf: number, texts: readonly string[]) {
+  constructor(compiler: SqlWriter, x: Sql, type: ValueType, leaf: number, texts: readonly string[]) {
     this.#compiler = compiler
     this.#x = x
     this.#type = type
@@ -98,9 +86,7 @@ class SearchTree {
   sql(sorted: readonly string[]): Sql {
     if (sorted.length <= this.#leaf) {
       const joined = this.#compiler.parameter(sorted.join(this.#separator))
-      const split = call('string_split', joined, this.#separatorSql)
-      const list = this.#type.kind === 'string' ? split : cast(split, `${duckType(this.#type)}[]`)
-      return call('list_contains', list, this.#x)
+      return this.#compiler.dialect.isAmong(this.#x, joined, this.#separatorSql, this.#type)
     }
     const middle = sorted.length >> 1
     const below = comparison(this.#x, '<', this.#compiler.typed(sorted[middle]!, this.#type))

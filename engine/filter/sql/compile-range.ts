@@ -1,8 +1,9 @@
 import { literal } from '../check/checked.ts'
+import type { Expression } from '../check/expression.ts'
 import { TYPE } from '../check/value-types.ts'
 import { daysOf } from '../syntax/calendar.ts'
 import { FIRST_DAY, LAST_DAY } from '../syntax/literals.ts'
-import type { ComparisonOperator, Expression } from '../syntax/tree.ts'
+import type { ComparisonOperator } from '../syntax/tree.ts'
 import { type Narrowed, narrow } from './narrow.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>

@@ -1,11 +1,13 @@
 import { literalOf } from '../check/checked.ts'
-import { duckType, type ValueType } from '../check/value-types.ts'
+import type { Expression } from '../check/expression.ts'
+import type { ValueType } from '../check/value-types.ts'
 import { tooComplex } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import type { Expression } from '../syntax/tree.ts'
 import { comparisonSql } from './compile-comparison.ts'
 import { memberSql } from './compile-list.ts'
+import type { Dialect } from './dialect.ts'
+import { duckdb } from './duckdb.ts'
 import {
   all,
   any,
@@ -13,7 +15,6 @@ import {
   caseWhen,
   cast,
   comparison,
-  converted,
   FALSE,
   LEVEL,
   not,
@@ -22,11 +23,14 @@ import {
   TRUE,
 } from './fragments.ts'
 import { literalText } from './narrow.ts'
+import type { Place, SqlWriter } from './writer.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */
   readonly firstParameter?: number
   readonly limits?: FilterLimits
+  /** The database that will run the SQL; DuckDB if not given. */
+  readonly dialect?: Dialect
 }
 
 /**
@@ -45,32 +49,27 @@ export function compile(
   }
 }
 
-/**
- * Where a condition stands decides how much care nulls need. In a `filter`, that is at the top and under and, or, a null
- * drops the row as false does, so plain operators serve, and DuckDB can skip row groups by them. As a `value`, under
- * not or beside eq, a comparison must be two-valued, as the standard has it.
- */
-export type Place = 'filter' | 'value'
-
-export class Compiler {
+class Compiler implements SqlWriter {
   readonly parameters: string[] = []
+  readonly dialect: Dialect
   readonly #first: number
   readonly #limits: FilterLimits
 
-  constructor({ firstParameter = 1, limits = DEFAULT_LIMITS }: CompileOptions) {
+  constructor({ firstParameter = 1, limits = DEFAULT_LIMITS, dialect = duckdb }: CompileOptions) {
+    this.dialect = dialect
     this.#first = firstParameter
     this.#limits = limits
   }
 
   parameter(text: string): Sql {
     this.parameters.push(text)
-    return atom(`$${this.#first + this.parameters.length - 1}`)
+    return this.dialect.parameter(this.#first + this.parameters.length - 1)
   }
 
   /** A literal that has been put into a type already. */
   typed(text: string, type: ValueType): Sql {
     const parameter = this.parameter(text)
-    return type.kind === 'string' ? parameter : cast(parameter, duckType(type))
+    return type.kind === 'string' ? parameter : cast(parameter, this.dialect.type(type))
   }
 
   sql(node: Expression, place: Place): Sql {
@@ -90,7 +89,7 @@ export class Compiler {
       case 'column':
         return atom(node.sql)
       case 'convert':
-        return converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
+        return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
         return this.#logical(node, place)
       case 'not':
@@ -122,7 +121,7 @@ export class Compiler {
    */
   #logical(node: Extract<Expression, { kind: 'logical' }>, place: Place): Sql {
     const join = node.operator === 'and' ? all : any
-    const operands = node.operator === 'or' ? gathered(node.operands) : node.operands
+    const operands = gathered(node.operands, node.operator)
     if (place === 'filter' && node.operator === 'or' && operands.length > LONGEST_OR) {
       return orFalse(this.#logical({ ...node, operands }, 'value'))
     }
@@ -144,7 +143,7 @@ export class Compiler {
       const range = this.#prefixRange(node.args)
       if (range) return range
     }
-    return node.overload.sql(
+    return node.overload[this.dialect.name](
       node.args.map((arg) => this.sql(arg, 'value')),
       {
         position: node.at + 1,
@@ -175,27 +174,42 @@ export class Compiler {
  */
 const LONGEST_OR = 64
 
-/** `x eq 1 or x eq 2` is `x in (1, 2)`, for which there are better ways than one comparison after the other. */
-function gathered(operands: readonly Expression[]): readonly Expression[] {
-  const lists = Map.groupBy(operands.filter(isEqualToLiteral), ({ left }) => left.name)
+/**
+ * `x eq 1 or x eq 2` is `x in (1, 2)`, and `x ne 1 and x ne 2` is `not (x in (1, 2))`, also where x is null: a list is
+ * searched, where a chain is evaluated comparison by comparison.
+ */
+function gathered(operands: readonly Expression[], joined: 'and' | 'or'): readonly Expression[] {
+  const operator = joined === 'or' ? 'eq' : 'ne'
+  const lists = Map.groupBy(
+    operands.filter((operand) => comparesWithLiteral(operand, operator)),
+    ({ left }) => left.name,
+  )
   return operands.flatMap((operand): readonly Expression[] => {
-    const list = isEqualToLiteral(operand) ? lists.get(operand.left.name)! : []
+    const list = comparesWithLiteral(operand, operator) ? lists.get(operand.left.name)! : []
     if (list.length < 2) return [operand]
     // The list stands where its first member stood.
     if (operand !== list[0]) return []
     const { left, type, at } = list[0]!
-    return [{ kind: 'in', operand: left, items: list.map(({ right }) => right.value), type, at }]
+    const member: Expression = {
+      kind: 'in',
+      operand: left,
+      items: list.map(({ right }) => right.value),
+      type,
+      at,
+    }
+    return [joined === 'or' ? member : { kind: 'not', operand: member, type, at }]
   })
 }
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
 
-function isEqualToLiteral(
+function comparesWithLiteral(
   node: Expression,
+  operator: 'eq' | 'ne',
 ): node is Of<'comparison'> & { left: Of<'column'>; right: Of<'literal'> } {
   return (
     node.kind === 'comparison' &&
-    node.operator === 'eq' &&
+    node.operator === operator &&
     node.left.kind === 'column' &&
     node.right.kind === 'literal'
   )

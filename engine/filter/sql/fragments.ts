@@ -1,5 +1,3 @@
-import { duckType, type ValueType } from '../check/value-types.ts'
-
 /**
  * Fragments of SQL that know how tightly they bind, so that parentheses appear where DuckDB needs them and nowhere
  * else, and whether evaluating them can fail on a value of the data.
@@ -47,15 +45,6 @@ export function call(name: string, ...args: readonly Sql[]): Sql {
 
 export function cast(part: Sql, type: string): Sql {
   return { text: `CAST(${part.text} AS ${type})`, level: LEVEL.atom, fallible: part.fallible }
-}
-
-/** A value in another type, without loss where the type can hold it. */
-export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
-  const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
-  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
-  // There are days in more years than there are moments.
-  return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
 
 /** A left-associative binary operator. */

@@ -1,6 +1,6 @@
 /** Sets of characters as ECMAScript means them, in the notation of RE2. */
 
-export const LAST_CODE_POINT = 0x10ffff
+const LAST_CODE_POINT = 0x10ffff
 export const ANYTHING = '[\\x{0}-\\x{10FFFF}]'
 export const NOTHING = '[^\\x{0}-\\x{10FFFF}]'
 export const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]'
@@ -19,7 +19,7 @@ const SPACES: readonly (readonly [number, number])[] = [
   [0xfeff, 0xfeff],
 ]
 
-export const CLASS_BODIES: Readonly<Record<string, string>> = {
+export const CLASS_BODIES = {
   d: '0-9',
   D: ranges(complement([[0x30, 0x39]])),
   w: '0-9A-Z_a-z',
@@ -33,9 +33,19 @@ export const CLASS_BODIES: Readonly<Record<string, string>> = {
   ),
   s: ranges(SPACES),
   S: ranges(complement(SPACES)),
-}
+} as const
 
-export const CONTROL_ESCAPES: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
+/** Without regard to case the long s and the Kelvin sign are letters of words, for they fold to s and k. */
+export const NOT_WORD_IGNORING_CASE = ranges(
+  complement([
+    [0x30, 0x39],
+    [0x41, 0x5a],
+    [0x5f, 0x5f],
+    [0x61, 0x7a],
+    [0x17f, 0x17f],
+    [0x212a, 0x212a],
+  ]),
+)
 
 /** The general categories that RE2 knows, by their short names. */
 export const CATEGORY = /^(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/

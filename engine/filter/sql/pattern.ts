@@ -1,31 +1,41 @@
+import { createRequire } from 'node:module'
+import type { AST, RegExpParser, RegExpSyntaxError } from '@eslint-community/regexpp'
 import {
   ANYTHING,
   CATEGORY,
   CLASS_BODIES,
-  CONTROL_ESCAPES,
   isScript,
-  LAST_CODE_POINT,
   literal,
   NOT_LINE_END,
+  NOT_WORD_IGNORING_CASE,
   NOTHING,
 } from './pattern-sets.ts'
 
+/** `i`: without regard to case. `s`: a point matches line ends too. */
+export interface PatternFlags {
+  readonly ignoreCase: boolean
+  readonly dotAll: boolean
+}
+
+const NO_FLAGS: PatternFlags = { ignoreCase: false, dotAll: false }
+
 /**
- * ECMAScript regular expressions (as with the flag `u`) for RE2, which DuckDB matches with in linear time. The two
- * look alike and differ in detail: `.`, `\s`, `\u`, `[]`, `[^]`, POSIX classes and inline flags. So a pattern is read by
- * ECMAScript's grammar and written anew by RE2's. What RE2 has not (lookaround, backreferences) is refused.
+ * Translates an ECMAScript regular expression (with the flag `u`) for RE2, with which DuckDB matches in linear time.
+ * The two look alike and differ in detail: `.`, `\s`, `\u`, `[]`, `[^]`. What RE2 doesn't have (lookaround,
+ * backreferences) is refused.
+ * @throws Error whose message continues "the pattern …"
  */
-export function translatePattern(pattern: string): string {
-  const reader = new Reader(pattern)
-  const { text } = reader.alternatives(0)
-  if (!reader.atEnd) throw reader.error("has a ')' without its '('")
+export function translatePattern(pattern: string, flags: PatternFlags = NO_FLAGS): string {
+  if (pattern.length > LONGEST) throw new Error(`is longer than ${LONGEST} characters.`)
+  const { text } = new Translator(pattern, flags).alternatives(parsed(pattern).alternatives, 0)
+  if (flags.ignoreCase) return `(?i:${text})|${NOTHING}`
   return PLAIN.test(pattern) ? text : `${text}|${NOTHING}`
 }
 
 /**
- * Where it can, DuckDB puts a search for a text in the place of a pattern, and errs in doing so: it overlooks a ^ in the
- * midst and an empty group. So this is left to it only for texts, and all else gets an alternative that never matches,
- * which it leaves alone.
+ * DuckDB replaces some patterns by a search for a text, and gets those wrong that have a ^ in the middle or an empty
+ * group. Only plain texts may be replaced; every other pattern gets an alternative that never matches, which keeps
+ * DuckDB from replacing it.
  */
 const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]+\$?$/
 
@@ -33,6 +43,61 @@ const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]+\$?$/
 const MOST_REPETITIONS = 1000
 const LARGEST = 100_000
 const DEEPEST = 100
+const LONGEST = 20_000
+
+let parser: RegExpParser | undefined
+
+/** Loaded with the first pattern, because few filters have one. */
+function regexpp(): RegExpParser {
+  const load = createRequire(import.meta.url)
+  parser ??= new (
+    load('@eslint-community/regexpp') as typeof import('@eslint-community/regexpp')
+  ).RegExpParser({ ecmaVersion: 2025 })
+  return parser
+}
+
+function parsed(pattern: string): AST.Pattern {
+  try {
+    return parseStrictly(pattern)
+  } catch (error) {
+    const other = lenient(pattern)
+    if (other === pattern || error instanceof RangeError) throw refusal(error, pattern)
+    try {
+      return parseStrictly(other)
+    } catch {
+      throw refusal(error, pattern)
+    }
+  }
+}
+
+function parseStrictly(pattern: string): AST.Pattern {
+  return regexpp().parsePattern(pattern, 0, undefined, { unicode: true })
+}
+
+/** With the flag `u` only syntax may be escaped; without it `\-` and its like are common, and harmless. */
+function lenient(pattern: string): string {
+  return pattern.replaceAll(/\\([ !"#%&',\-:;<=>@_`~])|\\./gs, (whole, character?: string) => {
+    if (character === undefined) return whole
+    return character === '-' ? '\\x2d' : character
+  })
+}
+
+function refusal(error: unknown, pattern: string): Error {
+  if (error instanceof RangeError) return tooDeep()
+  const { message, index } = error as RegExpSyntaxError
+  const problem = message.slice(message.lastIndexOf(': ') + 2)
+  const flags = /^\(\?[a-z]/.test(pattern) ? " Flags stand in a third argument, as 'i'." : ''
+  return new Error(`is not valid at its character ${position(pattern, index)}: ${problem}.${flags}`)
+}
+
+/** In characters, counted from 1. */
+function position(pattern: string, index: number): number {
+  return [...pattern.slice(0, index)].length + 1
+}
+
+function tooDeep(): Error {
+  return new Error(`nests deeper than ${DEEPEST} groups.`)
+}
 
 interface Piece {
   readonly text: string
@@ -40,302 +105,169 @@ interface Piece {
   readonly size: number
   /** How often its innermost part is repeated by counts, all multiplied. */
   readonly counted: number
-  /** Assertions can't be repeated. */
-  readonly repeatable: boolean
 }
 
-class Reader {
-  readonly #characters: readonly string[]
-  #at = 0
+class Translator {
+  readonly #pattern: string
+  readonly #flags: PatternFlags
 
-  constructor(pattern: string) {
-    this.#characters = [...pattern]
+  constructor(pattern: string, flags: PatternFlags) {
+    this.#pattern = pattern
+    this.#flags = flags
   }
 
-  get atEnd(): boolean {
-    return this.#at >= this.#characters.length
-  }
-
-  error(problem: string, hint = ''): Error {
-    return new Error(`${problem} at its character ${this.#at + 1}.${hint}`)
-  }
-
-  alternatives(depth: number): Piece {
-    if (depth > DEEPEST) throw this.error(`nests deeper than ${DEEPEST} groups`)
-    const parts: string[] = []
-    let size = 0
+  alternatives(alternatives: readonly AST.Alternative[], depth: number): Piece {
+    if (depth > DEEPEST) throw tooDeep()
+    const texts: string[] = []
+    let size = alternatives.length
     let counted = 1
-    do {
-      let part = ''
-      while (!this.atEnd && this.#peek() !== '|' && this.#peek() !== ')') {
-        const piece = this.#repeated(depth)
-        part += piece.text
+    for (const { elements } of alternatives) {
+      let text = ''
+      for (const element of elements) {
+        const piece = this.#element(element, depth)
+        text += piece.text
         size += piece.size
         counted = Math.max(counted, piece.counted)
-        if (size > LARGEST) throw this.error('grows too large when its repetitions are written out')
+        if (size > LARGEST) throw new Error('grows too large when its repetitions are written out.')
       }
-      parts.push(part)
-    } while (this.#take('|'))
-    return { text: parts.join('|'), size: size + parts.length, counted, repeatable: true }
-  }
-
-  #repeated(depth: number): Piece {
-    const piece = this.#atom(depth)
-    const start = this.#at
-    const quantifier = this.#quantifier()
-    if (!quantifier) return piece
-    if (!piece.repeatable) {
-      this.#at = start
-      throw this.error('repeats something that matches no character')
+      texts.push(text)
     }
-    const lazy = this.#take('?') ? '?' : ''
-    if (this.#peekQuantifier()) throw this.error('repeats a repetition')
-    const counted = piece.counted * quantifier.count
-    if (counted > MOST_REPETITIONS) {
-      this.#at = start
-      throw this.error(`repeats more than ${MOST_REPETITIONS} times, counting nested repetitions,`)
+    return { text: texts.join('|'), size, counted }
+  }
+
+  #element(element: AST.Element, depth: number): Piece {
+    switch (element.type) {
+      case 'Character':
+        return piece(literal(this.#codePoint(element)), 1)
+      case 'CharacterSet':
+        return element.kind === 'any'
+          ? piece(this.#flags.dotAll ? ANYTHING : NOT_LINE_END, 4)
+          : piece(`[${this.#set(element)}]`, 8)
+      case 'CharacterClass':
+        return this.#class(element)
+      case 'Assertion':
+        return piece(this.#assertion(element), 1)
+      case 'Quantifier':
+        return this.#quantifier(element, depth)
+      case 'Group':
+        if (element.modifiers) throw this.#unsupported('modifiers of flags', element)
+        return this.#group(element, depth)
+      case 'CapturingGroup':
+        return this.#group(element, depth)
+      case 'Backreference':
+        throw this.#unsupported('a backreference', element)
+      default:
+        throw this.#unsupported('a set of the flag v', element)
     }
-    const size = piece.size * Math.max(quantifier.count, 2)
-    return { text: `${piece.text}${quantifier.text}${lazy}`, size, counted, repeatable: true }
   }
 
-  #peekQuantifier(): boolean {
-    const next = this.#peek()
-    return next === '*' || next === '+' || next === '?' || (next === '{' && this.#braces() !== undefined)
-  }
-
-  #quantifier(): { text: string; count: number } | undefined {
-    const next = this.#peek()
-    if (next === '*' || next === '+' || next === '?') {
-      this.#at++
-      return { text: next, count: 1 }
-    }
-    if (next !== '{') return undefined
-    const braces = this.#braces()
-    if (!braces) return undefined
-    const { low, high, length } = braces
-    if (high !== undefined && high < low) throw this.error('has a repetition whose bounds are out of order')
-    this.#at += length
-    const most = high === undefined ? ',' : high === low ? '' : `,${high}`
-    return { text: `{${low}${most}}`, count: Math.max(high ?? low, 1) }
-  }
-
-  /** `{n}`, `{n,}` or `{n,m}` here, or undefined: then the brace is a plain character. */
-  #braces(): { low: number; high: number | undefined; length: number } | undefined {
-    const ahead = this.#characters.slice(this.#at, this.#at + 24).join('')
-    const match = /^\{(\d+)(?:(,)(\d*))?\}/.exec(ahead)
-    if (!match) return undefined
-    const low = Number(match[1])
-    const high = match[2] === undefined ? low : match[3] === '' ? undefined : Number(match[3])
-    return { low, high, length: match[0].length }
-  }
-
-  #atom(depth: number): Piece {
-    const character = this.#peek()!
-    switch (character) {
-      case '^':
-      case '$':
-        this.#at++
-        return assertion(character)
-      case '.':
-        this.#at++
-        return one(NOT_LINE_END, 4)
-      case '(':
-        return this.#group(depth)
-      case '[':
-        return this.#class()
-      case '\\':
-        return this.#escape()
-      case '*':
-      case '+':
-      case '?':
-        throw this.error('has nothing to repeat')
-      case '{':
-        if (this.#braces()) throw this.error('has nothing to repeat')
-        break
-    }
-    this.#at++
-    return one(literal(character.codePointAt(0)!), 1)
-  }
-
-  #group(depth: number): Piece {
-    this.#at++
-    if (this.#take('?')) this.#groupKind()
-    const inner = this.alternatives(depth + 1)
-    if (!this.#take(')')) throw this.error("lacks the ')' of a group")
+  #group({ alternatives }: AST.Group | AST.CapturingGroup, depth: number): Piece {
+    const inner = this.alternatives(alternatives, depth + 1)
     return { ...inner, text: `(?:${inner.text})` }
   }
 
-  /** After `(?`: what kind of group it is. Names are of no use without replacement, so they are dropped. */
-  #groupKind(): void {
-    if (this.#take(':')) return
-    const next = this.#peek()
-    if (next === '=' || next === '!') throw this.error('has a lookahead, which is not supported,')
-    if (next !== '<') {
-      const flags = /^[a-z-]$/.test(next ?? '')
-      throw this.error(
-        "has a '(?' of a kind that is not supported,",
-        flags ? ' To ignore case, match tolower(…) with a pattern in lower case.' : '',
-      )
-    }
-    this.#at++
-    if (this.#peek() === '=' || this.#peek() === '!') {
-      throw this.error('has a lookbehind, which is not supported,')
-    }
-    const close = this.#characters.indexOf('>', this.#at)
-    const name = close < 0 ? '' : this.#characters.slice(this.#at, close).join('')
-    if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name))
-      throw this.error('has a group without a valid name')
-    this.#at = close + 1
-  }
-
-  #escape(): Piece {
-    const next = this.#characters[this.#at + 1]
-    if (next === 'b' || next === 'B') {
-      this.#at += 2
-      return assertion(`\\${next}`)
-    }
-    if (next !== undefined && /[1-9k]/.test(next)) {
-      throw this.error('has a backreference, which is not supported,')
-    }
-    const body = this.#classEscape()
-    return typeof body === 'string' ? one(`[${body}]`, 8) : one(literal(body), 1)
-  }
-
-  /** An escape that may also stand in a class: a code point, or the body of a class. */
-  #classEscape(): number | string {
-    const start = this.#at
-    this.#at += 2
-    const name = this.#characters[start + 1]
-    if (name === undefined) {
-      this.#at = start
-      throw this.error('ends in a backslash')
-    }
-    if (Object.hasOwn(CLASS_BODIES, name)) return CLASS_BODIES[name]!
-    if (Object.hasOwn(CONTROL_ESCAPES, name)) return CONTROL_ESCAPES[name]!
-    if (name === 'p' || name === 'P') return this.#property(name)
-    const point = this.#codePoint(name)
-    if (point !== undefined) return point
-    this.#at = start
-    throw this.error(`has the unknown escape \\${name}`)
-  }
-
-  #codePoint(name: string): number | undefined {
-    switch (name) {
-      case '0':
-        return /\d/.test(this.#peek() ?? '') ? undefined : 0
-      case 'c': {
-        const letter = this.#peek() ?? ''
-        if (!/^[A-Za-z]$/.test(letter)) return undefined
-        this.#at++
-        return letter.charCodeAt(0) % 32
-      }
-      case 'x':
-        return this.#hex(2)
-      case 'u':
-        return this.#unicode()
+  #assertion(node: AST.Assertion): string {
+    switch (node.kind) {
+      case 'start':
+        return '^'
+      case 'end':
+        return '$'
+      case 'word':
+        return node.negate ? '\\B' : '\\b'
+      case 'lookahead':
+      case 'lookbehind':
+        throw this.#unsupported(`a ${node.kind}`, node)
       default:
-        // Punctuation may always be escaped; letters and digits only where that means something.
-        return /^[!-/:-@[-^`{-~_ ]$/.test(name) ? name.charCodeAt(0) : undefined
+        return node satisfies never
     }
   }
 
-  #unicode(): number | undefined {
-    if (this.#take('{')) {
-      const close = this.#characters.indexOf('}', this.#at)
-      const digits = close < 0 ? '' : this.#characters.slice(this.#at, close).join('')
-      if (!/^[0-9a-fA-F]{1,16}$/.test(digits)) return undefined
-      this.#at = close + 1
-      const point = Number.parseInt(digits, 16)
-      return point <= LAST_CODE_POINT ? this.#whole(point) : undefined
-    }
-    const first = this.#hex(4)
-    if (first === undefined || first < 0xd800 || first > 0xdbff) return this.#whole(first)
-    // A pair of surrogates is one character.
-    if (this.#characters[this.#at] !== '\\' || this.#characters[this.#at + 1] !== 'u') return undefined
-    this.#at += 2
-    const second = this.#hex(4)
-    if (second === undefined || second < 0xdc00 || second > 0xdfff) return undefined
-    return 0x10000 + (first - 0xd800) * 0x400 + (second - 0xdc00)
-  }
-
-  /** Half a pair is no character of a text. */
-  #whole(point: number | undefined): number | undefined {
-    return point !== undefined && point >= 0xd800 && point <= 0xdfff ? undefined : point
-  }
-
-  #hex(digits: number): number | undefined {
-    const text = this.#characters.slice(this.#at, this.#at + digits).join('')
-    if (text.length !== digits || !/^[0-9a-fA-F]+$/.test(text)) return undefined
-    this.#at += digits
-    return Number.parseInt(text, 16)
-  }
-
-  /** `\p{L}`, `\p{gc=Lu}`, `\p{Script=Greek}`: as the body of a class. */
-  #property(letter: 'p' | 'P'): string {
-    const close = this.#peek() === '{' ? this.#characters.indexOf('}', this.#at) : -1
-    const text = close < 0 ? '' : this.#characters.slice(this.#at + 1, close).join('')
-    const [, key, value] = /^(?:(gc|General_Category|sc|Script)=)?(\w+)$/.exec(text) ?? []
-    const script = key === 'sc' || key === 'Script'
-    if (value === undefined || (script ? !isScript(value) : !CATEGORY.test(value))) {
-      throw this.error(
-        `has the property \\${letter}{${text}}, which is not supported,`,
-        ' Supported are categories by their short names, and Script=….',
+  #quantifier({ element, min, max, greedy, start }: AST.Quantifier, depth: number): Piece {
+    const inner = this.#element(element, depth)
+    const times = Number.isFinite(max) ? Math.max(max, 1) : Math.max(min, 1)
+    const counted = inner.counted * times
+    if (counted > MOST_REPETITIONS) {
+      throw new Error(
+        `repeats more than ${MOST_REPETITIONS} times, counting nested repetitions, at its character ${position(this.#pattern, start)}.`,
       )
     }
-    this.#at = close + 1
-    return `\\${letter}{${value}}`
+    const text = `${inner.text}${quantifierText(min, max)}${greedy ? '' : '?'}`
+    return { text, size: inner.size * Math.max(times, 2), counted }
   }
 
-  #class(): Piece {
-    this.#at++
-    const negated = this.#take('^')
-    let body = ''
-    while (this.#peek() !== ']') {
-      if (this.atEnd) throw this.error("lacks the ']' of a class")
-      const low = this.#classMember()
-      const dash = this.#peek() === '-' && this.#characters[this.#at + 1] !== ']'
-      if (!dash || this.#characters[this.#at + 1] === undefined) {
-        body += typeof low === 'string' ? low : literal(low)
-        continue
-      }
-      this.#at++
-      const high = this.#classMember()
-      if (typeof low === 'string' || typeof high === 'string') {
-        throw this.error('has a range whose end is not one character')
-      }
-      if (high < low) throw this.error('has a range out of order')
-      body += `${literal(low)}-${literal(high)}`
+  #class({ elements, negate }: AST.CharacterClass): Piece {
+    const body = elements.map((element) => this.#member(element)).join('')
+    if (body === '') return piece(negate ? ANYTHING : NOTHING, 4)
+    return piece(`[${negate ? '^' : ''}${body}]`, 4 + body.length / 4)
+  }
+
+  #member(element: AST.CharacterClass['elements'][number]): string {
+    switch (element.type) {
+      case 'Character':
+        return literal(this.#codePoint(element))
+      case 'CharacterClassRange':
+        return `${literal(this.#codePoint(element.min))}-${literal(this.#codePoint(element.max))}`
+      case 'CharacterSet':
+        return this.#set(element)
+      default:
+        throw this.#unsupported('a class within a class', element)
     }
-    this.#at++
-    if (body === '') return one(negated ? ANYTHING : NOTHING, 4)
-    return one(`[${negated ? '^' : ''}${body}]`, 4 + body.length / 4)
   }
 
-  #classMember(): number | string {
-    if (this.#peek() !== '\\') return this.#characters[this.#at++]!.codePointAt(0)!
-    if (this.#characters[this.#at + 1] === 'b') {
-      this.#at += 2
-      return 8
+  /** The body of a class: `\d`, `\p{L}`, `\p{gc=Lu}`, `\p{Script=Greek}`. */
+  #set(node: AST.CharacterSet): string {
+    switch (node.kind) {
+      case 'digit':
+        return CLASS_BODIES[node.negate ? 'D' : 'd']
+      case 'space':
+        return CLASS_BODIES[node.negate ? 'S' : 's']
+      case 'word':
+        if (node.negate && this.#flags.ignoreCase) return NOT_WORD_IGNORING_CASE
+        return CLASS_BODIES[node.negate ? 'W' : 'w']
+      case 'property':
+        return this.#property(node)
+      case 'any':
+        throw new TypeError('a point is not a set in a class')
+      default:
+        return node satisfies never
     }
-    return this.#classEscape()
   }
 
-  #peek(): string | undefined {
-    return this.#characters[this.#at]
+  #property(node: AST.UnicodePropertyCharacterSet): string {
+    const { key, value, negate } = node
+    const name = value ?? key
+    const script = value !== null && /^(?:sc|Script)$/.test(key)
+    const category = value === null || /^(?:gc|General_Category)$/.test(key)
+    if (!(script ? isScript(name) : category && CATEGORY.test(name))) {
+      throw new Error(
+        `has the property ${node.raw}, which is not supported, at its character ${position(this.#pattern, node.start)}. ` +
+          'Supported are categories by their short names, and Script=….',
+      )
+    }
+    // RE2 folds the cases of a negated set after negating it, ECMAScript before.
+    if (negate && this.#flags.ignoreCase) throw this.#unsupported(`${node.raw} without regard to case`, node)
+    return `\\${negate ? 'P' : 'p'}{${name}}`
   }
 
-  #take(character: string): boolean {
-    if (this.#peek() !== character) return false
-    this.#at++
-    return true
+  /** Half of a surrogate pair is not a character of any text. */
+  #codePoint({ value, start }: AST.Character): number {
+    if (value < 0xd800 || value > 0xdfff) return value
+    throw new Error(`has half of a surrogate pair at its character ${position(this.#pattern, start)}.`)
+  }
+
+  #unsupported(what: string, { start }: { readonly start: number }): Error {
+    return new Error(
+      `has ${what}, which is not supported, at its character ${position(this.#pattern, start)}.`,
+    )
   }
 }
 
-function one(text: string, size: number): Piece {
-  return { text, size, counted: 1, repeatable: true }
+function quantifierText(min: number, max: number): string {
+  if (max === 1 && min === 0) return '?'
+  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`
+  return min === max ? `{${min}}` : `{${min},${max}}`
 }
 
-function assertion(text: string): Piece {
-  return { text, size: 1, counted: 1, repeatable: false }
+function piece(text: string, size: number): Piece {
+  return { text, size, counted: 1 }
 }

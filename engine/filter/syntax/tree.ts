@@ -1,6 +1,4 @@
-import type { ValueType } from '../check/value-types.ts'
 import type { Span } from '../errors.ts'
-import type { Overload } from '../tables/overloads.ts'
 import type { LiteralValue } from './literals.ts'
 
 /** What the text says, before anything is known of columns and types. */
@@ -40,43 +38,3 @@ export type UnaryOperator = 'not' | '-'
 export type LogicalOperator = 'and' | 'or'
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod'
-
-/**
- * An expression whose every part has a type, and in which every operator has operands that it takes: conversions are
- * nodes of their own. Making SQL of it can't fail.
- */
-export type Expression =
-  | (Typed & { readonly kind: 'literal'; readonly value: LiteralValue })
-  | (Typed & { readonly kind: 'column'; readonly name: string; readonly sql: string })
-  | (Typed & {
-      readonly kind: 'logical'
-      readonly operator: LogicalOperator
-      readonly operands: readonly Expression[]
-    })
-  | (Typed & { readonly kind: 'not'; readonly operand: Expression })
-  | (Typed & {
-      readonly kind: 'comparison'
-      readonly operator: ComparisonOperator
-      readonly left: Expression
-      readonly right: Expression
-    })
-  | (Typed & { readonly kind: 'in'; readonly operand: Expression; readonly items: readonly LiteralValue[] })
-  /** An arithmetic operator or a function, as one row of their table has it. */
-  | (Typed & {
-      readonly kind: 'call'
-      readonly name: string
-      readonly overload: Overload
-      readonly args: readonly Expression[]
-    })
-  | (Typed & {
-      readonly kind: 'case'
-      readonly branches: readonly { readonly when: Expression; readonly result: Expression }[]
-    })
-  /** The same value in a wider type. */
-  | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
-
-interface Typed {
-  readonly type: ValueType
-  /** Where it begins in the text. */
-  readonly at: number
-}

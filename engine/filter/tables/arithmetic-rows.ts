@@ -7,6 +7,7 @@ import {
   TYPE,
   type ValueType,
 } from '../check/value-types.ts'
+import { converted } from '../sql/duckdb.ts'
 import {
   all,
   atom,
@@ -14,7 +15,6 @@ import {
   caseWhen,
   cast,
   comparison,
-  converted,
   fallible,
   infix,
   LEVEL,
@@ -23,7 +23,7 @@ import {
   raise,
   type Sql,
 } from '../sql/fragments.ts'
-import type { CallSite, Overload } from './overloads.ts'
+import type { CallSite, Overload, Rendering } from './overloads.ts'
 
 /** Sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs; who looks one up has promoted the numbers. */
 
@@ -38,18 +38,18 @@ type Operation = (a: Sql, b: Sql) => Sql
 
 /** Integers and decimals overflow; doubles become INF. */
 const overflowing =
-  (operation: Operation): Overload['sql'] =>
+  (operation: Operation): Rendering =>
   ([a, b]) =>
     fallible(operation(a!, b!))
 
 const plain =
-  (operation: Operation): Overload['sql'] =>
+  (operation: Operation): Rendering =>
   ([a, b]) =>
     operation(a!, b!)
 
 /** DuckDB answers null where the standard lets the request fail. */
 const guarded =
-  (operation: Operation): Overload['sql'] =>
+  (operation: Operation): Rendering =>
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
     const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
@@ -65,21 +65,21 @@ const asInteger = (x: Sql): Sql => fallible(cast(call('round', x), 'BIGINT'))
 
 /** A date becomes its midnight, and what remains of a day is dropped (XML Schema 2, E.3.3). */
 const shiftDate =
-  (operation: Operation): Overload['sql'] =>
+  (operation: Operation): Rendering =>
   ([date, duration]) =>
     fallible(cast(operation(date!, micros(duration!)), 'DATE'))
 
 const shiftMoment =
-  (operation: Operation): Overload['sql'] =>
+  (operation: Operation): Rendering =>
   ([moment, duration]) =>
     fallible(operation(moment!, micros(duration!)))
 
 function shifts(operation: Operation): Overload[] {
   return [
-    { takes: ['date', 'duration'], gives: TYPE.date, sql: shiftDate(operation) },
-    { takes: ['timestamp', 'duration'], gives: TYPE.timestamp, sql: shiftMoment(operation) },
-    { takes: ['timestamptz', 'duration'], gives: TYPE.timestamptz, sql: shiftMoment(operation) },
-    { takes: ['duration', 'duration'], gives: TYPE.duration, sql: overflowing(operation) },
+    { takes: ['date', 'duration'], gives: TYPE.date, duckdb: shiftDate(operation) },
+    { takes: ['timestamp', 'duration'], gives: TYPE.timestamp, duckdb: shiftMoment(operation) },
+    { takes: ['timestamptz', 'duration'], gives: TYPE.timestamptz, duckdb: shiftMoment(operation) },
+    { takes: ['duration', 'duration'], gives: TYPE.duration, duckdb: overflowing(operation) },
   ]
 }
 
@@ -97,24 +97,24 @@ export function productType(left: ValueType, right: ValueType): ValueType {
 }
 
 export const ADD: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(plus) },
-  { takes: ['decimal', 'decimal'], gives: sumType, sql: overflowing(plus) },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(plus) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(plus) },
+  { takes: ['decimal', 'decimal'], gives: sumType, duckdb: overflowing(plus) },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(plus) },
   ...shifts(plus),
 ]
 
 export const SUB: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(minus) },
-  { takes: ['decimal', 'decimal'], gives: sumType, sql: overflowing(minus) },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(minus) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(minus) },
+  { takes: ['decimal', 'decimal'], gives: sumType, duckdb: overflowing(minus) },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(minus) },
   ...shifts(minus),
   {
     takes: ['date', 'date'],
     gives: TYPE.duration,
-    sql: ([a, b]) => fallible(times(minus(a!, b!), DAY_MICROS)),
+    duckdb: ([a, b]) => fallible(times(minus(a!, b!), DAY_MICROS)),
   },
-  { takes: ['timestamp', 'timestamp'], gives: TYPE.duration, sql: momentsApart },
-  { takes: ['timestamptz', 'timestamptz'], gives: TYPE.duration, sql: momentsApart },
+  { takes: ['timestamp', 'timestamp'], gives: TYPE.duration, duckdb: momentsApart },
+  { takes: ['timestamptz', 'timestamptz'], gives: TYPE.duration, duckdb: momentsApart },
 ]
 
 function momentsApart([a, b]: readonly Sql[]): Sql {
@@ -122,38 +122,38 @@ function momentsApart([a, b]: readonly Sql[]): Sql {
 }
 
 export const MUL: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: overflowing(times) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(times) },
   {
     takes: ['decimal', 'decimal'],
     gives: ([left, right]) => productType(left!, right!),
-    sql: overflowing(times),
+    duckdb: overflowing(times),
   },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(times) },
-  { takes: ['duration', 'integer'], gives: TYPE.duration, sql: overflowing(times) },
-  { takes: ['integer', 'duration'], gives: TYPE.duration, sql: overflowing(times) },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(times) },
+  { takes: ['duration', 'integer'], gives: TYPE.duration, duckdb: overflowing(times) },
+  { takes: ['integer', 'duration'], gives: TYPE.duration, duckdb: overflowing(times) },
   {
     takes: ['duration', 'double'],
     gives: TYPE.duration,
-    sql: ([a, b]) => asInteger(times(asDouble(a!), b!)),
+    duckdb: ([a, b]) => asInteger(times(asDouble(a!), b!)),
   },
   {
     takes: ['double', 'duration'],
     gives: TYPE.duration,
-    sql: ([a, b]) => asInteger(times(a!, asDouble(b!))),
+    duckdb: ([a, b]) => asInteger(times(a!, asDouble(b!))),
   },
 ]
 
 const divideDuration: readonly Overload[] = [
-  { takes: ['duration', 'integer'], gives: TYPE.duration, sql: durationOver(wholeOver), zeroFails: true },
+  { takes: ['duration', 'integer'], gives: TYPE.duration, duckdb: durationOver(wholeOver), zeroFails: true },
   {
     takes: ['duration', 'double'],
     gives: TYPE.duration,
-    sql: durationOver((a, b) => asInteger(over(asDouble(a), b))),
+    duckdb: durationOver((a, b) => asInteger(over(asDouble(a), b))),
     zeroFails: true,
   },
 ]
 
-function durationOver(operation: Operation): Overload['sql'] {
+function durationOver(operation: Operation): Rendering {
   return (args, site) => fallible(guarded(operation)(args, site))
 }
 
@@ -161,23 +161,23 @@ function durationOver(operation: Operation): Overload['sql'] {
  * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
  * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place.
  */
-const decimalQuotient: Overload['sql'] = ([a, b], { types }) => {
+const decimalQuotient: Rendering = ([a, b], { types }) => {
   const quotient = over(converted(a!, types[0]!, TYPE.double), converted(b!, types[1]!, TYPE.double))
   return asDouble(call('printf', atom("'%.15g'"), quotient))
 }
 
 export const DIV: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: integerOver(wholeOver), zeroFails: true },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: integerOver(wholeOver), zeroFails: true },
   {
     takes: ['decimal', 'decimal'],
     gives: TYPE.double,
-    sql: (args, site) =>
+    duckdb: (args, site) =>
       fixedScale(site.types)
         ? guarded((...pair) => decimalQuotient(pair, site))(args, site)
         : decimalQuotient(args, site),
     zeroFails: fixedScale,
   },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(over) },
   ...divideDuration,
 ]
 
@@ -187,7 +187,7 @@ function fixedScale([dividend]: readonly ValueType[]): boolean {
 }
 
 /** The smallest integer divided by -1 overflows, and DuckDB says so of the remainder too. */
-function integerOver(operation: Operation): Overload['sql'] {
+function integerOver(operation: Operation): Rendering {
   return (args, site) => {
     const by = literalDigits(site, 1)
     const sql = guarded(operation)(args, site)
@@ -201,26 +201,26 @@ function literalDigits(site: CallSite, index: number): bigint | undefined {
 }
 
 export const DIVBY: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.double, sql: decimalQuotient },
-  { takes: ['decimal', 'decimal'], gives: TYPE.double, sql: decimalQuotient },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: plain(over) },
+  { takes: ['integer', 'integer'], gives: TYPE.double, duckdb: decimalQuotient },
+  { takes: ['decimal', 'decimal'], gives: TYPE.double, duckdb: decimalQuotient },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(over) },
   ...divideDuration,
 ]
 
 export const MOD: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, sql: integerOver(remainder), zeroFails: true },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: integerOver(remainder), zeroFails: true },
   {
     takes: ['decimal', 'decimal'],
     gives: ([left, right]) => promote(left!, right!),
-    sql: guarded(remainder),
+    duckdb: guarded(remainder),
     zeroFails: true,
   },
-  { takes: ['double', 'double'], gives: TYPE.double, sql: guarded(remainder), zeroFails: true },
+  { takes: ['double', 'double'], gives: TYPE.double, duckdb: guarded(remainder), zeroFails: true },
 ]
 
 export const NEGATE: readonly Overload[] = [
-  { takes: ['integer'], gives: TYPE.integer, sql: ([x]) => fallible(negative(x!)) },
-  { takes: ['decimal'], gives: ([type]) => type!, sql: ([x]) => negative(x!) },
-  { takes: ['double'], gives: TYPE.double, sql: ([x]) => negative(x!) },
-  { takes: ['duration'], gives: TYPE.duration, sql: ([x]) => fallible(negative(x!)) },
+  { takes: ['integer'], gives: TYPE.integer, duckdb: ([x]) => fallible(negative(x!)) },
+  { takes: ['decimal'], gives: ([type]) => type!, duckdb: ([x]) => negative(x!) },
+  { takes: ['double'], gives: TYPE.double, duckdb: ([x]) => negative(x!) },
+  { takes: ['duration'], gives: TYPE.duration, duckdb: ([x]) => fallible(negative(x!)) },
 ]

@@ -1,4 +1,5 @@
-import { decimal, type Kind, TYPE, type ValueType } from '../check/value-types.ts'
+import { EngineError } from '../../errors.ts'
+import { decimal, TYPE, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import {
   all,
@@ -13,10 +14,9 @@ import {
   raise,
   type Sql,
 } from '../sql/fragments.ts'
-import { translatePattern } from '../sql/pattern.ts'
+import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
 import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from '../syntax/literals.ts'
-import type { Expression } from '../syntax/tree.ts'
-import type { CallSite, Overload } from './overloads.ts'
+import type { Argument, CallSite, Overload } from './overloads.ts'
 
 export interface FunctionRow {
   readonly name: string
@@ -86,8 +86,8 @@ export const functionTable: readonly FunctionRow[] = [
     name: 'substring',
     args: ['text', 'start', 'length'],
     overloads: [
-      { takes: ['string', 'integer'], gives: TYPE.string, sql: substring, prepare: clip },
-      { takes: ['string', 'integer', 'integer'], gives: TYPE.string, sql: substring, prepare: clip },
+      { takes: ['string', 'integer'], gives: TYPE.string, duckdb: substring, prepare: clip },
+      { takes: ['string', 'integer', 'integer'], gives: TYPE.string, duckdb: substring, prepare: clip },
     ],
     about:
       'The text from a start, counted from 0, to its end or for a length at most. A negative start or length fails.',
@@ -114,7 +114,7 @@ export const functionTable: readonly FunctionRow[] = [
       {
         takes: ['string'],
         gives: TYPE.string,
-        sql: ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
+        duckdb: ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
       },
     ],
     about: 'The text without white space at its ends: everything that Unicode calls White_Space.',
@@ -122,18 +122,14 @@ export const functionTable: readonly FunctionRow[] = [
   },
   {
     name: 'matchesPattern',
-    args: ['text', 'pattern'],
+    args: ['text', 'pattern', 'flags'],
     overloads: [
-      {
-        takes: ['string', 'string'],
-        gives: TYPE.boolean,
-        sql: ([text, pattern]) => call('regexp_matches', text!, pattern!),
-        prepare: translate,
-      },
+      { takes: ['string', 'string'], gives: TYPE.boolean, duckdb: matches, prepare: translate },
+      { takes: ['string', 'string', 'string'], gives: TYPE.boolean, duckdb: matches, prepare: translate },
     ],
     about:
-      'Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Lookaround and backreferences are not supported.',
-    example: "matchesPattern(Name, '^A.*e$')",
+      "Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Flags: 'i' ignores case, 's' lets a point match line ends. Lookaround and backreferences are not supported.",
+    example: "matchesPattern(Name, '^a.*e$', 'i')",
   },
   datePart('year', 'The year. Year 0 is 1 BC.', 'year(Day) eq 2024'),
   datePart('month', 'The month, 1 to 12.', 'month(Day) eq 12'),
@@ -235,14 +231,14 @@ export function functionRow(name: string): FunctionRow | undefined {
 }
 
 function of(
-  takes: readonly Kind[],
+  takes: readonly ValueKind[],
   gives: ValueType,
   sql: (...args: readonly (Sql | undefined)[]) => Sql,
 ): Overload {
-  return { takes, gives, sql: (args) => sql(...args) }
+  return { takes, gives, duckdb: (args) => sql(...args) }
 }
 
-function forKinds(kinds: readonly Kind[], gives: ValueType, sql: (x: Sql) => Sql): Overload[] {
+function forKinds(kinds: readonly ValueKind[], gives: ValueType, sql: (x: Sql) => Sql): Overload[] {
   return kinds.map((kind) => of([kind], gives, (x) => sql(x!)))
 }
 
@@ -266,11 +262,15 @@ function rounding(name: string, about: string, example: string, duck = name): Fu
     {
       takes: ['decimal'],
       gives: ([type]) => (type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double),
-      sql: ([x]) => call(duck, x!),
+      duckdb: ([x]) => call(duck, x!),
     },
     of(['double'], TYPE.double, (x) => call(duck, x!)),
   ]
   return { name, args: ['number'], overloads, about, example }
+}
+
+function matches([text, pattern]: readonly Sql[]): Sql {
+  return call('regexp_matches', text!, pattern!)
 }
 
 const over = (x: Sql, by: string): Sql => infix(x, '/', atom(by), LEVEL.multiplicative)
@@ -302,9 +302,9 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
 }
 
 /** Literal starts and lengths: none negative, none beyond what DuckDB takes. */
-function clip([text, ...numbers]: readonly Expression[]): readonly Expression[] {
-  const clipped = numbers.map((number): Expression => {
-    if (number.kind !== 'literal' || number.value.kind !== 'number') return number
+function clip<Given extends Argument>([text, ...numbers]: readonly Given[]): readonly Given[] {
+  const clipped = numbers.map((number) => {
+    if (number.value?.kind !== 'number') return number
     const { digits } = number.value
     if (digits < 0n) {
       throw invalid(number.at, 'substring() counts from 0; its start and length are never negative.')
@@ -314,17 +314,30 @@ function clip([text, ...numbers]: readonly Expression[]): readonly Expression[] 
   return [text!, ...clipped]
 }
 
-/** The pattern in the notation of DuckDB's matcher. */
-function translate([text, pattern]: readonly Expression[]): readonly Expression[] {
-  if (pattern?.kind !== 'literal' || pattern.value.kind !== 'string') {
+/** The pattern in the notation of DuckDB's matcher. Its flags become part of it. */
+function translate<Given extends Argument>([text, pattern, flags]: readonly Given[]): readonly Given[] {
+  if (pattern?.value?.kind !== 'string') {
     throw mistyped(
       pattern!.at,
       "matchesPattern() takes its pattern as a literal, as in matchesPattern(Name, '^A').",
     )
   }
   try {
-    return [text!, { ...pattern, value: { kind: 'string', value: translatePattern(pattern.value.value) } }]
+    const value = translatePattern(pattern.value.value, patternFlags(flags))
+    return [text!, { ...pattern, value: { kind: 'string', value } }]
   } catch (error) {
+    if (error instanceof EngineError) throw error
     throw invalid(pattern.at, `the pattern of matchesPattern() ${(error as Error).message}`)
   }
+}
+
+function patternFlags(flags: Argument | undefined): PatternFlags {
+  const text = flags?.value?.kind === 'string' ? flags.value.value : flags ? undefined : ''
+  if (text === undefined || !/^(?:i|s|is|si)?$/.test(text)) {
+    throw invalid(
+      flags!.at,
+      "the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a point match line ends, or 'is'.",
+    )
+  }
+  return { ignoreCase: text.includes('i'), dotAll: text.includes('s') }
 }

@@ -1,20 +1,29 @@
-import type { Kind, ValueType } from '../check/value-types.ts'
+import type { ValueKind, ValueType } from '../check/value-types.ts'
 import type { Sql } from '../sql/fragments.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import type { Expression } from '../syntax/tree.ts'
 
 /** One way to call an operator or a function: what it takes, what it gives, and its SQL. */
 export interface Overload {
-  readonly takes: readonly Kind[]
+  readonly takes: readonly ValueKind[]
   readonly gives: ValueType | ((types: readonly ValueType[]) => ValueType)
-  readonly sql: (args: readonly Sql[], site: CallSite) => Sql
+  /** SQL of the call, a column for each database. */
+  readonly duckdb: Rendering
   /** Whether a last argument of zero makes the request fail. A literal one is refused before anything runs. */
   readonly zeroFails?: boolean | ((types: readonly ValueType[]) => boolean)
   /**
-   * Looks at arguments whose types are right already: refuses values that are not, by `invalid_filter`, and may put
-   * others in their place.
+   * Looks at arguments whose types are right already: refuses literals whose values are wrong, by `invalid_filter`, and
+   * may put other arguments in their place.
    */
-  readonly prepare?: (args: readonly Expression[]) => readonly Expression[]
+  readonly prepare?: <Given extends Argument>(args: readonly Given[]) => readonly Given[]
+}
+
+export type Rendering = (args: readonly Sql[], site: CallSite) => Sql
+
+/** An argument, as far as preparing looks at it. */
+export interface Argument {
+  readonly at: number
+  /** Of a literal. */
+  readonly value?: LiteralValue
 }
 
 /** What an overload may want to know of the place where it is called, besides the SQL of its arguments. */
@@ -34,8 +43,4 @@ export function resultType(overload: Overload, types: readonly ValueType[]): Val
 
 export function zeroFails(overload: Overload, types: readonly ValueType[]): boolean {
   return typeof overload.zeroFails === 'function' ? overload.zeroFails(types) : (overload.zeroFails ?? false)
-}
-
-export function isZero(value: LiteralValue | undefined): boolean {
-  return value?.kind === 'number' && value.digits === 0n
 }

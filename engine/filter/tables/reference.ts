@@ -1,4 +1,4 @@
-import { decimal, type Kind, TYPE, typeName, type ValueType } from '../check/value-types.ts'
+import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { atom } from '../sql/fragments.ts'
 import { CASE, type FunctionRow, functionTable } from './functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
@@ -54,7 +54,7 @@ const SAMPLE_DECIMAL = decimal(10, 2)
 
 function overloadRow(overload: Overload, names: readonly string[]): string {
   const types = overload.takes.map(sampleType)
-  const sql = overload.sql(
+  const sql = overload.duckdb(
     overload.takes.map((_, index) => atom(names[index]!)),
     {
       position: 1,
@@ -68,7 +68,7 @@ function overloadRow(overload: Overload, names: readonly string[]): string {
   return `| ${overload.takes.join(', ')} | ${shown} | \`${shortened(sql.text)}\` |`
 }
 
-function sampleType(kind: Kind): ValueType {
+function sampleType(kind: ValueKind): ValueType {
   return kind === 'decimal' ? SAMPLE_DECIMAL : TYPE[kind]
 }
 

@@ -1,0 +1,44 @@
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { ComparisonOperator, LogicalOperator } from '../syntax/tree.ts'
+import type { Overload } from '../tables/overloads.ts'
+import type { ValueType } from './value-types.ts'
+
+/**
+ * An expression whose every part has a type, and in which every operator has operands that it takes: conversions are
+ * nodes of their own. Making SQL of it can't fail.
+ */
+export type Expression =
+  | (Typed & { readonly kind: 'literal'; readonly value: LiteralValue })
+  | (Typed & { readonly kind: 'column'; readonly name: string; readonly sql: string })
+  | (Typed & {
+      readonly kind: 'logical'
+      readonly operator: LogicalOperator
+      readonly operands: readonly Expression[]
+    })
+  | (Typed & { readonly kind: 'not'; readonly operand: Expression })
+  | (Typed & {
+      readonly kind: 'comparison'
+      readonly operator: ComparisonOperator
+      readonly left: Expression
+      readonly right: Expression
+    })
+  | (Typed & { readonly kind: 'in'; readonly operand: Expression; readonly items: readonly LiteralValue[] })
+  /** An arithmetic operator or a function, as one row of their table has it. */
+  | (Typed & {
+      readonly kind: 'call'
+      readonly name: string
+      readonly overload: Overload
+      readonly args: readonly Expression[]
+    })
+  | (Typed & {
+      readonly kind: 'case'
+      readonly branches: readonly { readonly when: Expression; readonly result: Expression }[]
+    })
+  /** The same value in a wider type. */
+  | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
+
+interface Typed {
+  readonly type: ValueType
+  /** Where it begins in the text. */
+  readonly at: number
+}

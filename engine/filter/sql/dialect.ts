@@ -1,0 +1,22 @@
+import type { ValueType } from '../check/value-types.ts'
+import type { Sql } from './fragments.ts'
+
+/**
+ * What differs between databases, besides the operators and functions, whose tables have a column for each. A row of
+ * those tables without that column can't be run there.
+ */
+export interface Dialect {
+  /** The column of the tables of operators and functions. */
+  readonly name: 'duckdb'
+  /** Not a number, as a double. */
+  readonly nan: Sql
+  /** How the nth parameter is written, counted from 1. */
+  parameter(number: number): Sql
+  /** The name of the type that holds values of a type. */
+  type(type: ValueType): string
+  /** A value in another type, without loss where the type can hold it. */
+  converted(part: Sql, from: ValueType, to: ValueType): Sql
+  isNaN(x: Sql): Sql
+  /** Whether `x` is one of many values, which come as one text joined by a separator. */
+  isAmong(x: Sql, joined: Sql, separator: Sql, type: ValueType): Sql
+}

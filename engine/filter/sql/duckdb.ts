@@ -1,0 +1,56 @@
+import type { ValueType } from '../check/value-types.ts'
+import type { Dialect } from './dialect.ts'
+import { atom, call, cast, fallible, type Sql } from './fragments.ts'
+
+export function duckType(type: ValueType): string {
+  switch (type.kind) {
+    case 'null':
+    case 'boolean':
+      return 'BOOLEAN'
+    case 'integer':
+    case 'duration':
+      return 'BIGINT'
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`
+    case 'double':
+      return 'DOUBLE'
+    case 'string':
+      return 'VARCHAR'
+    case 'date':
+      return 'DATE'
+    case 'time':
+      return 'TIME'
+    case 'timestamp':
+      return 'TIMESTAMP'
+    case 'timestamptz':
+      return 'TIMESTAMPTZ'
+    case 'uuid':
+      return 'UUID'
+    case 'binary':
+      return 'BLOB'
+    default:
+      return type satisfies never
+  }
+}
+
+/** A value in another type, without loss where the type can hold it. */
+export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
+  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
+  const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
+  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
+  // There are days in more years than there are moments.
+  return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
+}
+
+export const duckdb: Dialect = {
+  name: 'duckdb',
+  nan: atom("CAST('NaN' AS DOUBLE)"),
+  parameter: (number) => atom(`$${number}`),
+  type: duckType,
+  converted,
+  isNaN: (x) => call('isnan', x),
+  isAmong: (x, joined, separator, type) => {
+    const split = call('string_split', joined, separator)
+    return call('list_contains', type.kind === 'string' ? split : cast(split, `${duckType(type)}[]`), x)
+  },
+}
