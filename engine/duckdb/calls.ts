@@ -50,7 +50,7 @@ export class Calls {
       this.#running = running
       return await running
     } catch (error) {
-      throw this.#interrupted ? cancelled(undefined) : engineError(error)
+      throw this.#interrupted ? cancelled(undefined) : engineError(error, 'query')
     } finally {
       place[Symbol.dispose]()
     }

@@ -1,16 +1,10 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
-import { EngineError } from '../errors.ts'
-import { storageFull } from '../ingest/file.ts'
 import { UnderWay } from '../util/under-way.ts'
 import { keepInterrupting } from './calls.ts'
-import { cancelled } from './errors.ts'
+import { cancelled, engineError, isBroken } from './errors.ts'
+import { type InstanceOptions, openNodeInstance } from './instance.ts'
 
-export interface DuckOptions {
-  readonly threads?: number
-  /** As `2GiB`. */
-  readonly memoryLimit?: string
-  readonly tempDirectory: string
-}
+export type DuckOptions = Omit<InstanceOptions, 'filesChange'>
 
 export interface RunOptions {
   readonly signal?: AbortSignal
@@ -62,7 +56,7 @@ export class Duck {
     } catch (error) {
       if (signal?.aborted) throw cancelled(signal)
       await this.#replaceIfBroken(instance, error)
-      throw duckError(error)
+      throw engineError(error, 'upload')
     } finally {
       signal?.removeEventListener('abort', interrupt)
       clearInterval(interrupting)
@@ -71,40 +65,11 @@ export class Duck {
   }
 
   async #replaceIfBroken(instance: DuckDBInstance, error: unknown): Promise<void> {
-    if (!/^(INTERNAL|FATAL) Error|database has been invalidated/.test((error as Error).message)) return
-    if (this.#instance === instance) this.#instance = await openInstance(this.#options)
+    if (isBroken(error) && this.#instance === instance) this.#instance = await openInstance(this.#options)
   }
 }
 
-async function openInstance({ threads, memoryLimit, tempDirectory }: DuckOptions): Promise<DuckDBInstance> {
-  // Loading it takes a while, which those who only read are spared.
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    ...(threads === undefined ? {} : { threads: String(threads) }),
-    ...(memoryLimit === undefined ? {} : { memory_limit: memoryLimit }),
-    temp_directory: tempDirectory,
-    preserve_insertion_order: 'true',
-    // Every file is read once, and a path that is written anew must not be answered from memory.
-    enable_external_file_cache: 'false',
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-  })
-  const connection = await instance.connect()
-  // Text without an offset in a column with a zone is UTC, whatever the machine's zone.
-  await connection.run("SET GLOBAL TimeZone = 'UTC'")
-  connection.disconnectSync()
-  return instance
-}
-
-/** DuckDB's errors about the machine as ours; those about data stay, for only the reader of a format knows what they mean. */
-function duckError(error: unknown): unknown {
-  const { message } = error as Error
-  if (message.startsWith('Out of Memory Error')) {
-    return /max_temp_directory_size|offload/.test(message)
-      ? new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
-      : new EngineError('overloaded', 'The upload needs more memory than there is now. Try again later.', {
-          cause: error,
-        })
-  }
-  return storageFull(error)
+/** A part is written under a name, verified, and may be written again. */
+function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
+  return openNodeInstance({ ...options, filesChange: true })
 }

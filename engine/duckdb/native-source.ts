@@ -3,6 +3,7 @@ import type { Arena, Batch } from './batch.ts'
 import { CursorBase } from './cursor.ts'
 import { cancelled } from './errors.ts'
 import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
+import { lockDown, openSettings } from './instance.ts'
 import { NativeReader } from './native-reader.ts'
 import {
   bufferSetting,
@@ -10,8 +11,6 @@ import {
   type Cursor,
   checkTypes,
   type Handle,
-  lockDown,
-  openSettings,
   type Source,
   type SourceOptions,
   type StartOptions,

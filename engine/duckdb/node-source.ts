@@ -1,21 +1,15 @@
-import {
-  type DuckDBConnection,
-  DuckDBInstance,
-  type DuckDBPreparedStatement,
-  type DuckDBResult,
-} from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import type { ColumnType, Statement } from '../types/index.ts'
 import type { Arena, Batch } from './batch.ts'
 import { CursorBase } from './cursor.ts'
 import { cancelled } from './errors.ts'
+import { openNodeInstance } from './instance.ts'
 import { readChunk } from './node-reader.ts'
 import {
   bufferSetting,
   type Chunk,
   type Cursor,
   checkTypes,
-  lockDown,
-  openSettings,
   type Source,
   type SourceOptions,
   type StartOptions,
@@ -26,13 +20,7 @@ import {
  * gives the same batches as the fast one, several times slower; chunks are freed by the garbage collector.
  */
 export async function openNodeSource(options: SourceOptions): Promise<Source> {
-  const instance = await DuckDBInstance.create(':memory:', openSettings(options))
-  const connection = await instance.connect()
-  try {
-    for (const sql of lockDown(options)) await connection.run(sql)
-  } finally {
-    connection.closeSync()
-  }
+  const instance = await openNodeInstance(options)
   const cursors = new Set<NodeCursor>()
   /** Connections that are being made: closing the instance meanwhile would crash the process. */
   const connectings = new Set<Promise<unknown>>()

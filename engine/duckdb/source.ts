@@ -1,15 +1,9 @@
-import { type ColumnType, quoteLiteral, type Statement } from '../types/index.ts'
-import type { Arena, Batch } from './batch.ts'
-import { layoutOf, widthOf } from './batch.ts'
+import type { ColumnType, Statement } from '../types/index.ts'
+import { type Arena, type Batch, layoutOf, widthOf } from './batch.ts'
+import type { InstanceOptions } from './instance.ts'
 
-export interface SourceOptions {
-  readonly threads?: number
-  /** As DuckDB writes sizes: `2GiB`. */
-  readonly memoryLimit?: string
-  readonly tempDirectory: string
-  /** DuckDB reads only below these, and writes only there and below `tempDirectory`. */
-  readonly allowedDirectories: readonly string[]
-}
+/** Statements of users run here, so it never reads beyond the folders of the rows. */
+export type SourceOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
 
 export interface StartOptions {
   readonly signal?: AbortSignal
@@ -59,33 +53,6 @@ export interface Cursor {
 export type Chunk =
   | { readonly kind: 'native'; readonly rows: number; readonly address: bigint; readonly options: bigint }
   | { readonly kind: 'batch'; readonly rows: number; readonly batch: Batch }
-
-/** What DuckDB is opened with. */
-export function openSettings(options: SourceOptions): Record<string, string> {
-  return {
-    temp_directory: options.tempDirectory,
-    autoload_known_extensions: 'false',
-    autoinstall_known_extensions: 'false',
-    allow_community_extensions: 'false',
-    preserve_insertion_order: 'true',
-    ...(options.threads !== undefined && { threads: String(options.threads) }),
-    ...(options.memoryLimit !== undefined && { memory_limit: options.memoryLimit }),
-  }
-}
-
-/** Statements that shut DuckDB in, to be run once and in this order. */
-export function lockDown(options: SourceOptions): string[] {
-  const directories = [...options.allowedDirectories, options.tempDirectory].map(quoteLiteral)
-  return [
-    `SET GLOBAL TimeZone = 'UTC'`,
-    // Footers are read once, as long as a file stays as it was.
-    `SET GLOBAL parquet_metadata_cache = true`,
-    `SET GLOBAL allowed_directories = [${directories.join(', ')}]`,
-    `SET GLOBAL enable_external_access = false`,
-    `SET GLOBAL allowed_configs = ['streaming_buffer_size']`,
-    `SET GLOBAL lock_configuration = true`,
-  ]
-}
 
 /**
  * What DuckDB holds ready of a result unless it is told otherwise (1 MB): enough for the readers not to wait, little

@@ -73,7 +73,7 @@ export async function exportBytes(
       let cause: Promise<unknown> | undefined
       const fail = async (error: unknown): Promise<never> => {
         cause ??= cursor.trueError?.(error) ?? Promise.resolve(error)
-        throw engineError(await cause)
+        throw engineError(await cause, 'query')
       }
       return { fetched: fetched.catch(fail), piece: piece.catch(fail) }
     },

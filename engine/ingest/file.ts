@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { EngineError } from '../errors.ts'
+import { storageFull } from '../util/storage-full.ts'
 import { type Arrival, arrivalBeyond } from './threads/arrival.ts'
 
 const CHUNK = 1024 * 1024
@@ -95,16 +95,4 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<v
   } catch (error) {
     throw storageFull(error)
   }
-}
-
-/** A full disk or quota as our error; everything else as it is. */
-export function storageFull(error: unknown): unknown {
-  const { code, message } = error as { code?: string; message?: string }
-  const full =
-    code === 'ENOSPC' ||
-    code === 'EDQUOT' ||
-    /No space left on device|Disk quota exceeded/.test(message ?? '')
-  return full
-    ? new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
-    : error
 }

@@ -2,7 +2,8 @@ import { addAbortListener } from 'node:events'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
-import { storageFull, writeAll } from './file.ts'
+import { storageFull } from '../util/storage-full.ts'
+import { writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 
 export interface SpoolOptions {
