@@ -16,7 +16,12 @@ import {
   type StartOptions,
 } from './source.ts'
 
-/** The fast source: DuckDB through its C API. Throws where the library or koffi can't be loaded. */
+/** Loads koffi and the library; throws where one of them can't be loaded. */
+export function load(): void {
+  loadDuckDb()
+}
+
+/** The fast source: DuckDB through its C API. */
 export async function openNativeSource(options: SourceOptions): Promise<Source> {
   const duckdb = loadDuckDb()
   const database = duckdb.open(openSettings(options))

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os'
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { Source, SourceOptions } from '../duckdb/source.ts'
+import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
+import type { Source } from '../duckdb/source.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
@@ -13,11 +14,9 @@ import { rowValues } from './row-values.ts'
 
 export type { ByteStream } from './deliver.ts'
 
-export interface ExecutorOptions extends SourceOptions {
+export interface ExecutorOptions extends OpenSourceOptions {
   /** Threads that encode; by default as many as there are cores. */
   readonly workers?: number
-  /** How DuckDB is reached: its C API, its Node package (slower, works everywhere), or the first of them that loads. */
-  readonly source?: 'ffi' | 'node' | 'auto'
 }
 
 export interface RunOptions {
@@ -144,18 +143,6 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     },
   }
   return executor
-}
-
-async function openSource(options: ExecutorOptions): Promise<Source> {
-  const wanted = options.source ?? 'auto'
-  if (wanted !== 'node') {
-    try {
-      return await (await import('../duckdb/native-source.ts')).openNativeSource(options)
-    } catch (error) {
-      if (wanted === 'ffi') throw error
-    }
-  }
-  return (await import('../duckdb/node-source.ts')).openNodeSource(options)
 }
 
 async function* decoded(source: Source, statement: Statement, options: RunOptions, arena: Arena) {
