@@ -80,12 +80,16 @@ export class Datasets {
   ): Promise<Download> {
     const { signal, ifNoneMatch } = question
     const response = await this.#transport.send({
-      path: ['datasets', id, 'data'],
-      query: { $format: format, ...parameters(question) },
+      ...dataRequest(id, format, question),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
       ...(signal && { signal }),
     })
     return new Download(response, signal)
+  }
+
+  /** Where `download` goes, to be shown or put into another program. The key is not in it. */
+  address(id: number, format: Format, question: Question = {}): URL {
+    return this.#transport.address(dataRequest(id, format, question))
   }
 
   /**
@@ -109,4 +113,8 @@ export class Datasets {
     await download.cancel()
     return download.rowCount!
   }
+}
+
+function dataRequest(id: number, format: Format, question: Question) {
+  return { path: ['datasets', id, 'data'], query: { $format: format, ...parameters(question) } }
 }

@@ -94,7 +94,7 @@ export class Transport {
     // Required for streams, which `fetch` sends without waiting for their end.
     if (body instanceof ReadableStream) init.duplex = 'half'
     if (signal) init.signal = signal
-    const address = this.#address(request)
+    const address = this.address(request)
     try {
       const response = await this.#fetch(address, init)
       return response.ok || response.status === 304 ? response : await errorOf(response)
@@ -108,7 +108,8 @@ export class Transport {
     }
   }
 
-  #address({ path, query = {} }: Request): URL {
+  /** Where a request goes. @throws TypeError when a part of its path is `.` or `..` */
+  address({ path, query = {} }: Pick<Request, 'path' | 'query'>): URL {
     // The URL standard resolves these even when they are percent-encoded, so they would lead to another resource.
     const climbing = path.find((segment) => segment === '.' || segment === '..')
     if (climbing !== undefined) throw new TypeError(`'${climbing}' can't be a part of an address.`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CASE, functionTable } from '../../engine/filter/tables/functions.ts'
-import type { Column } from '../../server/console/src/api/records.ts'
+import type { Column } from '../../server/client/index.ts'
 import { complete } from '../../server/console/src/filter/complete.ts'
 import { readConditions, writeConditions } from '../../server/console/src/filter/conditions.ts'
 import { FUNCTIONS } from '../../server/console/src/filter/functions.ts'

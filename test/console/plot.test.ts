@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Column } from '../../server/console/src/api/records.ts'
+import type { Column } from '../../server/client/index.ts'
 import { readChoice } from '../../server/console/src/plot/choice.ts'
 import { drawRows } from '../../server/console/src/plot/group.ts'
 import { statsOf, toLiteral, toNumber } from '../../server/console/src/profile/stats.ts'

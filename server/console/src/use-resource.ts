@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { isAbort } from './api/client.ts'
+import { isAbort } from './api.ts'
 
 /** Something that is being fetched, has come, or has failed. `stale` is the last good value meanwhile. */
 export type Resource<T> =

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import { account } from '../api/resources.ts'
+import { api, messageOf } from '../api.ts'
 import { setSessionKey } from '../session.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -16,7 +15,7 @@ export function RotateKey(props: { readonly hint: string; readonly onRotated: ()
     setBusy(true)
     setError(undefined)
     try {
-      const { apiKey } = await account.rotateKey()
+      const { apiKey } = await api().account.rotateKey()
       setSessionKey(apiKey)
       setFresh(apiKey)
     } catch (failure) {

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import type { Provider, UserKey } from '../api/records.ts'
-import { providers, userKeys } from '../api/resources.ts'
+import type { Provider, UserKey } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
 import { formatAge } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
@@ -12,14 +11,17 @@ import { latest, useResource } from '../use-resource.ts'
 /** Keys of one's own for providers: seen by their ends, saved and deleted. */
 export function SavedKeys() {
   const [resource, again] = useResource(async (signal) => {
-    const [saved, known] = await Promise.all([userKeys.list(signal), providers.list(signal)])
+    const [saved, known] = await Promise.all([
+      api().userKeys.list({ signal }),
+      api().providers.list({ signal }),
+    ])
     return { saved, known }
   }, [])
   const [adding, setAdding] = useState(false)
   const loaded = latest(resource)
   const remove = async (key: UserKey) => {
     try {
-      await userKeys.remove(key.provider)
+      await api().userKeys.delete(key.provider)
       announce(`The key for ${key.provider} is deleted.`)
     } catch (error) {
       announce(messageOf(error))
@@ -83,7 +85,7 @@ export function SaveKeyDialog(props: {
     event.preventDefault()
     setBusy(true)
     try {
-      await userKeys.save(slug, key.trim())
+      await api().userKeys.save(slug, key.trim())
       announce('The key is saved.')
       props.onSaved()
     } catch (failure) {

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Dataset } from '../api/records.ts'
-import { datasets } from '../api/resources.ts'
-import type { OrderBy } from '../api/rows.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -9,6 +8,7 @@ import { Popover } from '../ui/menu.tsx'
 import { announce } from '../ui/toast.tsx'
 import { CopyAs } from './copy-as.tsx'
 import { DownloadDialog } from './download-dialog.tsx'
+import type { Order } from './order.ts'
 import { RenameDialog } from './rename-dialog.tsx'
 
 type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
@@ -18,13 +18,13 @@ export function DatasetActions(props: {
   readonly dataset: Dataset
   readonly canWrite: boolean
   readonly filter: string
-  readonly order: OrderBy | undefined
+  readonly order: Order | undefined
   readonly rowCount: number | undefined
   readonly onChanged: () => void
 }) {
   const { dataset } = props
   const [open, setOpen] = useState<Open>()
-  const query = { filter: props.filter, orderBy: props.order }
+  const query = { filter: props.filter || undefined, orderBy: props.order && [props.order] }
   const close = () => setOpen(undefined)
   const choose = (dialog: Exclude<Open, undefined>, closeMenu: () => void) => {
     closeMenu()
@@ -80,7 +80,7 @@ export function DatasetActions(props: {
           name={dataset.name}
           description={dataset.description}
           onSave={async (fields) => {
-            await datasets.update(dataset.id, fields)
+            await api().datasets.update(dataset.id, fields)
             props.onChanged()
           }}
           onClose={close}
@@ -92,7 +92,7 @@ export function DatasetActions(props: {
           text="All of its rows go, for everybody. Nothing brings them back."
           action="Delete the dataset"
           onConfirm={async () => {
-            await datasets.remove(dataset.id)
+            await api().datasets.delete(dataset.id)
             announce(`${dataset.name} is deleted.`)
             navigate(href(['repositories', dataset.repositoryId]))
           }}

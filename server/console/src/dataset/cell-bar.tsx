@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 import { formatCount } from '../format.ts'
 import { copyText } from '../ui/copy.tsx'

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import { useState } from 'preact/hooks'
-import type { RowQuery } from '../api/rows.ts'
+import type { Question } from '../../../client/index.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Tabs } from '../ui/tabs.tsx'
@@ -9,11 +9,11 @@ import { LANGUAGES, type Language, snippet } from './snippets.ts'
 /** The view as a request in three languages. */
 export function CopyAs(props: {
   readonly datasetId: number
-  readonly query: RowQuery
+  readonly query: Question
   readonly onClose: () => void
 }) {
   const [language, setLanguage] = useState<Language>('curl')
-  const text = snippet(language, location.origin, props.datasetId, props.query, 'csv')
+  const text = snippet(language, props.datasetId, props.query)
   const label = LANGUAGES.find(({ value }) => value === language)!.label
   return (
     <Dialog title="Copy as a request" wide onClose={props.onClose}>

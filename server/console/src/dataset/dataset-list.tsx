@@ -1,4 +1,4 @@
-import type { Dataset, Repository } from '../api/records.ts'
+import type { Dataset, Repository } from '../../../client/index.ts'
 import { formatAge, formatBytes, formatCount } from '../format.ts'
 import { href } from '../router.ts'
 

@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isAbort, messageOf } from '../api/client.ts'
-import { type DownloadProgress, download } from '../api/download.ts'
-import type { Dataset } from '../api/records.ts'
-import type { Format, RowQuery } from '../api/rows.ts'
+import type { Dataset, Format, Question } from '../../../client/index.ts'
+import { isAbort, messageOf } from '../api.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Progress } from '../ui/feedback.tsx'
 import { announce } from '../ui/toast.tsx'
+import { type DownloadProgress, download } from './download.ts'
 
 const CHOICES: readonly { readonly format: Format; readonly label: string; readonly note: string }[] = [
   { format: 'csv', label: 'CSV', note: 'for everything that reads tables' },
@@ -26,7 +25,7 @@ type State =
 /** Takes the rows of the view away in a format of choice. */
 export function DownloadDialog(props: {
   readonly dataset: Dataset
-  readonly query: RowQuery
+  readonly query: Question
   readonly rowCount: number | undefined
   readonly onClose: () => void
 }) {
@@ -47,7 +46,7 @@ export function DownloadDialog(props: {
       announce(`${props.dataset.name}.${format} is saved, ${formatBytes(bytes)}.`)
       props.onClose()
     } catch (error) {
-      setState(isAbort(error) ? { kind: 'choosing' } : { kind: 'failed', message: failureText(error) })
+      setState(isAbort(error) ? { kind: 'choosing' } : { kind: 'failed', message: messageOf(error) })
     }
   }
 
@@ -110,11 +109,6 @@ function Running(props: { readonly progress: DownloadProgress; readonly rowCount
       </p>
     </div>
   )
-}
-
-function failureText(error: unknown): string {
-  if (error instanceof TypeError) return 'The download broke off, so the file was not saved. Try again.'
-  return messageOf(error)
 }
 
 /** Calls through at most ten times a second; drawing each piece would slow the download. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
+import { messageOf } from '../api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 

@@ -1,4 +1,5 @@
-import { dataPath, type Format, type RowQuery } from '../api/rows.ts'
+import type { Question } from '../../../client/index.ts'
+import { api } from '../api.ts'
 
 export type Language = 'curl' | 'python' | 'r'
 
@@ -9,17 +10,11 @@ export const LANGUAGES: readonly { readonly value: Language; readonly label: str
 ]
 
 /** The request that this view stands for, ready to paste. The key stays out: it is read from the environment. */
-export function snippet(
-  language: Language,
-  origin: string,
-  datasetId: number,
-  query: RowQuery,
-  format: Format,
-): string {
-  const url = origin + dataPath(datasetId, query, format)
+export function snippet(language: Language, datasetId: number, query: Question): string {
+  const url = api().datasets.address(datasetId, 'csv', query).href
   switch (language) {
     case 'curl':
-      return `curl --fail --user "$PARQUETRY_KEY:" --output data.${format} \\\n  '${url.replaceAll("'", '%27')}'`
+      return `curl --fail --user "$PARQUETRY_KEY:" --output data.csv \\\n  '${url}'`
     case 'python':
       return python(url)
     case 'r':
@@ -36,7 +31,7 @@ function python(url: string): string {
     'import requests',
     '',
     'answer = requests.get(',
-    `    ${JSON.stringify(csvOf(url))},`,
+    `    ${JSON.stringify(url)},`,
     '    auth=(os.environ["PARQUETRY_KEY"], ""),',
     ')',
     'answer.raise_for_status()',
@@ -48,14 +43,9 @@ function r(url: string): string {
   return [
     'library(httr2)',
     '',
-    `answer <- request(${JSON.stringify(csvOf(url))}) |>`,
+    `answer <- request(${JSON.stringify(url)}) |>`,
     '  req_auth_basic(Sys.getenv("PARQUETRY_KEY"), "") |>',
     '  req_perform()',
     'table <- read.csv(text = resp_body_string(answer))',
   ].join('\n')
-}
-
-/** The same request as csv, which both languages read without another package. */
-function csvOf(url: string): string {
-  return url.replace(/\$format=\w+&?/, '').replace(/\?$/, '')
 }

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '../api/client.ts'
-import type { Dataset } from '../api/records.ts'
-import type { OrderBy } from '../api/rows.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { isStatus } from '../api.ts'
 import { writeCondition } from '../filter/conditions.ts'
 import { bothFilters } from '../profile/exact.ts'
 import type { ColumnStats } from '../profile/stats.ts'
@@ -10,6 +9,7 @@ import type { CellPlace } from '../table/keys.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { CellBar } from './cell-bar.tsx'
+import type { Order } from './order.ts'
 import { nextOrder } from './order.ts'
 import type { Rows } from './use-rows.ts'
 
@@ -17,11 +17,11 @@ import type { Rows } from './use-rows.ts'
 export function TableView(props: {
   readonly dataset: Dataset
   readonly rows: Rows
-  readonly order: OrderBy | undefined
+  readonly order: Order | undefined
   readonly filter: string
   readonly profile: ReadonlyMap<string, ColumnStats> | undefined
   readonly onFilter: (filter: string) => void
-  readonly onOrder: (order: OrderBy | undefined) => void
+  readonly onOrder: (order: Order | undefined) => void
 }) {
   const { dataset, rows, filter } = props
   const [active, setActive] = useState<CellPlace>()
@@ -99,5 +99,5 @@ export function TableView(props: {
 }
 
 function isFilterError(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 400
+  return isStatus(error, 400)
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { isAbort } from '../api/client.ts'
-import type { Dataset } from '../api/records.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { isAbort } from '../api.ts'
 import { fetchSample, isWhole, profileOf } from '../profile/sample.ts'
 import type { ColumnStats } from '../profile/stats.ts'
 

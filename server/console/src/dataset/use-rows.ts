@@ -1,7 +1,7 @@
 import { useEffect, useReducer, useState } from 'preact/hooks'
-import type { Dataset } from '../api/records.ts'
-import type { OrderBy } from '../api/rows.ts'
+import type { Dataset } from '../../../client/index.ts'
 import { RowWindows } from '../table/windows.ts'
+import type { Order } from './order.ts'
 
 export interface Rows {
   readonly windows: RowWindows | undefined
@@ -15,7 +15,7 @@ export interface Rows {
 
 interface Opened {
   readonly filter: string
-  readonly order: OrderBy | undefined
+  readonly order: Order | undefined
   readonly windows: RowWindows
 }
 
@@ -23,16 +23,21 @@ interface Opened {
  * The rows of a dataset under a filter and an order. A change of either begins anew, but the old rows stay until the
  * first new ones have come, so that the table does not flicker.
  */
-export function useRows(dataset: Dataset, filter: string, order: OrderBy | undefined): Rows {
+export function useRows(dataset: Dataset, filter: string, order: Order | undefined): Rows {
   const [opened, setOpened] = useState<Opened>()
   const [revision, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
   const { id, version, columns } = dataset
   useEffect(() => {
     if (dataset.rowCount === 0) return
-    const windows: RowWindows = new RowWindows(id, { filter, orderBy: order }, columns.length, () => {
-      setOpened((before) => (before?.windows === windows ? before : { filter, order, windows }))
-      changed(undefined)
-    })
+    const windows: RowWindows = new RowWindows(
+      id,
+      { filter, orderBy: order && [order] },
+      columns.length,
+      () => {
+        setOpened((before) => (before?.windows === windows ? before : { filter, order, windows }))
+        changed(undefined)
+      },
+    )
     return () => windows.close()
   }, [id, version, filter, order, columns.length])
   const windows = opened?.windows

@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { FUNCTIONS, functionNamed } from './functions.ts'
 import { COMPARISONS, CONNECTIVES, type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'

@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { type Token, tokenize } from './tokens.ts'
 import { type Family, familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../api/client.ts'
+import { isStatus } from '../api.ts'
 
 /** Where in the filter text an error lies: offsets of the first character and of the one after the last. */
 export interface ErrorPlace {
@@ -11,8 +11,8 @@ export interface ErrorPlace {
  * does not know; undefined where it gives neither.
  */
 export function errorPlace(error: unknown, filter: string): ErrorPlace | undefined {
-  if (!(error instanceof ApiError) || error.status !== 400) return undefined
-  const given = error.details['position'] ?? /\bposition (\d+)/.exec(error.message)?.[1]
+  if (!isStatus(error, 400)) return undefined
+  const given = /\bposition (\d+)/.exec(error.message)?.[1]
   if (given !== undefined) return wordAt(filter, Number(given) - 1)
   const names = /invalid column\(s\): (.+?)\. Column names/.exec(error.message)?.[1]
   const first = names?.split(', ')[0]

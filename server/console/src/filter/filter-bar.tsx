@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
+import { messageOf } from '../api.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Completion, complete, type Suggestion } from './complete.ts'
 import { type ErrorPlace, errorPlace } from './error-place.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'

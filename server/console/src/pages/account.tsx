@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks'
+import type { Account } from '../../../client/index.ts'
 import { RotateKey } from '../account/rotate-key.tsx'
 import { SavedKeys } from '../account/saved-keys.tsx'
-import type { Account } from '../api/records.ts'
-import { account } from '../api/resources.ts'
+import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { setSessionKey } from '../session.ts'
 import { Failure, Loading, Meter } from '../ui/feedback.tsx'
@@ -12,7 +12,7 @@ import { latest, useResource } from '../use-resource.ts'
 
 /** The plan and what is used of it, the key, and the keys for providers. */
 export function AccountPage() {
-  const [resource, again] = useResource((signal) => account.get(signal), [])
+  const [resource, again] = useResource((signal) => api().account.get({ signal }), [])
   useEffect(() => {
     document.title = 'Account · Parquetry'
   }, [])

@@ -1,10 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { ApiError } from '../api/client.ts'
-import type { Dataset } from '../api/records.ts'
-import { datasets, repositories } from '../api/resources.ts'
-import { formatOrderBy, type OrderBy } from '../api/rows.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { api, isStatus } from '../api.ts'
 import { DatasetActions } from '../dataset/actions.tsx'
-import { parseOrder } from '../dataset/order.ts'
+import { formatOrder, type Order, parseOrder } from '../dataset/order.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
@@ -27,7 +25,7 @@ export type DatasetTab = 'table' | 'columns' | 'plot'
 
 /** A dataset: its rows, its columns, its plot, all under one filter. */
 export function DatasetPage(props: { readonly id: number; readonly address: Address }) {
-  const [resource, again] = useResource((signal) => datasets.get(props.id, signal), [props.id])
+  const [resource, again] = useResource((signal) => api().datasets.get(props.id, { signal }), [props.id])
   const dataset = latest(resource)
   if (!dataset) {
     if (resource.state === 'failed') return <Missing error={resource.error} onRetry={again} />
@@ -47,7 +45,7 @@ function DatasetView(props: {
   const tab = tabOf(query['view'])
   const [building, setBuilding] = useState(false)
   const [repository] = useResource(
-    (signal) => repositories.get(dataset.repositoryId, signal),
+    (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],
   )
   const home = latest(repository)
@@ -62,7 +60,7 @@ function DatasetView(props: {
   const valuesOf = useSeenValues(profile)
 
   const setFilter = (next: string) => updateQuery({ filter: next }, true)
-  const setOrder = (next: OrderBy | undefined) => updateQuery({ orderby: next ? formatOrderBy(next) : '' })
+  const setOrder = (next: Order | undefined) => updateQuery({ orderby: next ? formatOrder(next) : '' })
   useEffect(() => {
     document.title = `${dataset.name} · Parquetry`
   }, [dataset.name])
@@ -156,7 +154,7 @@ function DatasetView(props: {
 }
 
 function Missing(props: { readonly error: unknown; readonly onRetry: () => void }) {
-  if (props.error instanceof ApiError && (props.error.status === 404 || props.error.status === 403)) {
+  if (isStatus(props.error, 403, 404)) {
     return (
       <Empty
         page
@@ -179,7 +177,7 @@ function Missing(props: { readonly error: unknown; readonly onRetry: () => void 
 
 /** The errors that speak about the filter; others belong in the place of the rows. */
 function filterError(error: unknown): unknown {
-  return error instanceof ApiError && error.status === 400 ? error : undefined
+  return isStatus(error, 400) ? error : undefined
 }
 
 function countText(matching: number, all: number, filter: string): string {

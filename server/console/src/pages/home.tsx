@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Dataset, Repository } from '../api/records.ts'
-import { datasets, repositories } from '../api/resources.ts'
+import type { Dataset, Repository } from '../../../client/index.ts'
+import { api } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
 import { href, navigate, updateQuery } from '../router.ts'
@@ -14,7 +14,10 @@ import { RepositoryDialog } from './repository-dialog.tsx'
 /** All that the key can read: repositories, and a search over every dataset. */
 export function HomePage(props: { readonly search: string }) {
   const [resource, again] = useResource(async (signal) => {
-    const [homes, tables] = await Promise.all([repositories.list(signal), datasets.list(signal)])
+    const [homes, tables] = await Promise.all([
+      api().repositories.list({ signal }),
+      api().datasets.list({ signal }),
+    ])
     return { homes, tables }
   }, [])
   const [creating, setCreating] = useState(false)

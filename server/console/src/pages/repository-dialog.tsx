@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import type { Repository } from '../api/records.ts'
-import { repositories } from '../api/resources.ts'
+import type { Repository } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 
@@ -24,8 +23,8 @@ export function RepositoryDialog(props: {
     const fields = { name: name.trim(), description: description.trim(), private: isPrivate }
     try {
       const saved = repository
-        ? await repositories.update(repository.id, fields)
-        : await repositories.create(fields)
+        ? await api().repositories.update(repository.id, fields)
+        : await api().repositories.create(fields)
       props.onSaved(saved)
     } catch (failure) {
       setError(messageOf(failure))

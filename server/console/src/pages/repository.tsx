@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '../api/client.ts'
-import type { Dataset, Repository } from '../api/records.ts'
-import { datasets, repositories } from '../api/resources.ts'
+import type { Dataset, Repository } from '../../../client/index.ts'
+import { api, isStatus } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { formatAge, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -20,7 +19,10 @@ import { RepositoryDialog } from './repository-dialog.tsx'
 export function RepositoryPage(props: { readonly id: number }) {
   const [resource, again] = useResource(
     async (signal) => {
-      const [home, tables] = await Promise.all([repositories.get(props.id, signal), datasets.list(signal)])
+      const [home, tables] = await Promise.all([
+        api().repositories.get(props.id, { signal }),
+        api().datasets.list({ signal }),
+      ])
       return { home, tables: tables.filter((table) => table.repositoryId === props.id) }
     },
     [props.id],
@@ -28,7 +30,7 @@ export function RepositoryPage(props: { readonly id: number }) {
   const loaded = latest(resource)
   if (loaded) return <RepositoryView home={loaded.home} tables={loaded.tables} onChanged={again} />
   if (resource.state !== 'failed') return <Loading page label="Loading the repository" lines={6} />
-  const missing = resource.error instanceof ApiError && [403, 404].includes(resource.error.status)
+  const missing = isStatus(resource.error, 403, 404)
   if (!missing) return <Failure error={resource.error} onRetry={again} />
   return (
     <Empty
@@ -145,7 +147,7 @@ function RepositoryView(props: {
           text={`It goes with ${tables.length === 0 ? 'nothing in it' : `all of its ${plural(tables.length, 'dataset')}`}. Nothing brings it back.`}
           action="Delete the repository"
           onConfirm={async () => {
-            await repositories.remove(home.id)
+            await api().repositories.delete(home.id)
             announce(`${home.name} is deleted.`)
             navigate(href([]))
           }}

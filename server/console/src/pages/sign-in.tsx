@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, messageOf } from '../api/client.ts'
-import { account } from '../api/resources.ts'
+import { clientOf, isStatus, messageOf } from '../api.ts'
 import { setSessionKey } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { Mark } from '../ui/icons.tsx'
@@ -24,10 +23,10 @@ export function SignIn() {
     setBusy(true)
     setError(undefined)
     try {
-      await account.get(undefined, typed)
+      await clientOf(typed).account.get()
       setSessionKey(typed)
     } catch (failure) {
-      const refused = failure instanceof ApiError && failure.status === 401
+      const refused = isStatus(failure, 401)
       setError(
         refused
           ? 'This key is not known here. It may have been replaced by a newer one.'

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { saveBlob } from '../api/download.ts'
+import { saveBlob } from '../dataset/download.ts'
 import { formatCount, formatDateTime, formatNumber } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { onTheme } from '../ui/theme.ts'

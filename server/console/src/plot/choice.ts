@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { familyOf, isOrdered } from '../filter/types.ts'
 
 /** What is drawn: kept in the address, so that a plot can be sent to a colleague. */

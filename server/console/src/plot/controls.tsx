@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { formatCount } from '../format.ts'
 import { Select } from '../ui/field.tsx'
 import { AGGREGATES, isCategory, KINDS, type PlotChoice, SIZES, xColumns, yColumns } from './choice.ts'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Dataset } from '../api/records.ts'
+import type { Dataset } from '../../../client/index.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { exactShape } from '../profile/exact.ts'
 import { fetchSample, isWhole } from '../profile/sample.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isAbort, messageOf } from '../api/client.ts'
-import type { Dataset } from '../api/records.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { isAbort, messageOf } from '../api.ts'
 import { formatCount, formatPercent } from '../format.ts'
 import { type ExactStats, exactShape, exactStats } from './exact.ts'
 import { Histogram } from './histogram.tsx'

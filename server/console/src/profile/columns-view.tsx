@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Dataset } from '../api/records.ts'
+import type { Dataset } from '../../../client/index.ts'
 import type { Profile } from '../dataset/use-profile.ts'
 import { formatCount, plural } from '../format.ts'
 import { Failure, Loading, Note } from '../ui/feedback.tsx'

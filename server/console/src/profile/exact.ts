@@ -1,6 +1,7 @@
-import type { Column } from '../api/records.ts'
-import { countRows, fetchRows, limiter } from '../api/rows.ts'
+import type { Column } from '../../../client/index.ts'
 import { filterLiteral, filterName, isOrdered } from '../filter/types.ts'
+import { limiter } from '../limiter.ts'
+import { countRows, fetchRows } from '../rows.ts'
 import { type Bin, type ColumnStats, type Shape, toLiteral } from './stats.ts'
 
 const background = limiter(2)
@@ -20,7 +21,7 @@ export interface ExactStats {
   readonly distinct: number | undefined
 }
 
-/** @throws ApiError */
+/** @throws ParquetryError */
 export async function exactStats(
   datasetId: number,
   filter: string,
@@ -39,10 +40,11 @@ export async function exactStats(
     const query = {
       filter: bothFilters(filter, `${name} ne null`),
       select: [column.name],
-      orderBy: { column: column.name, descending },
+      orderBy: [{ column: column.name, descending }],
       top: 1,
+      signal,
     }
-    const window = await ask(() => fetchRows(datasetId, query, signal))
+    const window = await ask(() => fetchRows(datasetId, query))
     return window.rows[0]?.[0] ?? undefined
   }
   const [nulls, min, max, outside] = await Promise.all([
@@ -68,7 +70,7 @@ async function countOutside(
   return countRows(datasetId, bothFilters(filter, `${name} ne null and not (${name} in (${seen}))`), signal)
 }
 
-/** The sample's histogram with every bar counted in the data, by one question for each bar. @throws ApiError */
+/** The sample's histogram with every bar counted in the data, by one question for each bar. @throws ParquetryError */
 export async function exactShape(
   datasetId: number,
   filter: string,

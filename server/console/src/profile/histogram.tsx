@@ -1,4 +1,4 @@
-import type { Column } from '../api/records.ts'
+import type { Column } from '../../../client/index.ts'
 import { formatNumber, formatPercent, plural } from '../format.ts'
 import { binFilter, valueFilter } from './exact.ts'
 import { type Bin, type Shape, toLiteral } from './stats.ts'

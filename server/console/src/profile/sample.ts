@@ -1,6 +1,7 @@
-import type { Dataset } from '../api/records.ts'
-import { fetchRows, limiter } from '../api/rows.ts'
+import type { Dataset } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
+import { limiter } from '../limiter.ts'
+import { fetchRows } from '../rows.ts'
 import { type ColumnStats, type Gaps, statsOf } from './stats.ts'
 
 /** Rows taken from a dataset to get an impression of it. */
@@ -40,7 +41,7 @@ export async function fetchSample(
   const ask = (skip: number, top: number) =>
     background(() => {
       signal.throwIfAborted()
-      return fetchRows(datasetId, { filter: query.filter, select: query.select, skip, top }, signal)
+      return fetchRows(datasetId, { filter: query.filter, select: query.select, skip, top, signal })
     })
 
   const first = await ask(0, stripe)

@@ -1,4 +1,4 @@
-import type { Provider } from '../api/records.ts'
+import type { Provider } from '../../../client/index.ts'
 import { formatCount, formatWindow } from '../format.ts'
 
 /** Limits over so few seconds are over before anybody has looked at a clock. */

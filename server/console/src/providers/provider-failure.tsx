@@ -1,4 +1,5 @@
-import { ApiError, messageOf } from '../api/client.ts'
+import { ParquetryError } from '../../../client/index.ts'
+import { messageOf } from '../api.ts'
 import { Empty, Failure } from '../ui/feedback.tsx'
 
 /** What a provider refused; where a key would help, the way to save one. */
@@ -9,7 +10,7 @@ export function ProviderFailure(props: {
   readonly onKey: () => void
 }) {
   const { error } = props
-  const code = error instanceof ApiError ? error.code : ''
+  const code = error instanceof ParquetryError ? error.code : ''
   if (code !== 'key_required' && code !== 'key_rejected') {
     return <Failure error={error} onRetry={props.onRetry} />
   }

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Provider } from '../../../client/index.ts'
 import { SaveKeyDialog } from '../account/saved-keys.tsx'
-import { ApiError } from '../api/client.ts'
-import type { Provider } from '../api/records.ts'
-import { providers } from '../api/resources.ts'
+import { api, isStatus } from '../api.ts'
 import { type Address, href, updateQuery } from '../router.ts'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { Field } from '../ui/field.tsx'
@@ -18,11 +17,11 @@ import { Tree } from './tree.tsx'
 /** A provider: its tree on one side; the series of a category, or one series, on the other. */
 export function ProviderPage(props: { readonly slug: string; readonly query: Address['query'] }) {
   const { slug, query } = props
-  const [resource, again] = useResource((signal) => providers.get(slug, signal), [slug])
+  const [resource, again] = useResource((signal) => api().providers.get(slug, { signal }), [slug])
   const provider = latest(resource)
   if (!provider) {
     if (resource.state !== 'failed') return <Loading page label="Loading the provider" lines={6} />
-    if (resource.error instanceof ApiError && resource.error.status === 404) return <Unknown slug={slug} />
+    if (isStatus(resource.error, 404)) return <Unknown slug={slug} />
     return <Failure error={resource.error} onRetry={again} />
   }
   return <ProviderView provider={provider} query={query} onAsked={again} />
@@ -40,7 +39,7 @@ function ProviderView(props: {
   const [saving, setSaving] = useState(false)
   const [id, setId] = useState('')
   const [resource, again] = useResource(
-    (signal) => providers.categories(provider.slug, '', signal),
+    async (signal) => (await api().providers.browse(provider.slug, '', { signal })).categories,
     [provider.slug, provider.userKey],
   )
   const top = latest(resource)

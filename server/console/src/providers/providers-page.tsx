@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Provider } from '../api/records.ts'
-import { providers } from '../api/resources.ts'
+import type { Provider } from '../../../client/index.ts'
+import { api } from '../api.ts'
 import { href } from '../router.ts'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
@@ -10,7 +10,7 @@ import { LimitLine } from './limit-line.tsx'
 
 /** All providers, searched by name and by what they have. */
 export function ProvidersPage() {
-  const [resource, again] = useResource((signal) => providers.list(signal), [])
+  const [resource, again] = useResource((signal) => api().providers.list({ signal }), [])
   const [search, setSearch] = useState('')
   useEffect(() => {
     document.title = 'Providers · Parquetry'

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import type { Provider, Series } from '../api/records.ts'
-import { datasets, repositories } from '../api/resources.ts'
+import type { Provider, Series } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -18,7 +17,10 @@ export function SaveSeries(props: {
 }) {
   const { provider, series } = props
   const [resource, again] = useResource(async (signal) => {
-    const [homes, tables] = await Promise.all([repositories.list(signal), datasets.list(signal)])
+    const [homes, tables] = await Promise.all([
+      api().repositories.list({ signal }),
+      api().datasets.list({ signal }),
+    ])
     const writable = homes.filter(({ permission }) => permission === 'Write')
     const fitting = tables.filter(
       (table) =>
@@ -43,13 +45,20 @@ export function SaveSeries(props: {
     const isNew = target === ''
     let created: number | undefined
     try {
-      if (isNew) created = (await datasets.create({ name: name.trim(), repositoryId: Number(chosenHome) })).id
-      const stored = await datasets.addSeries(created ?? Number(target), provider.slug, [series.series_id])
+      if (isNew)
+        created = (await api().datasets.create({ name: name.trim(), repositoryId: Number(chosenHome) })).id
+      const stored = await api().datasets.append(created ?? Number(target), {
+        provider: provider.slug,
+        series: [series.series_id],
+      })
       announce(`${stored.name} now has ${plural(stored.rowCount, 'row')}.`)
       navigate(href(['datasets', stored.id]))
     } catch (failure) {
       // Nothing half is left: a dataset without the rows that it was made for goes again.
-      if (created !== undefined) await datasets.remove(created).catch(() => undefined)
+      if (created !== undefined)
+        await api()
+          .datasets.delete(created)
+          .catch(() => undefined)
       setError(messageOf(failure))
       setBusy(false)
     }

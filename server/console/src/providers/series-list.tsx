@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { providers } from '../api/resources.ts'
+import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { href, parseAddress, updateQuery } from '../router.ts'
 import { Empty, Loading } from '../ui/feedback.tsx'
@@ -21,7 +21,7 @@ export function SeriesList(props: {
   const { slug, path, offset } = props
   const [search, setSearch] = useState('')
   const [resource, again] = useResource(
-    (signal) => providers.seriesUnder(slug, path, { limit: PAGE, offset }, signal),
+    (signal) => api().providers.seriesPage(slug, path, { limit: PAGE, offset, signal }),
     [slug, path, offset],
   )
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Provider, Series } from '../api/records.ts'
-import { providers } from '../api/resources.ts'
+import type { Provider, Series } from '../../../client/index.ts'
+import { api } from '../api.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { toNumber } from '../profile/stats.ts'
@@ -24,7 +24,7 @@ export function SeriesView(props: {
 }) {
   const { provider, id } = props
   const [resource, again] = useResource(
-    (signal) => providers.series(provider.slug, id, signal),
+    (signal) => api().providers.series(provider.slug, id, { signal }),
     [provider.slug, id],
   )
   useEffect(() => {

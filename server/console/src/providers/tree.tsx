@@ -1,9 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: no elements stand for trees and their items
 // biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: so lists have to serve
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
-import type { Category } from '../api/records.ts'
-import { providers } from '../api/resources.ts'
+import type { Category } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
 import { SearchBox } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 
@@ -83,7 +82,7 @@ function Node(props: {
     if (children) return
     try {
       setError(undefined)
-      setChildren(await providers.categories(props.slug, category.path))
+      setChildren((await api().providers.browse(props.slug, category.path)).categories)
       props.onAsked()
     } catch (failure) {
       setError(messageOf(failure))

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Column } from '../api/records.ts'
-import type { OrderBy } from '../api/rows.ts'
+import type { Column } from '../../../client/index.ts'
+import type { Order } from '../dataset/order.ts'
 import type { ColumnStats } from '../profile/stats.ts'
 import { HeaderCell } from './header.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
@@ -27,7 +27,7 @@ export function Grid(props: {
   /** Other rows are on their way. */
   readonly busy: boolean
   readonly rowCount: number
-  readonly order: OrderBy | undefined
+  readonly order: Order | undefined
   readonly profile: ReadonlyMap<string, ColumnStats> | undefined
   readonly active: CellPlace | undefined
   readonly onActive: (place: CellPlace) => void

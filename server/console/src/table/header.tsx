@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the button inside takes the focus
 import { useRef } from 'preact/hooks'
-import type { OrderBy } from '../api/rows.ts'
+import type { Order } from '../dataset/order.ts'
 import { Spark } from '../profile/spark.tsx'
 import type { ColumnStats } from '../profile/stats.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -11,7 +11,7 @@ import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
 export function HeaderCell(props: {
   readonly place: ColumnPlace
   readonly index: number
-  readonly order: OrderBy | undefined
+  readonly order: Order | undefined
   readonly stats: ColumnStats | undefined
   readonly onSort: () => void
   readonly onWidth: (width: number) => void

@@ -1,6 +1,7 @@
-import { isAbort } from '../api/client.ts'
-import { fetchRows, type RowQuery } from '../api/rows.ts'
+import type { Question } from '../../../client/index.ts'
+import { isAbort } from '../api.ts'
 import type { Field } from '../csv.ts'
+import { fetchRows } from '../rows.ts'
 
 type Row = readonly Field[]
 
@@ -17,7 +18,7 @@ export class RowWindows {
   #rowCount: number | undefined
   #error: unknown
   readonly #datasetId: number
-  readonly #query: RowQuery
+  readonly #question: Question
   readonly #onChange: () => void
   readonly #loaded = new Map<number, readonly Row[]>()
   readonly #loading = new Map<number, AbortController>()
@@ -25,9 +26,9 @@ export class RowWindows {
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
 
-  constructor(datasetId: number, query: RowQuery, columnCount: number, onChange: () => void) {
+  constructor(datasetId: number, question: Question, columnCount: number, onChange: () => void) {
     this.#datasetId = datasetId
-    this.#query = query
+    this.#question = question
     this.#onChange = onChange
     this.size = Math.max(20, Math.min(100, Math.floor(CELLS_PER_WINDOW / Math.max(columnCount, 1))))
     this.#load(0)
@@ -94,8 +95,12 @@ export class RowWindows {
     const controller = new AbortController()
     this.#loading.set(window, controller)
     try {
-      const query = { ...this.#query, skip: window * this.size, top: this.size }
-      const answer = await fetchRows(this.#datasetId, query, controller.signal)
+      const place = { skip: window * this.size, top: this.size }
+      const answer = await fetchRows(this.#datasetId, {
+        ...this.#question,
+        ...place,
+        signal: controller.signal,
+      })
       this.#rowCount = answer.rowCount
       this.#error = undefined
       this.#keep(window, answer.rows)

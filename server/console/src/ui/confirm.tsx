@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api/client.ts'
+import { messageOf } from '../api.ts'
 import { Dialog } from './dialog.tsx'
 
 /** Asks before something that can't be undone, and shows why where it fails. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { messageOf } from '../api/client.ts'
+import { messageOf } from '../api.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 /** Something is missing: what it is, and what to do next. */

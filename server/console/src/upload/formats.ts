@@ -6,16 +6,6 @@ export interface FileKind {
   readonly gzip: boolean
 }
 
-export const CONTENT_TYPES: Readonly<Record<UploadFormat, string>> = {
-  csv: 'text/csv',
-  tsv: 'text/tab-separated-values',
-  json: 'application/json',
-  ndjson: 'application/x-ndjson',
-  parquet: 'application/vnd.apache.parquet',
-  arrow: 'application/vnd.apache.arrow.stream',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-}
-
 const ENDINGS: Readonly<Record<string, UploadFormat>> = {
   csv: 'csv',
   txt: 'csv',

@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 
 /** The types that a column of text can be found to have, and those that can be chosen beside them. */
@@ -12,7 +13,7 @@ export const CHOICES = [
   'timestamptz',
   'uuid',
   'json',
-] as const
+] as const satisfies readonly ColumnType[]
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
@@ -27,7 +28,7 @@ const ZONED = new RegExp(`^\\d{4}-\\d{2}-\\d{2}[T ]${CLOCK}(?:Z|[-+]\\d{2}(?::?\
 const LARGEST = 2n ** 63n - 1n
 
 /** Narrowest first; a column has the first type whose test all its values pass. */
-const TESTS: readonly (readonly [string, (text: string) => boolean])[] = [
+const TESTS: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ['boolean', (text) => BOOLEAN.test(text)],
   ['integer', fitsInteger],
   ['decimal(38,0)', (text) => INTEGER.test(text) && text.length <= 38],
@@ -42,7 +43,7 @@ const TESTS: readonly (readonly [string, (text: string) => boolean])[] = [
  * The type that the service would find for these values. It looks at the whole file and this at its beginning, so the
  * answer is a forecast.
  */
-export function inferType(values: readonly Field[]): string {
+export function inferType(values: readonly Field[]): ColumnType {
   const present = values.filter((value): value is string => value !== null)
   if (present.length === 0) return 'string'
   return TESTS.find(([, test]) => present.every(test))?.[0] ?? 'string'

@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 
 /** What the beginning of a file tells, before anything is sent. */
@@ -14,7 +15,7 @@ export interface Preview {
 
 export interface PreviewColumn {
   readonly name: string
-  readonly type: string
+  readonly type: ColumnType
 }
 
 /** What is wrong with a file, in a sentence. */

@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../../client/index.ts'
 import { type Preview, type PreviewColumn, PreviewError } from './model.ts'
 import { readStruct, type ThriftStruct, type ThriftValue } from './thrift.ts'
 
@@ -62,7 +63,7 @@ function behind(elements: readonly ThriftStruct[], at: number): number {
   return next
 }
 
-function typeOf(element: ThriftStruct): string {
+function typeOf(element: ThriftStruct): ColumnType {
   if (element.get(ELEMENT.type) === undefined) return 'json'
   const physical = PHYSICAL[Number(element.get(ELEMENT.type))] ?? 'binary'
   const logical = element.get(ELEMENT.logical)
@@ -70,7 +71,7 @@ function typeOf(element: ThriftStruct): string {
 }
 
 /** LogicalType is a union: the number of its one field says which. */
-function logicalType(logical: ThriftStruct): string | undefined {
+function logicalType(logical: ThriftStruct): ColumnType | undefined {
   const [kind, details] = [...logical][0] ?? []
   const fields: ThriftStruct = details instanceof Map ? details : new Map()
   switch (kind) {
@@ -78,7 +79,7 @@ function logicalType(logical: ThriftStruct): string | undefined {
     case 4:
       return 'string'
     case 5:
-      return `decimal(${fields.get(2) ?? 38},${fields.get(1) ?? 0})`
+      return decimal(fields.get(2), fields.get(1))
     case 6:
       return 'date'
     case 7:
@@ -95,13 +96,13 @@ function logicalType(logical: ThriftStruct): string | undefined {
 }
 
 /** ConvertedType, which older writers use alone. */
-function convertedType(element: ThriftStruct): string | undefined {
+function convertedType(element: ThriftStruct): ColumnType | undefined {
   switch (Number(element.get(ELEMENT.converted) ?? -1)) {
     case 0:
     case 4:
       return 'string'
     case 5:
-      return `decimal(${element.get(ELEMENT.precision) ?? 38},${element.get(ELEMENT.scale) ?? 0})`
+      return decimal(element.get(ELEMENT.precision), element.get(ELEMENT.scale))
     case 6:
       return 'date'
     case 7:
@@ -115,6 +116,10 @@ function convertedType(element: ThriftStruct): string | undefined {
     default:
       return undefined
   }
+}
+
+function decimal(precision: ThriftValue | undefined, scale: ThriftValue | undefined): ColumnType {
+  return `decimal(${Number(precision ?? 38)},${Number(scale ?? 0)})`
 }
 
 function list(value: ThriftValue | undefined): ThriftStruct[] {

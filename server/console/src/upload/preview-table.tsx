@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
-import type { Column } from '../api/records.ts'
+import type { Column, ColumnType } from '../../../client/index.ts'
 import { formatCount, plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Note } from '../ui/feedback.tsx'
@@ -13,8 +13,8 @@ export function PreviewTable(props: {
   readonly preview: Preview | undefined
   /** The columns of the dataset that the rows go to; their types stand. */
   readonly existing: readonly Column[] | undefined
-  readonly types: ReadonlyMap<string, string>
-  readonly onType: (column: string, type: string) => void
+  readonly types: ReadonlyMap<string, ColumnType>
+  readonly onType: (column: string, type: ColumnType) => void
 }) {
   const { preview, existing } = props
   if (!preview) {
@@ -87,19 +87,21 @@ export function PreviewTable(props: {
 
 function TypeChoice(props: {
   readonly name: string
-  readonly found: string
-  readonly chosen: string | undefined
+  readonly found: ColumnType
+  readonly chosen: ColumnType | undefined
   readonly fixed: boolean
-  readonly onType: (type: string) => void
+  readonly onType: (type: ColumnType) => void
 }) {
   if (props.fixed) return <span class="grid-type">{props.found}</span>
-  const options = (CHOICES as readonly string[]).includes(props.found) ? CHOICES : [props.found, ...CHOICES]
+  const options = (CHOICES as readonly ColumnType[]).includes(props.found)
+    ? CHOICES
+    : [props.found, ...CHOICES]
   return (
     <select
       class="type-choice"
       aria-label={`Type of ${props.name}`}
       value={props.chosen ?? props.found}
-      onChange={(event) => props.onType(event.currentTarget.value)}
+      onChange={(event) => props.onType(event.currentTarget.value as ColumnType)}
     >
       {options.map((type) => (
         <option key={type} value={type}>

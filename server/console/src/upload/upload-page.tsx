@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isAbort, messageOf } from '../api/client.ts'
-import type { Dataset, Repository } from '../api/records.ts'
-import { datasets, repositories } from '../api/resources.ts'
-import { upload } from '../api/upload.ts'
+import type { ColumnType, Dataset, Repository } from '../../../client/index.ts'
+import { api, clientOf, isAbort, messageOf } from '../api.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { sessionKey } from '../session.ts'
 import { Failure, Loading, Progress } from '../ui/feedback.tsx'
 import { Field } from '../ui/field.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { DropZone } from './drop-zone.tsx'
-import { CONTENT_TYPES, datasetName, type FileKind, kindOf } from './formats.ts'
+import { datasetName, type FileKind, kindOf } from './formats.ts'
 import { type Preview, PreviewError } from './model.ts'
 import { previewFile } from './preview.ts'
 import { PreviewTable } from './preview-table.tsx'
+import { fetchWithProgress } from './send.ts'
 
 interface Chosen {
   readonly file: File
@@ -31,8 +31,9 @@ type Sending =
 export function UploadPage(props: { readonly repositoryId: number; readonly datasetId: number | undefined }) {
   const [resource, again] = useResource(
     async (signal) => {
-      const repository = await repositories.get(props.repositoryId, signal)
-      const target = props.datasetId === undefined ? undefined : await datasets.get(props.datasetId, signal)
+      const repository = await api().repositories.get(props.repositoryId, { signal })
+      const target =
+        props.datasetId === undefined ? undefined : await api().datasets.get(props.datasetId, { signal })
       return { repository, target }
     },
     [props.repositoryId, props.datasetId],
@@ -50,7 +51,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
   const [chosen, setChosen] = useState<Chosen>()
   const [problem, setProblem] = useState<string>()
   const [ownName, setOwnName] = useState<string>()
-  const [types, setTypes] = useState<ReadonlyMap<string, string>>(new Map())
+  const [types, setTypes] = useState<ReadonlyMap<string, ColumnType>>(new Map())
   const [mode, setMode] = useState<'append' | 'replace'>('append')
   const [sending, setSending] = useState<Sending>({ state: 'idle' })
   const controller = useRef<AbortController>(undefined)
@@ -189,7 +190,7 @@ interface Commitment {
   readonly repository: Repository
   readonly target: Dataset | undefined
   readonly name: string
-  readonly types: ReadonlyMap<string, string>
+  readonly types: ReadonlyMap<string, ColumnType>
   readonly mode: 'append' | 'replace'
 }
 
@@ -207,19 +208,16 @@ async function commit(
   }))
   const columns = to.types.size > 0 ? declared : undefined
   const dataset =
-    to.target ?? (await datasets.create({ name: to.name, repositoryId: to.repository.id, columns }))
+    to.target ?? (await api().datasets.create({ name: to.name, repositoryId: to.repository.id, columns }))
   try {
-    return await upload({
-      datasetId: dataset.id,
-      body: chosen.file,
-      contentType: CONTENT_TYPES[chosen.kind.format],
-      gzip: chosen.kind.gzip,
-      mode: to.mode,
-      signal,
-      onProgress,
-    })
+    const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
+    const { format, gzip } = chosen.kind
+    return await datasets[to.mode](dataset.id, { format, body: chosen.file, gzip }, { signal })
   } catch (error) {
-    if (!to.target) await datasets.remove(dataset.id).catch(() => undefined)
+    if (!to.target)
+      await api()
+        .datasets.delete(dataset.id)
+        .catch(() => undefined)
     throw error
   }
 }
