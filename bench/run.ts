@@ -12,8 +12,16 @@ const { values } = parseArgs({
     json: { type: 'string' },
     svg: { type: 'string' },
     only: { type: 'string' },
+    peers: { type: 'boolean', default: false },
   },
 })
+
+if (values.peers) {
+  const { comparePeers } = await import('./peers/index.ts')
+  const report = await comparePeers(values.quick)
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
+  process.exit(0)
+}
 
 if (values.only !== undefined && !AREAS.some((area) => area === values.only)) {
   console.error(`Unknown area ${JSON.stringify(values.only)}; known are ${AREAS.join(', ')}.`)

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** The peers' packages on PyPI. Pinned, so that a figure can be had again. */
+export const VERSIONS = { 'datap-rs': '0.8.6', roapi: '0.12.7' } as const
+export type Package = keyof typeof VERSIONS
+
+/** A folder with programs of Python in it, and what each package that isn't there lacks. */
+export interface Environment {
+  /** The path of a program of the environment, such as `python`. */
+  program(name: string): string
+  readonly missing: Partial<Record<Package, string>>
+}
+
+/** Makes a virtual environment of Python in a folder and installs the peers. Never rejects: what fails is told as missing. */
+export async function makeEnvironment(folder: string): Promise<Environment> {
+  const program = (name: string) => join(folder, 'bin', name)
+  const missing: Partial<Record<Package, string>> = {}
+  const packages = Object.keys(VERSIONS) as Package[]
+  try {
+    await run('python3', ['-m', 'venv', folder])
+  } catch (error) {
+    for (const name of packages) missing[name] = `no environment of Python: ${reason(error)}`
+    return { program, missing }
+  }
+  for (const name of packages) {
+    try {
+      // Wheels alone: nothing of a stranger's is compiled here.
+      const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
+      await run(program('pip'), ['install', ...options, `${name}==${VERSIONS[name]}`])
+    } catch (error) {
+      missing[name] = `${name} ${VERSIONS[name]} couldn't be installed: ${reason(error)}`
+    }
+  }
+  return { program, missing }
+}
+
+function reason(error: unknown): string {
+  const text = (error as { stderr?: string }).stderr || (error as Error).message
+  return text.trim().split('\n').at(-1)!
+}

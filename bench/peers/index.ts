@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { median } from '../case.ts'
+import { ask } from './ask.ts'
+import { makeEnvironment, VERSIONS } from './environment.ts'
+import { writeLineitem, writeTiny } from './lineitem.ts'
+import { type Figure, measure } from './measure.ts'
+import { canMeasure, residentMemory } from './meter.ts'
+import { questions, WINDOW } from './questions.ts'
+import { firstAnswer, type Server } from './server.ts'
+import { type Starter, starters } from './starters.ts'
+
+export interface PeersReport {
+  readonly rows: number
+  readonly processors: string
+  readonly versions: Readonly<Record<string, string>>
+  /** Servers that couldn't be had, and why. */
+  readonly notRun: Readonly<Record<string, string>>
+  readonly figures: readonly Figure[]
+}
+
+/**
+ * Small reads and exports of the same table, asked of us and of servers like us, in turns on this machine. Processor
+ * time is what the operating system says of each server's processes. Prints a line for each figure as it comes.
+ */
+export async function comparePeers(quick: boolean): Promise<PeersReport> {
+  if (!canMeasure()) throw new Error('The comparison with peers reads /proc, which only Linux has.')
+  const folder = mkdtempSync(join(tmpdir(), 'parquetry-peers-'))
+  const running: Server[] = []
+  try {
+    const rows = quick ? 600_000 : 6_000_000
+    const tables = { lineitem: join(folder, 'lineitem.parquet'), tiny: join(folder, 'tiny.parquet') }
+    await writeLineitem(tables.lineitem, rows)
+    await writeTiny(tables.tiny)
+    const all = starters(join(folder, 'servers'), tables, await makeEnvironment(join(folder, 'python')))
+    const found = all.filter(({ missing }) => missing === undefined)
+    const notRun = Object.fromEntries(all.flatMap(({ name, missing }) => (missing ? [[name, missing]] : [])))
+    for (const [name, reason] of Object.entries(notRun)) console.log(`not run: ${name}: ${reason}`)
+    const names = found.map(({ name }) => name)
+    const figures: Figure[] = []
+    const tell = (figure: Figure) => {
+      figures.push(figure)
+      console.log(line(figure.question, figure.measure, ...names.map((name) => shown(figure.values[name]))))
+    }
+
+    console.log(line(`${rows} rows`, '', ...names))
+    await restart(found, running, quick ? 1 : 2, tell)
+    const ours = running.find(({ dialect }) => dialect === 'ours')!
+    const etag = (await ask(ours.port, WINDOW)).headers.etag
+    if (etag === undefined) throw new Error('Our answer carries no ETag.')
+    const effort = quick ? { rounds: 3, share: 0.25, seconds: 1 } : { rounds: 3, share: 1, seconds: 2 }
+    for (const question of questions(rows, etag)) {
+      for (const figure of await measure(question, running, effort)) tell(figure)
+      if (question.name === '$orderby descending, first 10') tell(memory('after the small reads', running))
+    }
+    tell(memory('after the exports', running))
+    const processors = `${cpus().length} x ${cpus()[0]?.model ?? '?'}`
+    return { rows, processors, versions: { ...VERSIONS, node: process.version }, notRun, figures }
+  } finally {
+    for (const server of running) await server[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Starts each server so many times, and leaves it running after the last: milliseconds until a point read is answered. */
+async function restart(all: Starter[], running: Server[], times: number, tell: (figure: Figure) => void) {
+  const values: Record<string, number> = {}
+  for (const starter of all) {
+    const samples: number[] = []
+    // The first start isn't counted: ours takes the upload then, and the files get into the system's cache.
+    for (let time = 0; time <= times; time++) {
+      const start = performance.now()
+      const server = await starter.start()
+      const question = questions(1_000, '')[0]!.asks[server.dialect]!(1)[0]!
+      try {
+        await firstAnswer(server, question)
+      } catch (error) {
+        await server[Symbol.asyncDispose]()
+        throw error
+      }
+      if (time > 0) samples.push(performance.now() - start)
+      if (time === times) running.push(server)
+      else await server[Symbol.asyncDispose]()
+    }
+    values[starter.name] = median(samples)
+  }
+  tell({ question: 'start until the first answer', measure: 'ms', values })
+}
+
+function memory(question: string, servers: readonly Server[]): Figure {
+  const values = servers.map(({ name, pid }) => [name, residentMemory(pid) / 2 ** 20])
+  return { question: `memory ${question}`, measure: 'MiB', values: Object.fromEntries(values) }
+}
+
+function line(question: string, measure: string, ...cells: string[]): string {
+  return `${question.padEnd(44)} ${measure.padEnd(20)} ${cells.map((cell) => cell.padStart(16)).join(' ')}`
+}
+
+function shown(value: number | undefined): string {
+  if (value === undefined) return '-'
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { median } from '../case.ts'
+import { type Ask, ask, type Burst } from './ask.ts'
+import { processorTime } from './meter.ts'
+import type { Question } from './questions.ts'
+import type { Server } from './server.ts'
+
+/** One line of the table: a figure of each server that has it, by the server's name. */
+export interface Figure {
+  readonly question: string
+  readonly measure: string
+  readonly values: Readonly<Record<string, number>>
+}
+
+export interface Effort {
+  readonly rounds: number
+  /** Part of each question's batch that is asked. */
+  readonly share: number
+  /** Of each burst of fifty connections. */
+  readonly seconds: number
+}
+
+const CONNECTIONS = 50
+/** More than any server answers in a burst, so that no value comes twice. */
+const DISTINCT = 20_000
+
+/** Values that were used are used no more, so that a remembered answer serves only where the question is the same. */
+let used = 0
+
+/**
+ * Asks all servers a question in turns, another one first in each round, and gives the medians of the rounds: CPU
+ * milliseconds of the server and milliseconds for the client, both for each question; answers a second at fifty
+ * connections, where the question is asked so.
+ */
+export async function measure(
+  question: Question,
+  servers: readonly Server[],
+  effort: Effort,
+): Promise<Figure[]> {
+  const able = servers.filter(({ dialect }) => question.asks[dialect])
+  for (const server of able) await check(question, server)
+  const samples = new Map<string, Map<string, number[]>>()
+  const note = (measure: string, server: Server, value: number) => {
+    const values = samples.get(measure) ?? new Map<string, number[]>()
+    samples.set(measure, values.set(server.name, [...(values.get(server.name) ?? []), value]))
+  }
+  const batch = Math.max(1, Math.round(question.batch * effort.share))
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const server of turned(able, round)) {
+      const asks = Array.from({ length: batch }, (_, n) => question.asks[server.dialect]!(used + n))
+      const before = processorTime(server.pid)
+      const times: number[] = []
+      const firsts: number[] = []
+      for (const parts of asks) {
+        let last = 0
+        for (const [index, part] of parts.entries()) {
+          const answer = await answered(server, part)
+          if (index === 0) firsts.push(answer.first)
+          last += answer.last
+        }
+        times.push(last)
+      }
+      note('CPU ms', server, (processorTime(server.pid) - before) / batch)
+      note('ms', server, median(times))
+      if (batch === 1) note('ms to the first byte', server, median(firsts))
+    }
+    used += batch
+    if (!question.burst) continue
+    for (const server of turned(able, round)) {
+      // All requests that one question takes count as one answer.
+      const parts = question.asks[server.dialect]!(0).length
+      const asks = Array.from({ length: DISTINCT }, (_, n) => question.asks[server.dialect]!(used + n)).flat()
+      const before = processorTime(server.pid)
+      const { answers } = await burst({
+        port: server.port,
+        asks,
+        connections: CONNECTIONS,
+        seconds: effort.seconds,
+      })
+      note('answers/s at 50', server, answers / parts / effort.seconds)
+      note('CPU ms at 50', server, ((processorTime(server.pid) - before) * parts) / answers)
+    }
+    used += DISTINCT
+  }
+  return [...samples].map(([name, values]) => ({
+    question: question.name,
+    measure: name,
+    values: Object.fromEntries([...values].map(([server, list]) => [server, median(list)])),
+  }))
+}
+
+/** A server that answers something else is not measured but refused: the figure would be that of another question. */
+async function check({ name, rows, asks }: Question, server: Server): Promise<void> {
+  const [first] = asks[server.dialect]!(used)
+  const { text } = await answered(server, first!, rows !== undefined)
+  if (rows === undefined) return
+  const body = JSON.parse(text) as unknown[] | { data: unknown[] }
+  const found = (Array.isArray(body) ? body : body.data).length
+  if (found !== rows)
+    throw new Error(`${server.name} answers "${name}" with ${found} rows; ${rows} are right`)
+}
+
+async function answered(server: Server, part: Ask, keep = false) {
+  const answer = await ask(server.port, part, keep)
+  if (answer.status === 200 || answer.status === 304) return answer
+  throw new Error(`${server.name}: ${part.path} ${part.body ?? ''}: status ${answer.status} ${answer.text}`)
+}
+
+function turned<T>(list: readonly T[], by: number): T[] {
+  const cut = by % list.length
+  return [...list.slice(cut), ...list.slice(0, cut)]
+}
+
+async function burst(what: Burst): Promise<{ answers: number }> {
+  const child = spawn(process.execPath, [new URL('./ask.ts', import.meta.url).pathname], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(JSON.stringify(what))
+  let text = ''
+  for await (const chunk of child.stdout) text += chunk
+  return JSON.parse(text) as { answers: number }
+}

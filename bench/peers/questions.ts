@@ -1,0 +1,145 @@
+import type { Ask } from './ask.ts'
+import { LINES_PER_ORDER, PARTS } from './lineitem.ts'
+import { IDS, signed } from './ours.ts'
+import type { Dialect } from './server.ts'
+
+/** A question in the words of each server that can answer it; more requests than one where a server needs them. */
+export interface Question {
+  readonly name: string
+  /** Requests one after the other in a round, of which the processor's time is the mean. */
+  readonly batch: number
+  /** Asked at fifty connections as well. */
+  readonly burst?: boolean
+  /** Rows that each server must answer with. */
+  readonly rows?: number
+  /** The n-th form of the question: another value each time, where the question has one that varies. */
+  readonly asks: Partial<Record<Dialect, (n: number) => readonly Ask[]>>
+}
+
+/** A prime: its multiples, taken modulo a table's size, fall all over it and repeat late. */
+const STRIDE = 1_000_003
+
+/** All questions about a lineitem of so many rows; `etag` is that of our answer to `WINDOW`. */
+export function questions(rows: number, etag: string): Question[] {
+  const order = (n: number) => ((n * STRIDE) % (rows / LINES_PER_ORDER)) + 1
+  const part = (n: number) => ((n * STRIDE) % PARTS) + 1
+  const skip = Math.floor((rows * 5) / 6 / 100) * 100
+  const million = Math.min(1_000_000, rows / 2)
+  const point = (value: (n: number) => number): Question['asks'] => ({
+    ours: (n) => [ours({ $filter: `l_orderkey eq ${value(n)}`, $top: 5 })],
+    datapress: (n) => [query({ predicates: [equals('l_orderkey', value(n))], page_size: 5 })],
+    roapi: (n) => [sql(`SELECT * FROM lineitem WHERE l_orderkey = ${value(n)} LIMIT 5`)],
+  })
+  const window = (from: number): Question['asks'] => ({
+    ours: () => [ours({ $skip: from, $top: 100 })],
+    datapress: () => [query({ page: from / 100 + 1, page_size: 100 })],
+    roapi: () => [sql(`SELECT * FROM lineitem LIMIT 100 OFFSET ${from}`)],
+  })
+  return [
+    { name: 'point read, sorted column, value varies', batch: 40, burst: true, rows: 4, asks: point(order) },
+    { name: 'the same point read again', batch: 40, burst: true, rows: 4, asks: point(() => 4_711) },
+    {
+      name: 'unsorted equality, value varies, with count',
+      batch: 10,
+      burst: true,
+      asks: {
+        ours: (n) => [ours({ $filter: `l_partkey eq ${part(n)}`, $top: 5 })],
+        datapress: (n) => [
+          query({ predicates: [equals('l_partkey', part(n))], page_size: 5 }),
+          post('/count', { predicates: [equals('l_partkey', part(n))] }),
+        ],
+        roapi: (n) => [
+          sql(`SELECT * FROM lineitem WHERE l_partkey = ${part(n)} LIMIT 5`),
+          sql(`SELECT count(*) FROM lineitem WHERE l_partkey = ${part(n)}`),
+        ],
+      },
+    },
+    {
+      name: 'all of a table of two rows',
+      batch: 400,
+      burst: true,
+      rows: 2,
+      asks: {
+        ours: () => [signed(`/datasets/${IDS.tiny}/data?$format=json`)],
+        datapress: () => [{ ...query({ page_size: 5 }), path: '/api/v1/datasets/tiny/query' }],
+        roapi: () => [sql('SELECT * FROM tiny')],
+      },
+    },
+    { name: '$skip=0&$top=100', batch: 40, rows: 100, asks: window(0) },
+    { name: `$skip=${skip}&$top=100`, batch: 40, rows: 100, asks: window(skip) },
+    {
+      name: '$orderby descending, first 10',
+      batch: 10,
+      rows: 10,
+      asks: {
+        ours: () => [ours({ $orderby: 'l_extendedprice desc', $top: 10 })],
+        datapress: () => [query({ order_by: [{ col: 'l_extendedprice', dir: 'desc' }], page_size: 10 })],
+        roapi: () => [sql('SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10')],
+      },
+    },
+    { name: 'the answer is known (304)', batch: 1_000, asks: { ours: () => [notModified(etag)] } },
+    { name: 'metadata of a dataset', batch: 1_000, asks: { ours: () => [signed(`/datasets/${IDS.tiny}`)] } },
+    { name: 'health', batch: 1_000, asks: { ours: () => [{ method: 'GET', path: '/healthz' }] } },
+    {
+      name: `arrow, ${million} rows`,
+      batch: 1,
+      asks: {
+        ours: () => [ours({ $format: 'arrow', $top: million })],
+        datapress: () => [query({ page_size: million }, { accept: ARROW })],
+        roapi: () => [sql(`SELECT * FROM lineitem LIMIT ${million}`, { accept: ARROW })],
+      },
+    },
+    {
+      name: `parquet, ${million} rows`,
+      batch: 1,
+      asks: {
+        ours: () => [ours({ $format: 'parquet', $top: million })],
+        roapi: () => [sql(`SELECT * FROM lineitem LIMIT ${million}`, { accept: 'application/parquet' })],
+      },
+    },
+    {
+      name: `json with gzip, ${million} rows`,
+      batch: 1,
+      asks: {
+        ours: () => [ours({ $top: million }, { 'accept-encoding': 'gzip' })],
+        datapress: () => [query({ page_size: million }, { 'accept-encoding': 'gzip' })],
+      },
+    },
+  ]
+}
+
+/** The question whose answer a client is told not to have changed. */
+export const WINDOW = ours({ $top: 100 })
+
+function notModified(etag: string): Ask {
+  return { ...WINDOW, headers: { ...WINDOW.headers, 'if-none-match': etag } }
+}
+
+const ARROW = 'application/vnd.apache.arrow.stream'
+
+function ours(options: Record<string, string | number>, headers?: Record<string, string>): Ask {
+  const parameters = Object.entries({ $format: 'json', ...options })
+  const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  return signed(`/datasets/${IDS.lineitem}/data?${search}`, headers)
+}
+
+function query(body: object, headers: Record<string, string> = {}): Ask {
+  return post('/query', body, headers)
+}
+
+function post(path: string, body: object, headers: Record<string, string> = {}): Ask {
+  return {
+    method: 'POST',
+    path: `/api/v1/datasets/lineitem${path}`,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}
+
+function equals(col: string, val: number): object {
+  return { col, op: 'eq', val }
+}
+
+function sql(text: string, headers: Record<string, string> = {}): Ask {
+  return { method: 'POST', path: '/api/sql', headers, body: text }
+}

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from './environment.ts'
+import { startOurs } from './ours.ts'
+import { type Dialect, ended, freePort, type Server, started, type Tables } from './server.ts'
+
+/** How one server is started. Starting it again finds what it had. */
+export interface Starter {
+  readonly name: string
+  readonly dialect: Dialect
+  /** Why it can't be had here. */
+  readonly missing?: string | undefined
+  start(): Promise<Server>
+}
+
+/**
+ * All servers of the comparison: ours, and each peer as its makers mean it to be fast (all rows in memory) and as it
+ * is with bounded memory (rows stay in the file).
+ */
+export function starters(folder: string, tables: Tables, environment: Environment): Starter[] {
+  mkdirSync(folder, { recursive: true })
+  const { missing } = environment
+  return [
+    { name: 'Parquetry', dialect: 'ours', start: () => startOurs(join(folder, 'data'), tables) },
+    ...[false, true].map((lazy): Starter => {
+      const name = lazy ? 'DataPress, lazy' : 'DataPress'
+      const file = join(folder, `datapress-${lazy}.py`)
+      const start = async () => {
+        const port = await freePort()
+        writeFileSync(file, datapress(port, tables, lazy))
+        return startPeer(name, 'datapress', port, environment.program('python'), [file])
+      }
+      return { name, dialect: 'datapress', missing: missing['datap-rs'], start }
+    }),
+    ...[true, false].map((memory): Starter => {
+      const name = memory ? 'ROAPI' : 'ROAPI, lazy'
+      const file = join(folder, `roapi-${memory}.yml`)
+      const start = async () => {
+        const port = await freePort()
+        writeFileSync(file, roapi(port, tables, memory))
+        return startPeer(name, 'roapi', port, environment.program('roapi'), ['-c', file])
+      }
+      return { name, dialect: 'roapi', missing: missing.roapi, start }
+    }),
+  ]
+}
+
+/** The engine that holds rows in memory is DataFusion; a page may have as many rows as the largest question asks for. */
+function datapress(port: number, { lineitem, tiny }: Tables, lazy: boolean): string {
+  const dataset = (name: string, source: string) =>
+    `DatasetConfig(name="${name}", source=${JSON.stringify(source)}, format="parquet", lazy=${lazy ? 'True' : 'False'})`
+  return `import asyncio
+from datap_rs.datapress import DataPress, DataPressConfig, DatasetConfig
+
+async def main():
+    config = DataPressConfig(backend="datafusion", listen="127.0.0.1", port=${port}, max_page_size=10_000_000, request_timeout_ms=0)
+    await DataPress(config, datasets=[${dataset('lineitem', lineitem)}, ${dataset('tiny', tiny)}]).run()
+
+asyncio.run(main())
+`
+}
+
+/** JSON is YAML. */
+function roapi(port: number, tables: Tables, memory: boolean): string {
+  const option = { format: 'parquet', use_memory_table: memory }
+  return JSON.stringify({
+    addr: { http: `127.0.0.1:${port}`, postgres: '127.0.0.1:0', flight_sql: '127.0.0.1:0' },
+    tables: Object.entries(tables).map(([name, uri]) => ({ name, uri, option })),
+  })
+}
+
+/** Starts a peer and waits for nothing: `firstAnswer` does. */
+async function startPeer(
+  name: string,
+  dialect: Dialect,
+  port: number,
+  program: string,
+  options: string[],
+): Promise<Server> {
+  const child = spawn(program, options, {
+    stdio: ['ignore', 'ignore', 'ignore'],
+    env: { ...process.env, RUST_LOG: 'error' },
+  })
+  return { name, dialect, port, pid: await started(child), [Symbol.asyncDispose]: () => ended(child) }
+}
