@@ -17,45 +17,57 @@ declare module 'fastify' {
 
 /**
  * Demands an API key on every path that is not public, also on those that don't exist: who has no key learns nothing
- * of what there is. A Basic header, where present, decides alone.
+ * of what there is. An Authorization header, where present, decides alone.
  */
 export async function authenticate(app: FastifyInstance, accounts: Accounts): Promise<void> {
   // As a part of another application, what that has registered already is used.
   if (!app.hasDecorator('auth')) await app.register(auth)
   app.decorateRequest('account', null as unknown as Account)
 
-  const byHeader = async (request: FastifyRequest) => {
-    if (!isBasic(request)) throw unauthorized('This needs an API key.')
-    request.account = accountOf(accounts, basicKey(request.headers.authorization!))
-  }
-  const byParameter = async (request: FastifyRequest) => {
-    const key = apiKeyIn(rawQuery(request.url))
-    // Otherwise the error of the header would be lost: @fastify/auth shows the last one.
-    if (isBasic(request) || key === undefined) return byHeader(request)
-    request.account = accountOf(accounts, key)
-  }
-  const check = app.auth([byHeader, byParameter])
+  const check = app.auth([
+    async (request: FastifyRequest) => {
+      request.account = accountOf(accounts, keyOf(request))
+    },
+  ])
   app.addHook('onRequest', function (request, reply, done) {
     if (request.routeOptions.config.public) done()
     else check.call(this, request, reply, done)
   })
 }
 
-function isBasic(request: FastifyRequest): boolean {
-  return /^basic(?:\s|$)/i.test(request.headers.authorization ?? '')
+/** The key that a request carries. @throws ServerError `unauthorized` */
+function keyOf({ headers, url }: FastifyRequest): string {
+  const { authorization } = headers
+  if (authorization !== undefined) return keyInHeader(authorization)
+  const named = headers['x-api-key']
+  const key = typeof named === 'string' ? named : apiKeyIn(rawQuery(url))
+  if (key === undefined) throw unauthorized('This needs an API key.')
+  return key
 }
 
-/** The user name of Basic credentials (RFC 7617). @throws ServerError `unauthorized` */
-function basicKey(header: string): string {
-  const token = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header.trim())?.[1]
-  const credentials = token === undefined ? '' : Buffer.from(token, 'base64').toString('utf8')
+/** The key of Basic (RFC 7617) or Bearer (RFC 6750) credentials. @throws ServerError `unauthorized` */
+function keyInHeader(header: string): string {
+  const [, scheme = '', token = ''] = /^(\S+)\s*(.*)$/.exec(header.trim()) ?? []
+  switch (scheme.toLowerCase()) {
+    case 'bearer':
+      return token
+    case 'basic':
+      return userName(token)
+    default:
+      throw unauthorized(
+        'This needs an API key; the Authorization header is of another kind than Basic or Bearer.',
+      )
+  }
+}
+
+/** The user name, whatever the password: programs that ask for one are content with any. */
+function userName(token: string): string {
+  const credentials = /^[A-Za-z0-9+/]+={0,2}$/.test(token)
+    ? Buffer.from(token, 'base64').toString('utf8')
+    : ''
   const colon = credentials.indexOf(':')
   if (colon < 0) throw unauthorized('The Authorization header is malformed.')
-  if (colon < credentials.length - 1) {
-    throw unauthorized(
-      'The API key belongs into the user name of Basic authentication; the password stays empty.',
-    )
-  }
+  if (colon === 0) throw unauthorized('The API key belongs into the user name of Basic authentication.')
   return credentials.slice(0, colon)
 }
 
@@ -68,7 +80,7 @@ function accountOf(accounts: Accounts, key: string): Account {
 function unauthorized(problem: string): ServerError {
   return new ServerError(
     'unauthorized',
-    `${problem} Send the key as the user name of Basic authentication with an empty password, or as the query parameter apiKey.`,
+    `${problem} Send the key as the user name of Basic authentication, as a Bearer token, in the header X-API-Key, or as the query parameter apiKey.`,
     { headers: { 'www-authenticate': 'Basic realm="parquetry"' } },
   )
 }

@@ -22,6 +22,9 @@ export function parameters<const Properties extends QuerySchema['properties']>(p
 /** Authenticates, so it may stand on every path. */
 const API_KEY = 'apiKey'
 
+/** In any case: some clients write all parameters in small letters. */
+const isApiKey = (name: string): boolean => name.toLowerCase() === 'apikey'
+
 /** The query string of a request's URL, without the question mark. */
 export function rawQuery(url: string): string {
   const start = url.indexOf('?')
@@ -31,7 +34,7 @@ export function rawQuery(url: string): string {
 /** The `apiKey` of a query string; undefined where there is none, or more than one. */
 export function apiKeyIn(query: string): string | undefined {
   try {
-    const keys = pairs(query).filter(([name]) => name === API_KEY)
+    const keys = pairs(query).filter(([name]) => isApiKey(name))
     return keys.length === 1 ? keys[0]![1] : undefined
   } catch {
     return undefined
@@ -48,7 +51,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
   for (const [given, text] of pairs(query)) {
-    const name = given === API_KEY ? API_KEY : parameterName(given, known)
+    const name = isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(unknownParameter(given, Object.keys(known)))
     if (seen.has(name)) {
       throw invalid(`The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`)
