@@ -11,9 +11,9 @@ export interface OpenSourceOptions extends SourceOptions {
 export async function openSource(options: OpenSourceOptions): Promise<Source> {
   const { source = 'auto' } = options
   if (source === 'node') return openSlower(options)
-  let native: typeof import('./native-source.ts')
+  let native: typeof import('./native/native-source.ts')
   try {
-    native = await import('./native-source.ts')
+    native = await import('./native/native-source.ts')
     native.load()
   } catch (error) {
     if (source === 'ffi') throw error
@@ -24,5 +24,5 @@ export async function openSource(options: OpenSourceOptions): Promise<Source> {
 }
 
 async function openSlower(options: SourceOptions): Promise<Source> {
-  return (await import('./node-source.ts')).openNodeSource(options)
+  return (await import('./node/node-source.ts')).openNodeSource(options)
 }

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../types/index.ts'
+import type { ColumnType } from '../../types/index.ts'
 import {
   type Arena,
   type Batch,
@@ -8,7 +8,7 @@ import {
   type Vector,
   vectorOver,
   widthOf,
-} from './batch.ts'
+} from '../batch.ts'
 import { ARROW, type DuckDb, words } from './ffi.ts'
 
 /** Turns chunks of DuckDB's into batches that JavaScript owns: converted to Arrow, copied once, released at once. */

@@ -1,10 +1,8 @@
-import type { Statement } from '../types/index.ts'
-import type { Arena, Batch } from './batch.ts'
-import { CursorBase } from './cursor.ts'
-import { cancelled } from './errors.ts'
-import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
-import { lockDown, openSettings } from './instance.ts'
-import { NativeReader } from './native-reader.ts'
+import type { Statement } from '../../types/index.ts'
+import type { Arena, Batch } from '../batch.ts'
+import { CursorBase } from '../cursor.ts'
+import { cancelled } from '../errors.ts'
+import { lockDown, openSettings } from '../instance.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -14,7 +12,9 @@ import {
   type Source,
   type SourceOptions,
   type StartOptions,
-} from './source.ts'
+} from '../source.ts'
+import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
+import { NativeReader } from './native-reader.ts'
 
 /** Loads koffi and the library; throws where one of them can't be loaded. */
 export function load(): void {

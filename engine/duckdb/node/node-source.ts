@@ -1,10 +1,9 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
-import type { ColumnType, Statement } from '../types/index.ts'
-import type { Arena, Batch } from './batch.ts'
-import { CursorBase } from './cursor.ts'
-import { cancelled } from './errors.ts'
-import { openNodeInstance } from './instance.ts'
-import { readChunk } from './node-reader.ts'
+import type { ColumnType, Statement } from '../../types/index.ts'
+import type { Arena, Batch } from '../batch.ts'
+import { CursorBase } from '../cursor.ts'
+import { cancelled } from '../errors.ts'
+import { openNodeInstance } from '../instance.ts'
 import {
   bufferSetting,
   type Chunk,
@@ -13,7 +12,8 @@ import {
   type Source,
   type SourceOptions,
   type StartOptions,
-} from './source.ts'
+} from '../source.ts'
+import { readChunk } from './node-reader.ts'
 
 /**
  * The source that works wherever DuckDB's Node package does: values are taken one by one, in the main thread. It

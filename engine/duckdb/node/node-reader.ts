@@ -7,7 +7,7 @@ import {
   DuckDBTimestampValue,
   DuckDBTimeValue,
 } from '@duckdb/node-api'
-import type { ColumnType } from '../types/index.ts'
+import type { ColumnType } from '../../types/index.ts'
 import {
   Arena,
   type Batch,
@@ -17,7 +17,7 @@ import {
   type Vector,
   vectorOver,
   widthOf,
-} from './batch.ts'
+} from '../batch.ts'
 
 /** The first rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
 export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], rows: number): Batch {
