@@ -13,7 +13,7 @@ import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { traceRequests } from './http/trace.ts'
 import { validateStrictly } from './http/validate.ts'
-import { Document } from './openapi/document.ts'
+import { describeRoutes } from './openapi/document.ts'
 import { accountRoutes } from './routes/account.ts'
 import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
@@ -57,9 +57,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
   const { accounts, config, lifecycle, metrics } = services
   return async (app) => {
     const paths = new Paths()
-    const document = new Document(services.version)
     paths.collect(app)
-    document.collect(app)
+    await describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
     // The schemas of answers document; what is sent is made from records field by field.
@@ -87,7 +86,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     providerRoutes(routes, services)
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
-    serviceRoutes(routes, services, document)
+    serviceRoutes(routes, services)
     if (services.console) serveConsole(app, services.console)
   }
 }

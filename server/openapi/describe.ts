@@ -1,5 +1,3 @@
-import { ERROR_TABLE } from '../http/errors.ts'
-
 /** A schema as plain data, JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -10,9 +8,7 @@ declare module 'fastify' {
     description?: string
     tags?: readonly string[]
     /** Bodies that are read by the handler itself, so described but not checked by Fastify. */
-    requestBody?: JsonSchema
-    /** Not in the OpenAPI document. */
-    hide?: boolean
+    requestBody?: { readonly description: string; readonly content: Readonly<Record<string, unknown>> }
   }
 }
 
@@ -48,139 +44,4 @@ export function listOf(items: JsonSchema): JsonSchema {
 export const LOCATION: HeaderText = {
   description: 'Path of what was created.',
   schema: { type: 'string' },
-}
-
-const RETRY_AFTER: HeaderText = {
-  description: 'Seconds after which to try again.',
-  schema: { type: 'integer', minimum: 1 },
-}
-
-/** Every error has this shape; `code` is stable, the sentence is not. */
-export const ERROR: JsonSchema = {
-  type: 'object',
-  required: ['error', 'code'],
-  additionalProperties: false,
-  properties: {
-    error: { type: 'string', description: 'A sentence for people.' },
-    code: { type: 'string', description: 'A stable code for programs.' },
-  },
-}
-
-const REASONS: Readonly<Record<number, { description: string; example: { error: string; code: string } }>> = {
-  400: {
-    description: 'Something about the request is wrong; the sentence says what and where.',
-    example: {
-      error: 'Filter contains invalid column(s): foo, Bar. Column names are case-sensitive.',
-      code: 'invalid_columns',
-    },
-  },
-  401: {
-    description: 'The API key is missing or not valid.',
-    example: {
-      error: 'The API key is not valid. It may have been mistyped or replaced.',
-      code: 'unauthorized',
-    },
-  },
-  402: {
-    description: "The account's plan does not allow it.",
-    example: {
-      error: 'The limit of private repositories is reached: the plan free of account ada allows 1.',
-      code: 'plan_limit',
-    },
-  },
-  403: {
-    description: 'The account has no permission for it.',
-    example: { error: 'You have Read permission on repository 7; this needs Write.', code: 'forbidden' },
-  },
-  404: {
-    description: 'It does not exist.',
-    example: { error: 'There is no dataset 42.', code: 'not_found' },
-  },
-  405: {
-    description: 'The path does not know the method.',
-    example: { error: 'PATCH is not known here.', code: 'method_not_allowed' },
-  },
-  408: {
-    description: 'The body stopped coming; nothing was changed.',
-    example: {
-      error: 'Nothing of the body has come for 30 seconds. Nothing was changed.',
-      code: 'request_timeout',
-    },
-  },
-  409: {
-    description: 'It conflicts with what is there.',
-    example: { error: 'The repository already has a dataset named "weather".', code: 'name_taken' },
-  },
-  413: {
-    description: 'The body is larger than the limit.',
-    example: { error: 'The body of the request is larger than the limit.', code: 'body_too_large' },
-  },
-  415: {
-    description: 'The Content-Type or the Content-Encoding is not one that is taken here.',
-    example: {
-      error: 'The body must be JSON, sent with Content-Type: application/json.',
-      code: 'unsupported_media_type',
-    },
-  },
-  429: {
-    description: "The provider's limit is reached; other providers are unaffected.",
-    example: {
-      error: 'The request limit of Alpha Vantage is reached. Save a key of your own to raise it.',
-      code: 'provider_limit',
-    },
-  },
-  500: {
-    description: 'Something went wrong on our side. Never the fault of the request.',
-    example: { error: 'Something went wrong on our side. It has been recorded.', code: 'internal' },
-  },
-  503: {
-    description: 'Overloaded, being stopped, or a provider is down: try again later.',
-    example: { error: 'Too many downloads are running. Try again in a few seconds.', code: 'busy' },
-  },
-  504: {
-    description: 'It took too long: narrow with `$top`, `$last`, `$filter` or a date range.',
-    example: {
-      error:
-        'The first byte took longer than 30 seconds. Narrow the request with $top, $last, $filter or a date range.',
-      code: 'timeout',
-    },
-  },
-}
-
-/** The error responses, described once; operations share them. */
-export const ERROR_RESPONSES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
-  Object.keys(REASONS).map((status) => [status, errorResponse(Number(status))]),
-)
-
-/** The error responses of an operation, by status. */
-export function errors(...statuses: readonly number[]): Readonly<Record<string, JsonSchema>> {
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const response = ERROR_RESPONSES[status]
-      if (!response) throw new Error(`status ${status} is not described`)
-      return [status, response]
-    }),
-  )
-}
-
-function errorResponse(status: number) {
-  const reason = REASONS[status]!
-  const headers = {
-    ...(status === 401 && {
-      'WWW-Authenticate': {
-        description: 'Asks for Basic authentication.',
-        schema: { type: 'string', const: 'Basic realm="parquetry"' },
-      },
-    }),
-    ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
-    ...(status === 405 && {
-      Allow: { description: 'The methods that are known.', schema: { type: 'string' } },
-    }),
-  }
-  return json(ERROR, `${reason.description}${codeList(status)}`, { example: reason.example, headers })
-}
-
-function codeList(status: number): string {
-  const codes = [...ERROR_TABLE].filter(([, entry]) => entry.status === status).map(([code]) => `\`${code}\``)
-  return codes.length === 0 ? '' : ` Codes: ${codes.join(', ')}.`
 }

@@ -1,7 +1,16 @@
+import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import type { QuerySchema } from '../http/query.ts'
 import * as records from '../routes/records.ts'
-import { ERROR, ERROR_RESPONSES, errors, type JsonSchema } from './describe.ts'
+import type { JsonSchema } from './describe.ts'
+import { ERROR, ERROR_RESPONSES, errors } from './error-responses.ts'
+import { pathParameters } from './path-parameters.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The document as @fastify/swagger makes it, once all routes are there. */
+    openApiDocument(): JsonSchema
+  }
+}
 
 /** Schemas that the document names once and refers to. */
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -20,36 +29,9 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   UserKey: records.USER_KEY,
 }
 
-/** Everything that is named once, with the reference that stands for it elsewhere. */
-const REFERENCES = new Map<unknown, string>([
-  ...Object.entries(SCHEMAS).map(([name, schema]) => [schema, `#/components/schemas/${name}`] as const),
-  ...Object.entries(ERROR_RESPONSES).map(
-    ([status, response]) => [response, `#/components/responses/Error${status}`] as const,
-  ),
-])
-
-/** Parameters of paths, by their name in the routes. */
-const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
-  id: { name: 'id', schema: { type: 'integer', minimum: 1 }, description: 'Id.', example: 1 },
-  account: {
-    name: 'account',
-    schema: { type: 'string' },
-    description: 'Name of an account.',
-    example: 'grace',
-  },
-  slug: {
-    name: 'slug',
-    schema: { type: 'string' },
-    description: 'Slug of a provider, in any case of letters.',
-    example: 'fred',
-  },
-  '*': {
-    name: 'series_id',
-    schema: { type: 'string' },
-    description: 'Id of a series. It may hold slashes, as they are or percent-encoded.',
-    example: 'GNPCA',
-  },
-}
+const REFERENCES = new Map<unknown, string>(
+  Object.entries(SCHEMAS).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
+)
 
 const TAGS = [
   ['Repositories', 'Containers of datasets, public or private.'],
@@ -67,124 +49,110 @@ const ABOUT = `Tables, downloaded in seven formats and filtered with OData; and 
 Errors are JSON: \`{"error": "<sentence>", "code": "<stable_code>"}\`. A query parameter that is unknown, or given twice,
 is an error. \`Idempotency-Key\` is ignored. POST creates something new with each call; PUT and DELETE may be repeated.`
 
-/** Makes the OpenAPI 3.1 document from the schemas that the routes themselves are checked by. */
-export class Document {
-  readonly #routes: RouteOptions[] = []
-  readonly #version: string
-  #document: JsonSchema | undefined
+const SECURITY_SCHEMES = {
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description:
+      'The API key is the user name; the password is empty. An Authorization header, where there is one, decides alone.',
+  },
+  apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
+} as const
 
-  constructor(version: string) {
-    this.#version = version
-  }
-
-  /** Call it before the routes are added. */
-  collect(app: FastifyInstance): void {
-    app.addHook('onRoute', (route) => {
-      if (route.schema && !route.schema.hide && methodOf(route) !== 'HEAD') this.#routes.push(route)
-    })
-  }
-
-  /** `prefix`: what stands before the paths of the document, where the service is a part of another. */
-  get(prefix = ''): JsonSchema {
-    this.#document ??= this.#make(prefix)
-    return this.#document
-  }
-
-  #make(prefix: string): JsonSchema {
-    const paths: Record<string, Record<string, JsonSchema>> = {}
-    for (const route of this.#routes) {
-      const path = pathOf(route.url.slice(prefix.length))
-      paths[path] = { ...paths[path], [methodOf(route).toLowerCase()]: operation(route) }
-    }
-    const document = {
+/**
+ * Makes the OpenAPI 3.1 document from the schemas that the routes themselves are checked by. Call it before the routes
+ * are added; `prefix` is what stands before their paths, where the service is a part of another.
+ */
+export async function describeRoutes(app: FastifyInstance, version: string, prefix = ''): Promise<void> {
+  const responses = new Map<string, Record<string, unknown>>()
+  await app.register(swagger, {
+    decorator: 'openApiDocument' as 'swagger',
+    convertConstToEnum: false,
+    openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Parquetry',
-        version: this.#version,
-        description: ABOUT,
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
+      info: { title: 'Parquetry', version, description: ABOUT, license: { name: 'MIT' } },
       servers: [{ url: prefix || '/' }],
       security: [{ basic: [] }, { apiKey: [] }],
       tags: TAGS.map(([name, description]) => ({ name, description })),
-      paths,
       components: {
-        securitySchemes: {
-          basic: {
-            type: 'http',
-            scheme: 'basic',
-            description: 'The API key is the user name; the password is empty. A Basic header decides alone.',
-          },
-          apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
-        },
-        schemas: mapped(SCHEMAS, (name) => name),
-        responses: mapped(ERROR_RESPONSES, (status) => `Error${status}`),
+        securitySchemes: SECURITY_SCHEMES,
+        // Each is whole in itself: only what it holds is a reference.
+        schemas: mapEntries(SCHEMAS, (name, schema) => [name, partsWithReferences(schema as object)]),
       },
-    }
-    return withReferences(document) as JsonSchema
-  }
+    },
+    transform: ({ schema, url, route }) => {
+      const { operationId, response } = (schema ?? {}) as FastifySchema
+      if (operationId) responses.set(operationId, responsesOf(response as object, route))
+      return asSwagger(schema, url, route)
+    },
+    transformObject: (given) => {
+      const { openapiObject: document } = given as unknown as { openapiObject: MadeDocument }
+      for (const path of Object.values(document.paths)) {
+        // HEAD stands beside GET in one route, and is told of there.
+        delete path['head']
+        for (const operation of Object.values(path))
+          operation.responses = responses.get(operation.operationId)
+      }
+      document.components['responses'] = mapEntries(ERROR_RESPONSES, (status, response) => [
+        `Error${status}`,
+        withReferences(response),
+      ])
+      return document as never
+    },
+  })
 }
 
-function operation(route: RouteOptions): JsonSchema {
-  const { operationId, summary, description, tags, querystring, body, requestBody, response } =
-    route.schema as FastifySchema
-  const isPublic = route.config?.public === true
-  const content =
-    requestBody ??
-    (body !== undefined && { required: true, content: { 'application/json': { schema: body } } })
+interface MadeDocument {
+  readonly paths: Record<string, Record<string, { readonly operationId: string; responses: unknown }>>
+  readonly components: Record<string, unknown>
+}
+
+/** The schema of a route as @fastify/swagger reads it. */
+function asSwagger(schema: FastifySchema | undefined, url: string, { config }: RouteOptions) {
+  if (!schema || schema.hide) return { schema: { hide: true }, url }
+  const { requestBody, body, response: _, ...rest } = schema
   return {
-    operationId,
-    summary,
-    ...(description !== undefined && { description }),
-    tags,
-    ...(isPublic && { security: [] }),
-    parameters: [...pathParameters(route.url), ...queryParameters(querystring as QuerySchema | undefined)],
-    ...(content && { requestBody: content }),
-    responses: { ...errors(500, 503), ...(!isPublic && errors(400, 401)), ...(response as object) },
+    url: url.replace('*', ':series_id'),
+    schema: {
+      ...rest,
+      ...(body !== undefined && { body: withReferences(body) }),
+      ...(requestBody && {
+        body: { content: withReferences(requestBody.content) },
+        description: `${schema.description}\n\n${requestBody.description}`,
+      }),
+      ...(config?.public && { security: [] }),
+      params: pathParameters(url),
+    },
   }
 }
 
-function pathParameters(url: string): JsonSchema[] {
-  const names = url
-    .split('/')
-    .flatMap((part) => (part === '*' ? [part] : part.startsWith(':') ? [part.slice(1)] : []))
-  return names.map((name) => {
-    const parameter = PATH_PARAMETERS[name]
-    if (!parameter) throw new Error(`path parameter ${name} of ${url} is not described`)
-    return { ...parameter, in: 'path', required: true }
-  })
+/**
+ * The answers of a route. @fastify/swagger would read their examples as schemas, and lose each field of one that is
+ * named like a keyword, as `nullable`.
+ */
+function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
+  const all = { ...errors(500, 503), ...(!config?.public && errors(400, 401)), ...response }
+  return mapEntries(all, (status, one) => [
+    status,
+    one === ERROR_RESPONSES[status] ? { $ref: `#/components/responses/Error${status}` } : withReferences(one),
+  ])
 }
 
-function queryParameters(schema: QuerySchema | undefined): JsonSchema[] {
-  return Object.entries(schema?.properties ?? {}).map(([name, { description, examples, ...rest }]) => {
-    const example = Array.isArray(examples) ? { example: examples[0] } : {}
-    return { name, in: 'query', required: false, description, schema: rest, ...example }
-  })
-}
-
-function pathOf(url: string): string {
-  return url
-    .split('/')
-    .map((part) => (part === '*' ? '{series_id}' : part.startsWith(':') ? `{${part.slice(1)}}` : part))
-    .join('/')
-}
-
-function methodOf(route: RouteOptions): string {
-  return [route.method].flat()[0]!
-}
-
-/** Named parts under the names of the document, each itself whole. */
-function mapped(parts: Readonly<Record<string, JsonSchema>>, name: (key: string) => string) {
-  return Object.fromEntries(
-    Object.entries(parts).map(([key, part]) => [name(key), withReferences({ ...part })]),
-  )
-}
-
-/** Puts a reference in place of everything that is named once. */
+/** Puts a reference in place of every schema that the document names. */
 function withReferences(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => withReferences(item))
   const $ref = REFERENCES.get(value)
   if ($ref !== undefined) return { $ref }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withReferences(item)]))
+  return Array.isArray(value) ? value.map(withReferences) : partsWithReferences(value)
+}
+
+function partsWithReferences(value: object): object {
+  return mapEntries(value, (key, part) => [key, withReferences(part)])
+}
+
+function mapEntries<To>(
+  record: object,
+  map: (key: string, value: unknown) => [string, To],
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => map(key, value)))
 }

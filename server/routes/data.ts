@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS } from '../../engine/index.ts'
 import { parameters } from '../http/query.ts'
-import { errors, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
+import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
@@ -41,10 +42,7 @@ export function rowContent(jsonSchema: JsonSchema) {
   )
 }
 
-const NOT_MODIFIED = {
-  description: 'You have it already.',
-  headers: { ETag: ROW_HEADERS['ETag']! },
-}
+export const NOT_MODIFIED = empty('You have it already.', { ETag: ROW_HEADERS['ETag']! })
 
 const JSON_UPLOAD: JsonSchema = {
   oneOf: [
@@ -78,8 +76,7 @@ const JSON_UPLOAD: JsonSchema = {
   ],
 }
 
-const UPLOAD_BODY: JsonSchema = {
-  required: true,
+const UPLOAD_BODY = {
   description:
     'Rows in any of the types; the text forms also with `Content-Encoding: gzip`. Types are inferred from the whole ' +
     'file unless the dataset has columns or the request declares them.',
@@ -87,7 +84,7 @@ const UPLOAD_BODY: JsonSchema = {
     Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
       type,
       format === 'json'
-        ? { schema: JSON_UPLOAD, example: { rows: [{ date: '2026-11-21', value: 1.5 }] } }
+        ? { schema: { ...JSON_UPLOAD, examples: [{ rows: [{ date: '2026-11-21', value: 1.5 }] }] } }
         : { schema: BINARY },
     ]),
   ),

@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { DeclaredColumn } from '../../engine/index.ts'
-import { empty, errors, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { datasetFor } from './dataset-for.ts'
 import { COLUMN, DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'

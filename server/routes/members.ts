@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ServerError } from '../http/errors.ts'
-import { empty, errors, json, listOf } from '../openapi/describe.ts'
+import { empty, json, listOf } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { pathId, pathParameter } from './ids.ts'
 import { EXAMPLES, MEMBER } from './records.ts'

@@ -14,19 +14,17 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
     $filter: {
       type: 'string',
       description:
-        'An OData 4.01 expression over the columns. Names of columns are case-sensitive; those that are no identifier ' +
-        'are written in double quotes.',
-      examples: ["delay gt 100 and origin eq 'LAX'", '"Unit price" gt 5'],
+        "An OData 4.01 expression over the columns, as `delay gt 100 and origin eq 'LAX'`. Names of columns are " +
+        'case-sensitive; those that are no identifier are written in double quotes, as `"Unit price" gt 5`.',
     },
     $select: {
       type: 'string',
-      description: 'Columns, separated by commas; their order is kept.',
-      examples: ['origin,delay'],
+      description: 'Columns, separated by commas, as `origin,delay`; their order is kept.',
     },
     $orderby: {
       type: 'string',
-      description: 'Columns to sort by, each with `asc` or `desc`. Equals keep the order of upload.',
-      examples: ['delay desc,origin'],
+      description:
+        'Columns to sort by, each with `asc` or `desc`, as `delay desc,origin`. Equals keep the order of upload.',
     },
     $top: {
       type: 'integer',
@@ -38,9 +36,8 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
       type: 'integer',
       minimum: 0,
       description: 'At most so many rows, from the end; not together with `$top` or `$skip`.',
-      examples: [5],
     },
-    $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.', examples: [10] },
+    $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.' },
   } as const satisfies Readonly<Record<string, ParameterSchema>>
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { RepositoryAccess } from '../accounts/access.ts'
-import { empty, errors, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { pathId } from './ids.ts'
 import { EXAMPLES, REPOSITORY, repositoryRecord } from './records.ts'

@@ -1,9 +1,10 @@
 import { ServerError } from '../http/errors.ts'
-import { errors, json } from '../openapi/describe.ts'
-import type { Document } from '../openapi/document.ts'
-import { documentPage, PAGE_POLICY } from '../openapi/page.ts'
+import { json } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
+import { loadReference, type Reference } from '../openapi/reference.ts'
 import type { Services } from '../services.ts'
 import { stopping } from '../transfers/gate.ts'
+import { matchesTag, weightOf } from '../transfers/negotiate.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Service']
@@ -16,8 +17,13 @@ const STATE = {
 }
 
 /** Health, metrics and documentation. */
-export function serviceRoutes(app: Routes, services: Services, document: Document): void {
+export function serviceRoutes(app: Routes, services: Services): void {
   const { engine, metrics, lifecycle } = services
+  let loading: Promise<Reference> | undefined
+  const reference = () => {
+    loading ??= loadReference()
+    return loading
+  }
 
   // Who opens the address in a browser is shown where to go, not asked for a password.
   app.get('/', {
@@ -79,20 +85,35 @@ export function serviceRoutes(app: Routes, services: Services, document: Documen
       tags,
       response: { 200: json({ type: 'object' }, 'OpenAPI 3.1.') },
     },
-    handler: async () => document.get(app.prefix),
+    handler: async () => app.openApiDocument(),
   })
 
   app.get('/docs', {
     config: { public: true },
     schema: {
       operationId: 'getDocs',
-      summary: 'This document, as a page to read',
+      summary: 'This document as a page, to read and to try',
       tags,
       response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
     },
-    handler: async (_request, reply) =>
-      reply
-        .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY })
-        .send(documentPage(document.get(app.prefix))),
+    handler: async (_request, reply) => {
+      const { html, policy } = (await reference()).page()
+      return reply
+        .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
+        .send(html)
+    },
+  })
+
+  app.get('/docs/reference.js', {
+    config: { public: true },
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const { plain, gzipped, etag } = (await reference()).script
+      reply.headers({ etag, 'cache-control': 'public, max-age=0, must-revalidate', vary: 'Accept-Encoding' })
+      if (matchesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      reply.type('text/javascript; charset=utf-8')
+      const packed = weightOf(request.headers['accept-encoding'], 'gzip') > 0
+      return packed ? reply.header('content-encoding', 'gzip').send(gzipped) : reply.send(plain)
+    },
   })
 }

@@ -8,6 +8,20 @@ export type Coding = (typeof CODINGS)[number]
  */
 export function chooseCoding(header: string | undefined): Coding | undefined {
   if (header === undefined) return undefined
+  const weights = weightsIn(header)
+  const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
+  const best = CODINGS.reduce((chosen, coding) => (weightOf(coding) > weightOf(chosen) ? coding : chosen))
+  const plain = weights.get('identity') ?? 0
+  return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
+}
+
+/** How much an `Accept-Encoding` header wants one coding; 0 is "not at all". */
+export function weightOf(header: string | undefined, coding: Coding): number {
+  const weights = weightsIn(header ?? '')
+  return weights.get(coding) ?? weights.get('*') ?? 0
+}
+
+function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const item of header.toLowerCase().split(',')) {
     const [name, ...parameters] = item.split(';').map((part) => part.trim())
@@ -16,10 +30,7 @@ export function chooseCoding(header: string | undefined): Coding | undefined {
     const value = weight === undefined ? 1 : Number(weight.slice(2))
     weights.set(name === 'x-gzip' ? 'gzip' : name, Number.isFinite(value) ? value : 0)
   }
-  const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
-  const best = CODINGS.reduce((chosen, coding) => (weightOf(coding) > weightOf(chosen) ? coding : chosen))
-  const plain = weights.get('identity') ?? 0
-  return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
+  return weights
 }
 
 /** Whether an `If-None-Match` header names an entity tag, compared weakly (RFC 9110, 13.1.2). */

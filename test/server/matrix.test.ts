@@ -136,8 +136,8 @@ it('every route of the application is an operation of the document', () => {
   const count = [...routes.matchAll(/\((?:[A-Z]+(?:, )?)+\)/g)]
     .flatMap(([methods]) => methods.slice(1, -1).split(', '))
     .filter((method) => method !== 'HEAD').length
-  // And the root, which redirects.
-  expect(count).toBe(operations.length + 1)
+  // And the root, which redirects, and the script of the reference.
+  expect(count).toBe(operations.length + 2)
 })
 
 describe.each(Object.entries(TABLE))('%s', (operation, [expected]) => {

@@ -47,6 +47,7 @@ beforeAll(async () => {
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      parameters: operation.parameters ?? [],
       method: method.toUpperCase(),
       path,
     })),

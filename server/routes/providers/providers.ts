@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Provenance, Series } from '../../../connectors/index.ts'
 import type { Column } from '../../../engine/index.ts'
 import { parameters } from '../../http/query.ts'
-import { errors, json, listOf } from '../../openapi/describe.ts'
+import { json, listOf } from '../../openapi/describe.ts'
+import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { ROW_HEADERS, rowContent } from '../data.ts'
+import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
 import { queryOptions, rowParameters } from '../query-options.ts'
 import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.ts'
@@ -105,7 +106,7 @@ export function providerRoutes(app: Routes, services: Services): void {
             'application/json': { schema: SERIES, example: EXAMPLES.series },
           },
         },
-        304: { description: 'You have it already.' },
+        304: NOT_MODIFIED,
         ...UPSTREAM,
       },
     },

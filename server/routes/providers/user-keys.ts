@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { empty, errors, json, listOf } from '../../openapi/describe.ts'
+import { empty, json, listOf } from '../../openapi/describe.ts'
+import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../ids.ts'

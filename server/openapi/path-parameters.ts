@@ -1,0 +1,30 @@
+import type { JsonSchema } from './describe.ts'
+
+/** Parameters of paths, by their name in the routes. */
+const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  id: { type: 'integer', minimum: 1, description: 'Id.', examples: [1] },
+  account: { type: 'string', description: 'Name of an account.', examples: ['grace'] },
+  slug: { type: 'string', description: 'Slug of a provider, in any case of letters.', examples: ['fred'] },
+  '*': {
+    type: 'string',
+    description: 'Id of a series. It may hold slashes, as they are or percent-encoded.',
+    examples: ['GNPCA'],
+  },
+}
+
+/** The parameters in the path of a route, for the document; routes themselves read them as text. */
+export function pathParameters(url: string) {
+  const names = url
+    .split('/')
+    .flatMap((part) => (part === '*' ? [part] : part.startsWith(':') ? [part.slice(1)] : []))
+  const properties = names.map((name) => {
+    const parameter = PATH_PARAMETERS[name]
+    if (!parameter) throw new Error(`path parameter ${name} of ${url} is not described`)
+    return [name === '*' ? 'series_id' : name, parameter] as const
+  })
+  return {
+    type: 'object',
+    required: properties.map(([name]) => name),
+    properties: Object.fromEntries(properties),
+  }
+}
