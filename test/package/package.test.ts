@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import ExcelJS from 'exceljs'
 import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Client } from '../../server/client/index.ts'
+import { type Served, serveSamples } from '../client/served.ts'
 import { startUpstream, type Upstream } from '../connectors/upstream.ts'
 import { Consumer, guideJobs, type Packed, root, run, succeed } from './consumer.ts'
 
@@ -14,8 +16,13 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const consumer = new Consumer()
 const jobs = guideJobs()
+const examples = readdirSync(`${root}/examples`)
+  .filter((name) => name.endsWith('.ts'))
+  .sort()
+const exampleText = (name: string) => readFileSync(`${root}/examples/${name}`, 'utf8')
 let packed: Packed
 let upstream: Upstream
+let served: Served
 
 beforeAll(async () => {
   upstream = await startUpstream({
@@ -26,11 +33,13 @@ beforeAll(async () => {
       return { body: { amount: 1, base: 'EUR', start_date: '2026-01-02', end_date: '2026-01-05', rates } }
     },
   })
+  served = await serveSamples()
   packed = await consumer.pack()
   await consumer.install(packed.tarball)
 }, 180_000)
 afterAll(async () => {
   await upstream.close()
+  await served[Symbol.asyncDispose]()
   consumer[Symbol.dispose]()
 })
 
@@ -39,7 +48,7 @@ const bin = (name: string) => `${root}/node_modules/.bin/${name}`
 describe('the tarball', () => {
   test('holds what is needed and nothing else', () => {
     const needed =
-      /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/console\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|(package\.json|LICENSE|(README|CHANGELOG)\.md))$/
+      /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/console\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|engine\/guide\/\w+\.md|engine\/filter\/REFERENCE\.md|server\/deploy\/.+|examples\/[\w-]+\.(ts|md)|(package\.json|LICENSE|(README|ARCHITECTURE|CHANGELOG)\.md))$/
     expect(packed.files.filter((file) => !needed.test(file))).toEqual([])
     expect(packed.files.filter((file) => /(^|\/)(test|bench|node_modules)\//.test(file))).toEqual([])
     expect(packed.size).toBeLessThan(1_500_000)
@@ -132,6 +141,58 @@ describe.each(NODES)('on %s', (node) => {
     })
   })
 
+  describe('the examples', () => {
+    const folder = `examples-${NODES.indexOf(node)}`
+    beforeAll(() => {
+      for (const name of examples) consumer.write(`${folder}/${name}`, exampleText(name))
+    })
+    const example = async (name: string, ...args: string[]) => {
+      const env = { PARQUETRY_URL: served.url, PARQUETRY_KEY: served.key }
+      const ran = await succeed(node, [name, ...args], { cwd: `${consumer.project}/${folder}`, env })
+      return ran.stdout
+    }
+
+    test('table-to-report: from a csv text to an Excel file', async () => {
+      expect(await example('table-to-report.ts')).toBe(
+        'orders: 4 rows\nChiara: 310\nAda: 120.5\nlarge-orders.xlsx is written\n',
+      )
+      const workbook = new ExcelJS.Workbook()
+      await workbook.xlsx.readFile(`${consumer.project}/${folder}/large-orders.xlsx`)
+      expect(workbook.worksheets[0]!.rowCount).toBe(3)
+    })
+
+    test('ask-a-server: up, down, unchanged, and an error with its code', async () => {
+      expect(await example('ask-a-server.ts')).toMatch(
+        /^prices: 3 rows, version \d+\n2026-01-02: 101\n2026-01-03: 150\nprices.parquet is up to date\n400 invalid_columns: /,
+      )
+    })
+
+    test('inside-fastify: the API under a path of its own', async () => {
+      expect(await example('inside-fastify.ts')).toBe('true well\n')
+    })
+
+    test('files-in-place: Parquet files of others', async () => {
+      const client = new Client({ url: served.url, key: served.key })
+      const parquet = await (await client.datasets.download(3, 'parquet')).arrayBuffer()
+      consumer.write(`${folder}/penguins.parquet`, new Uint8Array(parquet))
+      const lines = (await example('files-in-place.ts', 'penguins.parquet')).trim().split('\n')
+      expect(lines[0]).toMatch(/^344 rows: Species string, /)
+      expect(JSON.parse(lines[1]!)).toMatchObject({ Species: 'Gentoo' })
+      expect(lines).toHaveLength(4)
+    })
+
+    test('each has a test here and a line in their page', () => {
+      const page = exampleText('README.md')
+      for (const name of examples) expect(page).toContain(`](${name})`)
+      expect(examples).toEqual([
+        'ask-a-server.ts',
+        'files-in-place.ts',
+        'inside-fastify.ts',
+        'table-to-report.ts',
+      ])
+    })
+  })
+
   test('the command imports, exports and verifies', async () => {
     const data = `command-${NODES.indexOf(node)}`
     const command = async (...args: string[]) => {
@@ -199,6 +260,7 @@ console.log(JSON.stringify({ alone, inside, console: console_, refused }))
 
 test('types hold under strict, without help from this repository', async () => {
   for (const [name, code] of Object.entries(jobs)) consumer.write(`types/${name}.ts`, code)
+  for (const name of examples) consumer.write(`types/${name}`, exampleText(name))
   consumer.write('types/uses.ts', USES)
   const options = { target: 'es2022', module: 'nodenext', strict: true, noEmit: true, types: ['node'] }
   consumer.write('types/tsconfig.json', JSON.stringify({ compilerOptions: options }))
