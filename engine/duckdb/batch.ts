@@ -1,7 +1,9 @@
-import type { ColumnType } from '../types/index.ts'
+import type { Layout } from '../types/index.ts'
 
 /**
- * One column of a batch: Arrow's layout, in memory that JavaScript owns. `bytes`, `view`, `words` and
+ * One column of a batch: Arrow's layout, in memory that JavaScript owns. A bit for each row (`bit`), 32 or 64-bit little
+ * endian two's complement (dates are days, times microseconds, since 1970 where they have a date), IEEE doubles, 128-bit
+ * decimals without their point, text or bytes behind offsets. `bytes`, `view`, `words` and
  * `doubles` are the same memory. All arrays may be longer than the rows of the batch; past the last value there are at
  * least seven readable bytes, so that text may be read word by word.
  */
@@ -20,36 +22,6 @@ export interface Vector {
 export interface Batch {
   readonly rows: number
   readonly vectors: readonly Vector[]
-}
-
-/**
- * How the values of a type lie in memory: a bit per row (`bit`), 32 or 64-bit little endian two's complement (dates
- * are days, times microseconds, since 1970 where they have a date), IEEE doubles, 128-bit decimals without their
- * point, text or bytes behind offsets. A `uuid` is its 36 characters.
- */
-export type Layout = 'bit' | 'int32' | 'int64' | 'double' | 'int128' | 'bytes'
-
-export function layoutOf(type: ColumnType): Layout {
-  switch (type) {
-    case 'boolean':
-      return 'bit'
-    case 'integer':
-    case 'time':
-    case 'timestamp':
-    case 'timestamptz':
-      return 'int64'
-    case 'double':
-      return 'double'
-    case 'date':
-      return 'int32'
-    case 'string':
-    case 'json':
-    case 'uuid':
-    case 'binary':
-      return 'bytes'
-    default:
-      return 'int128'
-  }
 }
 
 /** Bytes of a row in a layout of fixed width; 0 for `bit` and `bytes`. */

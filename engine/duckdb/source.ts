@@ -1,5 +1,5 @@
-import type { ColumnType, Statement } from '../types/index.ts'
-import { type Arena, type Batch, layoutOf, widthOf } from './batch.ts'
+import { entryOf, type Statement } from '../types/index.ts'
+import type { Arena, Batch } from './batch.ts'
 import type { InstanceOptions } from './instance.ts'
 
 /** Statements of users run here, so it never reads beyond the folders of the rows. */
@@ -70,29 +70,10 @@ export function bufferSetting(
   statement: Statement,
   rowBytes: number = UNKNOWN_ROW_BYTES,
 ): string | undefined {
-  const counted = statement.columns.reduce((sum, { type }) => sum + countedBytes(type), 0)
+  const counted = statement.columns.reduce((sum, { type }) => sum + entryOf(type).bytes, 0)
   const size = Math.round((READY_KIB * counted) / Math.max(rowBytes, 1))
   return size < READY_KIB ? `SET SESSION streaming_buffer_size = '${Math.max(1, size)}KiB'` : undefined
 }
-
-function countedBytes(type: ColumnType): number {
-  const layout = layoutOf(type)
-  if (layout === 'bit') return 1
-  return layout === 'bytes' ? 16 : widthOf(layout)
-}
-
-const DUCKDB_TYPE = {
-  boolean: 1,
-  integer: 5,
-  double: 11,
-  timestamp: 12,
-  date: 13,
-  time: 14,
-  string: 17,
-  json: 17,
-}
-const MORE_TYPES = { binary: 18, uuid: 27, timestamptz: 31 }
-const DECIMAL_TYPE = 19
 
 /**
  * Compares what a statement declares with the `duckdb_type` numbers of its result, because memory that is read as
@@ -103,9 +84,8 @@ export function checkTypes(statement: Statement, types: readonly number[]): void
   if (types.length !== columns.length) {
     throw new TypeError(`The statement returns ${types.length} columns where ${columns.length} are declared`)
   }
-  const known: Readonly<Record<string, number>> = { ...DUCKDB_TYPE, ...MORE_TYPES }
   for (const [index, { name, type }] of columns.entries()) {
-    if (types[index] !== (known[type] ?? DECIMAL_TYPE)) {
+    if (types[index] !== entryOf(type).duckdb) {
       throw new TypeError(
         `Column ${index + 1} '${name}' is declared ${type}; DuckDB returns its type ${types[index]}`,
       )

@@ -1,5 +1,6 @@
 import { EngineError } from '../errors.ts'
 import type { Format } from '../types/index.ts'
+import { emptyTable } from './formats/index.ts'
 import type { ByteStream } from './index.ts'
 
 /**
@@ -7,15 +8,7 @@ import type { ByteStream } from './index.ts'
  * @throws EngineError `not_representable` where the format has no table without columns
  */
 export function nothingIn(format: Format): ByteStream {
-  const text = {
-    csv: '',
-    tsv: '',
-    ndjson: '',
-    json: '[]',
-    xlsx: undefined,
-    parquet: undefined,
-    arrow: undefined,
-  }[format]
+  const text = emptyTable(format)
   if (text === undefined) {
     throw new EngineError(
       'not_representable',

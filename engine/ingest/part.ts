@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
-import { type ColumnType, decimalParts, quoteLiteral } from '../types/index.ts'
+import { quoteLiteral } from '../types/index.ts'
 
 /** DuckDB's own default, and what its scans like best. */
 const ROW_GROUP_ROWS = 122_880
@@ -12,30 +12,6 @@ const VECTOR_ROWS = 2_048
  */
 const ROW_GROUP_BYTES = 4 << 20
 const COLUMN_BYTES = 128 << 10
-
-/** Bytes that a value of a type takes uncompressed; undefined for those whose length counts. */
-export function fixedWidth(type: ColumnType): number | undefined {
-  switch (type) {
-    case 'boolean':
-      return 1
-    case 'date':
-      return 4
-    case 'integer':
-    case 'double':
-    case 'time':
-    case 'timestamp':
-    case 'timestamptz':
-      return 8
-    case 'uuid':
-      return 16
-    case 'string':
-    case 'json':
-    case 'binary':
-      return undefined
-    default:
-      return decimalParts(type)!.precision <= 18 ? 8 : 16
-  }
-}
 
 export interface WrittenPart {
   readonly rows: number

@@ -1,8 +1,8 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import { widens } from '../types/columns.ts'
-import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
-import { fixedWidth, writePart } from './part.ts'
+import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../types/index.ts'
+import { writePart } from './part.ts'
 import type { PartSize } from './request.ts'
 
 /** The rows of parts in order, their columns as c0, c1, … */
@@ -53,7 +53,7 @@ export async function measure(
 ): Promise<{ rows: number; rawBytes: number }> {
   let fixed = 0
   const sums = columns.flatMap(({ type }, index) => {
-    const width = fixedWidth(type)
+    const width = fixedBytes(type)
     fixed += width ?? 0
     if (width !== undefined) return []
     const length = type === 'binary' ? `octet_length(c${index})` : `strlen(c${index})`

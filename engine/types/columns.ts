@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import { type Column, type ColumnType, decimalParts, isColumnType } from './index.ts'
+import { type Column, type ColumnType, decimalParts, isColumnType, TYPES_IN_WORDS } from './index.ts'
 
 /** A column as a user declares it, before or with data. `nullable` is true where it isn't said. */
 export interface DeclaredColumn {
@@ -48,9 +48,7 @@ function checkColumn(column: unknown, where: string): Column {
   }
   if (!isColumnType(type)) {
     throw invalid(
-      `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are boolean, integer, double, ` +
-        'decimal(p,s) with p from 1 to 38 and s from 0 to p, string, date, time, timestamp, timestamptz, uuid, ' +
-        'binary and json.',
+      `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are ${TYPES_IN_WORDS}.`,
     )
   }
   if (typeof nullable !== 'boolean')

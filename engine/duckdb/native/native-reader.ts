@@ -1,14 +1,5 @@
-import type { ColumnType } from '../../types/index.ts'
-import {
-  type Arena,
-  type Batch,
-  type Layout,
-  layoutOf,
-  type Memory,
-  type Vector,
-  vectorOver,
-  widthOf,
-} from '../batch.ts'
+import { type ColumnType, entryOf, type Layout } from '../../types/index.ts'
+import { type Arena, type Batch, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
 import { ARROW, type DuckDb, words } from './ffi.ts'
 
 /** Turns chunks of DuckDB's into batches that JavaScript owns: converted to Arrow, copied once, released at once. */
@@ -23,7 +14,7 @@ export class NativeReader {
 
   constructor(duckdb: DuckDb, types: readonly ColumnType[], arena: Arena) {
     this.#duckdb = duckdb
-    this.#layouts = types.map(layoutOf)
+    this.#layouts = types.map((type) => entryOf(type).layout)
     this.#arena = arena
     this.#children = words(types.length)
   }

@@ -7,17 +7,8 @@ import {
   DuckDBTimestampValue,
   DuckDBTimeValue,
 } from '@duckdb/node-api'
-import type { ColumnType } from '../../types/index.ts'
-import {
-  Arena,
-  type Batch,
-  type Layout,
-  layoutOf,
-  type Memory,
-  type Vector,
-  vectorOver,
-  widthOf,
-} from '../batch.ts'
+import { type ColumnType, entryOf, type Layout } from '../../types/index.ts'
+import { Arena, type Batch, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
 
 /** The first rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
 export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], rows: number): Batch {
@@ -25,7 +16,7 @@ export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], 
   arena.begin()
   return {
     rows,
-    vectors: types.map((type, column) => readColumn(chunk, column, layoutOf(type), rows, arena)),
+    vectors: types.map((type, column) => readColumn(chunk, column, entryOf(type).layout, rows, arena)),
   }
 }
 

@@ -3,25 +3,38 @@ import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
 
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
 
-/**
- * The formats that batches are encoded in, loaded when they are asked for. `parquet` is not one of them: DuckDB writes
- * it from the query itself.
- */
-const ENCODERS: Readonly<Record<Exclude<Format, 'parquet'>, () => Promise<MakeEncoder>>> = {
-  csv: async () => (await import('./csv.ts')).csv,
-  tsv: async () => (await import('./csv.ts')).tsv,
-  json: async () => (await import('./json.ts')).json,
-  ndjson: async () => (await import('./json.ts')).ndjson,
-  xlsx: async () => (await import('./xlsx/xlsx.ts')).xlsx,
-  arrow: async () => (await import('./arrow.ts')).arrow,
+interface FormatEntry {
+  /** Loads what encodes batches; none where DuckDB writes the format from the query itself. */
+  readonly encoder?: () => Promise<MakeEncoder>
+  /** All bytes of a table without columns; none where the format has no such table. */
+  readonly empty?: string
 }
 
-export type EncodedFormat = keyof typeof ENCODERS
+const ENTRIES = {
+  csv: { encoder: async () => (await import('./csv.ts')).csv, empty: '' },
+  tsv: { encoder: async () => (await import('./csv.ts')).tsv, empty: '' },
+  json: { encoder: async () => (await import('./json.ts')).json, empty: '[]' },
+  ndjson: { encoder: async () => (await import('./json.ts')).ndjson, empty: '' },
+  xlsx: { encoder: async () => (await import('./xlsx/xlsx.ts')).xlsx },
+  parquet: {},
+  arrow: { encoder: async () => (await import('./arrow.ts')).arrow },
+} as const satisfies Record<Format, FormatEntry>
+
+/** The formats that batches are encoded in. */
+export type EncodedFormat = {
+  [F in Format]: (typeof ENTRIES)[F] extends { encoder: unknown } ? F : never
+}[Format]
 
 export async function openEncoder(
   format: EncodedFormat,
   columns: readonly EncodedColumn[],
   options: EncodeOptions,
 ): Promise<Encoder> {
-  return (await ENCODERS[format]())(columns, options)
+  return (await ENTRIES[format].encoder())(columns, options)
+}
+
+/** All bytes of a table without columns; undefined where the format has no such table. */
+export function emptyTable(format: Format): string | undefined {
+  const entry: FormatEntry = ENTRIES[format]
+  return entry.empty
 }

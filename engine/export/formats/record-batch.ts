@@ -15,44 +15,33 @@ import {
   TimestampMicrosecond,
   Utf8,
 } from 'apache-arrow'
-import { type Batch, layoutOf, type Vector } from '../../duckdb/batch.ts'
-import { type Column, type ColumnType, decimalParts } from '../../types/index.ts'
+import type { Batch, Vector } from '../../duckdb/batch.ts'
+import { type ArrowName, type Column, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
 
 type NamedColumn = Pick<Column, 'name' | 'type'>
 
 /** The Arrow schema of a result. `uuid` and `json` are Utf8, as Arrow has no type of its own for them. */
 export function arrowSchema(columns: readonly NamedColumn[]): Schema {
-  return new Schema(columns.map(({ name, type }) => new Field(name, arrowType(type), true)))
+  return new Schema(
+    columns.map(({ name, type }) => new Field(name, ARROW_TYPES[entryOf(type).arrow](type), true)),
+  )
 }
 
-function arrowType(type: ColumnType): DataType {
-  switch (type) {
-    case 'boolean':
-      return new Bool()
-    case 'integer':
-      return new Int64()
-    case 'double':
-      return new Float64()
-    case 'string':
-    case 'json':
-    case 'uuid':
-      return new Utf8()
-    case 'binary':
-      return new Binary()
-    case 'date':
-      return new DateDay()
-    case 'time':
-      return new TimeMicrosecond()
-    case 'timestamp':
-      return new TimestampMicrosecond()
-    case 'timestamptz':
-      return new TimestampMicrosecond('UTC')
-    default: {
-      const { precision, scale } = decimalParts(type)!
-      return new Decimal(scale, precision, 128)
-    }
-  }
-}
+const ARROW_TYPES = {
+  bool: () => new Bool(),
+  int64: () => new Int64(),
+  float64: () => new Float64(),
+  decimal128: (type) => {
+    const { precision, scale } = decimalParts(type)!
+    return new Decimal(scale, precision, 128)
+  },
+  utf8: () => new Utf8(),
+  binary: () => new Binary(),
+  date32: () => new DateDay(),
+  'time64[us]': () => new TimeMicrosecond(),
+  'timestamp[us]': () => new TimestampMicrosecond(),
+  'timestamp[us, UTC]': () => new TimestampMicrosecond('UTC'),
+} satisfies Record<ArrowName, (type: ColumnType) => DataType>
 
 /** A batch as apache-arrow knows it, over the same memory. */
 export function recordBatch(schema: Schema, columns: readonly NamedColumn[], batch: Batch): RecordBatch {
@@ -76,7 +65,7 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
 
 function arrowBuffers(type: ColumnType, vector: Vector, rows: number) {
   const { bytes, words, doubles, offsets } = vector
-  switch (layoutOf(type)) {
+  switch (entryOf(type).layout) {
     case 'bit':
       return { data: bytes.subarray(0, (rows + 7) >> 3) }
     case 'int64':

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
-import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
-import { fixedWidth, type WrittenPart, writePart } from '../part.ts'
+import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../../types/index.ts'
+import { type WrittenPart, writePart } from '../part.ts'
 import type { IngestRequest, IngestResult } from '../request.ts'
 import { settledColumns, type Target } from '../targets.ts'
 import { inferType, KIND, ZONED } from '../text/text-kinds.ts'
@@ -86,7 +86,7 @@ function typesOf(targets: readonly Target[], kinds: readonly number[]): ColumnTy
 
 function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: readonly Column[]): number {
   return targets.reduce((sum, target, index) => {
-    const fixed = fixedWidth(columns[index]!.type)
+    const fixed = fixedBytes(columns[index]!.type)
     return sum + (fixed === undefined ? (source.widths[target.source ?? -1] ?? 0) : fixed * source.rows)
   }, 0)
 }

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../../types/index.ts'
+import { type ColumnType, type TypeName, typeName } from '../../../types/index.ts'
 
 /** How a value is written as text, in an order in which formats can tell groups of them apart. */
 export const KIND = {
@@ -16,8 +16,8 @@ export const KIND = {
   binary: 9,
   string: 10,
   json: 11,
-} as const
+} as const satisfies Record<TypeName, number>
 
 export function kindOf(type: ColumnType): number {
-  return type.startsWith('decimal') ? KIND.decimal : KIND[type as keyof typeof KIND]
+  return KIND[typeName(type)]
 }

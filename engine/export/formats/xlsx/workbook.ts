@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../../types/index.ts'
+import { type TypeName, typeName } from '../../../types/index.ts'
 import type { EncodedColumn } from '../encoder.ts'
 import { xmlAttribute } from './text.ts'
 
@@ -85,7 +85,7 @@ export function workbookRelationships(sheets: number): string {
 /** A sheet up to its rows. Columns whose values would show as `####` in the default width are made wider. */
 export function sheetHead(columns: readonly EncodedColumn[]): string {
   const widths = columns.flatMap(({ type }, index) => {
-    const width = WIDTHS[type]
+    const width = WIDTHS[typeName(type)]
     return width === undefined
       ? []
       : [`<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`]
@@ -96,7 +96,7 @@ export function sheetHead(columns: readonly EncodedColumn[]): string {
 
 export const SHEET_TAIL = '</sheetData></worksheet>'
 
-const WIDTHS: Partial<Record<ColumnType, number>> = {
+const WIDTHS: Partial<Record<TypeName, number>> = {
   date: 11,
   timestamp: 24,
   timestamptz: 24,

@@ -1,0 +1,100 @@
+/** How the values of a type lie in Arrow's memory, and in ours; see `Vector` for what is in them. */
+export type Layout = 'bit' | 'int32' | 'int64' | 'double' | 'int128' | 'bytes'
+
+/** What a type is called in Apache Arrow, with unit and zone where there is one. */
+export type ArrowName =
+  | 'bool'
+  | 'int64'
+  | 'float64'
+  | 'decimal128'
+  | 'utf8'
+  | 'binary'
+  | 'date32'
+  | 'time64[us]'
+  | 'timestamp[us]'
+  | 'timestamp[us, UTC]'
+
+/** All that the engine must know of a column type. Decimals have precision and scale behind their names: `(18,3)`. */
+interface ColumnTypeEntry {
+  /** What holds it in DuckDB, in Parquet parts and in results alike. */
+  readonly sql: string
+  /** Its `duckdb_type` in DuckDB's C API. */
+  readonly duckdb: number
+  readonly layout: Layout
+  readonly arrow: ArrowName
+  /** Bytes of a value in DuckDB's memory, not counting texts; a decimal of up to 18 digits takes half. */
+  readonly bytes: number
+  /** Whether its values are as long as what is in them, so that `bytes` says little. */
+  readonly long: boolean
+}
+
+const text = { layout: 'bytes', bytes: 16, long: true } as const
+const number64 = { bytes: 8, long: false } as const
+const moment = { layout: 'int64', ...number64 } as const
+
+/** The closed set of column types. Everything that DuckDB has is stored as one of these. */
+export const COLUMN_TYPES = {
+  boolean: { sql: 'BOOLEAN', duckdb: 1, layout: 'bit', arrow: 'bool', bytes: 1, long: false },
+  integer: { sql: 'BIGINT', duckdb: 5, layout: 'int64', arrow: 'int64', ...number64 },
+  double: { sql: 'DOUBLE', duckdb: 11, layout: 'double', arrow: 'float64', ...number64 },
+  decimal: { sql: 'DECIMAL', duckdb: 19, layout: 'int128', arrow: 'decimal128', bytes: 16, long: false },
+  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', ...text },
+  date: { sql: 'DATE', duckdb: 13, layout: 'int32', arrow: 'date32', bytes: 4, long: false },
+  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', ...moment },
+  timestamp: { sql: 'TIMESTAMP', duckdb: 12, arrow: 'timestamp[us]', ...moment },
+  timestamptz: { sql: 'TIMESTAMPTZ', duckdb: 31, arrow: 'timestamp[us, UTC]', ...moment },
+  // Arrow has no type of its own for this one and the last: its 36 characters, and text.
+  uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', bytes: 16, long: false },
+  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', ...text },
+  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', ...text },
+} as const satisfies Record<string, ColumnTypeEntry>
+
+/** The name of a type without what stands in brackets. */
+export type TypeName = keyof typeof COLUMN_TYPES
+
+export type ColumnType = Exclude<TypeName, 'decimal'> | `decimal(${number},${number})`
+
+export function typeName(type: ColumnType): TypeName {
+  return (type.startsWith('decimal') ? 'decimal' : type) as TypeName
+}
+
+/** What the table says of a type. */
+export function entryOf(type: ColumnType): ColumnTypeEntry {
+  return COLUMN_TYPES[typeName(type)]
+}
+
+/** The DuckDB type that holds a column type: `BIGINT`, `DECIMAL(18,3)`. */
+export function sqlType(type: ColumnType): string {
+  return entryOf(type).sql + type.slice(typeName(type).length)
+}
+
+/** Bytes of a value in DuckDB's memory; undefined for those whose length counts. */
+export function fixedBytes(type: ColumnType): number | undefined {
+  const { bytes, long } = entryOf(type)
+  if (long) return undefined
+  return (decimalParts(type)?.precision ?? 38) <= 18 ? 8 : bytes
+}
+
+const DECIMAL = /^decimal\((\d{1,2}),(\d{1,2})\)$/
+
+/** Precision and scale of a decimal type; undefined for every other. */
+export function decimalParts(type: string): { precision: number; scale: number } | undefined {
+  const match = DECIMAL.exec(type)
+  if (!match) return undefined
+  const precision = Number(match[1])
+  const scale = Number(match[2])
+  return precision >= 1 && precision <= 38 && scale <= precision ? { precision, scale } : undefined
+}
+
+export function isColumnType(type: unknown): type is ColumnType {
+  if (typeof type !== 'string') return false
+  return decimalParts(type) !== undefined || (type !== 'decimal' && Object.hasOwn(COLUMN_TYPES, type))
+}
+
+/** All types as a sentence lists them. */
+export const TYPES_IN_WORDS = (() => {
+  const names = Object.keys(COLUMN_TYPES).map((name) =>
+    name === 'decimal' ? 'decimal(p,s) with p from 1 to 38 and s from 0 to p' : name,
+  )
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+})()

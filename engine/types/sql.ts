@@ -1,0 +1,22 @@
+import type { ColumnType } from './column-types.ts'
+
+/**
+ * SQL ready to run. A user's value is never in `sql`: it is one of `parameters`, all bound as VARCHAR, so the SQL
+ * casts each where another type is meant (`CAST($1 AS BIGINT)`).
+ */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly string[]
+  /** What the SQL returns, in order. Result columns are read by position; their SQL names don't matter. */
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
+}
+
+/** An SQL identifier. The one place where a name of a user's can enter SQL text. */
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** An SQL string literal, for what can't be a parameter and is our own: paths of parts, option values. */
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
