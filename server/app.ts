@@ -13,6 +13,7 @@ import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { traceRequests } from './http/trace.ts'
 import { validateStrictly } from './http/validate.ts'
+import { odataRoutes } from './odata/routes.ts'
 import { describeRoutes } from './openapi/document.ts'
 import { accountRoutes } from './routes/account.ts'
 import { dataRoutes } from './routes/data.ts'
@@ -87,6 +88,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
     serviceRoutes(routes, services)
+    odataRoutes(app, services)
     if (services.console) serveConsole(app, services.console)
   }
 }

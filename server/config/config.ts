@@ -85,6 +85,8 @@ export interface Config {
     readonly headerBytes: number
     /** Series saved with one request. */
     readonly savedSeries: number
+    /** Rows of a page of the OData service, where the client asks for no smaller ones. */
+    readonly odataPageRows: number
   }
   /** 0 switches a check off. */
   readonly shedding: { readonly eventLoopDelay: number; readonly memoryBytes: number }
@@ -130,6 +132,7 @@ const DEFAULTS = {
     bodyBytes: 1 * MIB,
     headerBytes: 160 * 1024,
     savedSeries: 100,
+    odataPageRows: 100_000,
   },
   shedding: { eventLoopDelay: 1_000, memoryBytes: 0 },
   engine: {},
@@ -180,6 +183,7 @@ const FILE = object({
     bodyBytes: integer(1, 256 * MIB),
     headerBytes: integer(16 * 1024, 16 * MIB),
     savedSeries: count,
+    odataPageRows: integer(1, 100_000_000),
   }),
   shedding: object({ eventLoopDelay: integer(0), memoryBytes: integer(0) }),
   engine: object({ threads: count, workers: count, memoryLimit: text }),

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ByteStream, Format, Query } from '../../engine/index.ts'
+import type { ByteStream, Format, ODataJson, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
 import type { Outcome } from '../metrics/metrics.ts'
@@ -22,7 +22,21 @@ export interface Download {
   /** Rows before filter and window, where rows count against the plan; undefined where they don't. */
   readonly meteredRows: number | undefined
   /** Text that stands before and after the rows. */
-  readonly around?: readonly [before: string, after: string]
+  readonly around?: Around
+  /** How json is written, where not as ours. */
+  readonly odata?: ODataJson
+  /** Where it is not the format's own. Such an answer is no file to save. */
+  readonly contentType?: string
+  /** What else the bytes depend on, for the entity tag. */
+  readonly variant?: string
+}
+
+/** Text that stands before and after the rows. */
+export interface Around {
+  /** A function is given the number of rows that match, which are counted for it. */
+  readonly before: string | ((matches: number) => string)
+  /** Given the number of rows sent. */
+  readonly after: string | ((rows: number) => string)
 }
 
 /** What downloads work with. */
@@ -73,20 +87,61 @@ export class Exports {
     transfer.onClose(() => query[Symbol.dispose]())
     try {
       const inTime = transfer.firstByteBy(config.timeouts.firstByte)
-      const stream = await this.#open(request, reply, download, transfer)
+      const opened = await this.#open(request, reply, download, transfer)
       inTime()
       const { contentType, extension } = FORMAT_FACTS[format]
       reply.headers({
-        'content-type': contentType,
-        'content-disposition': attachment(download.name, extension),
+        'content-type': download.contentType ?? contentType,
+        ...(!download.contentType && { 'content-disposition': attachment(download.name, extension) }),
         'server-timing': request.trace.serverTiming,
         ...(coding && { 'content-encoding': coding }),
       })
-      return reply.send(stream && this.#body(request, reply, { ...download, coding, stream, transfer }))
+      return reply.send(opened && this.#body(request, reply, { ...download, coding, ...opened, transfer }))
     } catch (error) {
       const reason = transfer.reason ?? error
       transfer.abort(reason as Error)
       throw reason
+    }
+  }
+
+  /** Reads a few rows into memory, in their format, with the limits and the counting of a download. */
+  async read(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<Buffer> {
+    return this.#within(request, reply, download.query, async (transfer) => {
+      const opened = await this.#open(request, reply, download, transfer)
+      const chunks: Uint8Array[] = []
+      for await (const chunk of opened?.stream ?? []) chunks.push(Buffer.from(chunk))
+      request.trace.rows = opened?.stream.rows() ?? 0
+      return Buffer.concat(chunks)
+    })
+  }
+
+  /** How many rows match, with the limits of a download. */
+  async count(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<number> {
+    return this.#within(request, reply, query, async (transfer) => {
+      const { signal } = transfer
+      const place = await this.gate.enter(request.account.id, signal)
+      transfer.onClose(() => place[Symbol.dispose]())
+      return query.count({ signal })
+    })
+  }
+
+  /** Does work that ends before the answer begins; the query is disposed with the connection. */
+  async #within<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: Query,
+    work: (transfer: Transfer) => Promise<T>,
+  ): Promise<T> {
+    const { lifecycle, config } = this.#parts
+    const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
+    transfer.onClose(() => query[Symbol.dispose]())
+    const inTime = transfer.firstByteBy(config.timeouts.firstByte)
+    try {
+      return await work(transfer)
+    } catch (error) {
+      throw transfer.reason ?? error
+    } finally {
+      inTime()
     }
   }
 
@@ -96,20 +151,22 @@ export class Exports {
     reply: FastifyReply,
     download: Download,
     transfer: Transfer,
-  ): Promise<ByteStream | undefined> {
-    const { query, window } = download
+  ): Promise<{ stream: ByteStream; matches: number | undefined } | undefined> {
+    const { query, window, around } = download
     const { signal } = transfer
     const place = await this.gate.enter(request.account.id, signal)
     transfer.onClose(() => place[Symbol.dispose]())
     request.trace.stage('queue')
-    const mustCount = window.top !== undefined || window.last !== undefined
+    const mustCount =
+      window.top !== undefined || window.last !== undefined || typeof around?.before === 'function'
     if (request.method === 'HEAD') {
       const count = mustCount ? await query.count({ signal }) : query.knownRowCount
       if (count !== undefined) reply.header('row-count', count)
       return undefined
     }
     const open = async () => {
-      const stream = await query.bytes(download.format, { signal, sheetName: download.name })
+      const { format, name: sheetName, odata } = download
+      const stream = await query.bytes(format, { signal, sheetName, ...(odata && { odata }) })
       // Nobody reads it to its end where counting fails or the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream
@@ -123,7 +180,7 @@ export class Exports {
     transfer.onClose(() => reservation?.settle(request.trace.rows ?? 0))
     const stream = await (early ?? open())
     request.trace.stage('rows')
-    return stream
+    return { stream, matches: count }
   }
 
   /** Whether the plan may not allow as many rows as could come out. */
@@ -148,12 +205,17 @@ export class Exports {
   #body(
     request: FastifyRequest,
     reply: FastifyReply,
-    sending: Download & { coding: Coding | undefined; stream: ByteStream; transfer: Transfer },
+    sending: Download & {
+      coding: Coding | undefined
+      stream: ByteStream
+      matches: number | undefined
+      transfer: Transfer
+    },
   ): Readable {
     const { format, stream, transfer } = sending
     const { trace } = request
     const { metrics } = this.#parts
-    const body = bodyStream(between(stream, sending.around), sending.coding)
+    const body = bodyStream(between(stream, sending.around, sending.matches), sending.coding)
     let failed = false
     const { raw } = reply
     const sent: Uint8Array[] = []
@@ -199,15 +261,22 @@ export class Exports {
   }
 
   /** Strong where equal tags mean equal bytes, weak where compression or a container may differ (RFC 9110, 8.8.1). */
-  #entityTag({ query, format }: Download, coding: Coding | undefined): string {
-    const opaque = [query.etag, this.#release, format, ...(coding ? [coding] : [])].join('-')
+  #entityTag({ query, format, variant }: Download, coding: Coding | undefined): string {
+    const opaque = [query.etag, this.#release, format, variant, coding].filter(Boolean).join('-')
     const strong = FORMAT_FACTS[format].exact && coding === undefined
     return `${strong ? '' : 'W/'}"${opaque}"`
   }
 }
 
-async function* between(rows: ByteStream, around: Download['around']): AsyncGenerator<Uint8Array> {
-  if (around) yield Buffer.from(around[0])
+async function* between(
+  rows: ByteStream,
+  around: Around | undefined,
+  matches: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { before = '', after = '' } = around ?? {}
+  const start = typeof before === 'function' ? before(matches!) : before
+  if (start !== '') yield Buffer.from(start)
   yield* rows
-  if (around) yield Buffer.from(around[1])
+  const end = typeof after === 'function' ? after(rows.rows()) : after
+  if (end !== '') yield Buffer.from(end)
 }

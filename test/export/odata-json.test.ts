@@ -37,8 +37,8 @@ test('integers and decimals are in quotes for clients whose numbers are doubles'
 test('annotations stand before their members, and a number may stand within a text', async () => {
   const odata = {
     ieee754: true,
-    before: { d: '"d@odata.type":"#Decimal",' },
-    within: { i: ['Tab"le(', ')'] },
+    before: new Map([['d', '"d@odata.type":"#Decimal",']]),
+    within: new Map([['i', ['Tab"le(', ')']]]),
   }
   const [first] = JSON.parse(await written(odata))
   expect(first).toMatchObject({ i: 'Tab"le(9007199254740993)', 'd@odata.type': '#Decimal', d: '1.50' })

@@ -19,9 +19,9 @@ export interface ODataJson {
   /** Integers and decimals in quotes (`IEEE754Compatible`, 3.2). */
   readonly ieee754: boolean
   /** JSON text that stands before a column's member, by the column's name, as `"day@odata.type":"#Date",`. */
-  readonly before?: Readonly<Record<string, string>>
+  readonly before?: ReadonlyMap<string, string>
   /** Columns of integers that are written as text with the number between these two, by name. */
-  readonly within?: Readonly<Record<string, readonly [before: string, after: string]>>
+  readonly within?: ReadonlyMap<string, readonly [before: string, after: string]>
 }
 
 /**

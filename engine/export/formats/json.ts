@@ -48,10 +48,10 @@ function batchWriter(
 ): Encoder['batch'] {
   const shape = shapeOf(columns.map((column) => column.type))
   const keys = columns.map(({ name }, index) => {
-    const more = odata?.before?.[name] ?? ''
+    const more = odata?.before?.get(name) ?? ''
     return `${index === 0 ? '{' : ','}${more}${JSON.stringify(name)}:`
   })
-  const within = columns.map(({ name }) => odata?.within?.[name])
+  const within = columns.map(({ name }) => odata?.within?.get(name))
   const writeRows = compileRows({
     before,
     cells: columns.map((_, column) => ({

@@ -5,6 +5,7 @@ import { parameters } from '../../http/query.ts'
 import { json, listOf } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
+import type { Around } from '../../transfers/exports.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
@@ -168,7 +169,7 @@ function observationTable({ observations }: Series) {
 }
 
 /** What stands before and after the observations in the JSON of a series. */
-function aroundObservations(series: Series): readonly [before: string, after: string] {
+function aroundObservations(series: Series): Around {
   const { observations, ...head } = series
-  return [`${JSON.stringify(head).slice(0, -1)},"observations":`, '}']
+  return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }

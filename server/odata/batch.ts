@@ -1,0 +1,181 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ODataError } from './errors.ts'
+
+/** Requests that one batch may hold, and bytes of all its answers together, which are kept in memory. */
+const MOST_REQUESTS = 100
+const MOST_BYTES = 64 * 2 ** 20
+
+/** A request of a batch (OData JSON Format 4.01, 19.1). */
+interface BatchRequest {
+  readonly id: string
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly dependsOn: readonly string[]
+}
+
+interface BatchAnswer {
+  readonly id: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON text, put into the answer as it is: parsed, large integers would lose digits. */
+  readonly body: string | undefined
+}
+
+/** Headers of the batch that hold for each of its requests: who asks is said once, for all. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'host'] as const
+/** Headers of the batch that hold where a request says nothing else. */
+const DEFAULTS = ['odata-maxversion'] as const
+
+/** Headers of an answer that a client of a batch may need. */
+const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
+
+/**
+ * Answers a JSON batch: each request goes through the application as if it had come alone, with the credentials of the
+ * batch, one after another. A request whose forerunner failed is 424 (JSON Format 4.01, 19.4).
+ * @param root path of the service root, to which relative URLs belong
+ * @returns JSON text
+ * @throws ODataError 400 where the batch is malformed
+ */
+export async function answerBatch(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  root: string,
+  body: unknown,
+): Promise<string> {
+  const requests = requestsOf(body)
+  const responses: BatchAnswer[] = []
+  const failed = new Set<string>()
+  let bytes = 0
+  for (const one of requests) {
+    const answer = one.dependsOn.some((id) => failed.has(id))
+      ? refusal(one.id, 424, 'failedDependency', 'A request that this one depends on has failed.')
+      : bytes > MOST_BYTES
+        ? refusal(
+            one.id,
+            413,
+            'tooLarge',
+            'The answers of this batch together are too large; ask for it alone.',
+          )
+        : await answerOne(app, request, root, one)
+    if (answer.status >= 400) failed.add(one.id)
+    bytes += answer.body?.length ?? 0
+    responses.push(answer)
+  }
+  return `{"responses":[${responses.map(textOf).join(',')}]}`
+}
+
+function textOf({ body, ...answer }: BatchAnswer): string {
+  const text = JSON.stringify(answer)
+  return body === undefined ? text : `${text.slice(0, -1)},"body":${body}}`
+}
+
+async function answerOne(
+  app: FastifyInstance,
+  { headers: outer, url: batchUrl }: FastifyRequest,
+  root: string,
+  { id, method, url, headers, body }: BatchRequest,
+): Promise<BatchAnswer> {
+  const target = targetOf(url, root, batchUrl)
+  if (target === undefined) {
+    return refusal(id, 400, 'badRequest', `The URL ${JSON.stringify(url)} does not belong to this service.`)
+  }
+  if (/\/\$batch(?:$|\?)/.test(target)) return refusal(id, 400, 'badRequest', 'A batch can not hold a batch.')
+  if (method !== 'GET' && method !== 'HEAD' && !/\/\$query(?:$|\?)/.test(target)) {
+    return refusal(id, 405, 'readOnly', `The service is for reading; ${method} is not known here.`)
+  }
+  const answer = await app.inject({
+    method: method as 'GET',
+    url: target,
+    headers: { ...pick(outer, DEFAULTS), ...headers, ...pick(outer, CREDENTIALS) },
+    ...(body !== undefined && { payload: body }),
+  })
+  const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''))
+  return {
+    id,
+    status: answer.statusCode,
+    headers: pick(answer.headers, KEPT),
+    // Text that is no JSON is a string of the batch (JSON Format 4.01, 19.2).
+    body: answer.payload === '' ? undefined : isJson ? answer.payload : JSON.stringify(answer.payload),
+  }
+}
+
+function pick(headers: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  )
+}
+
+/** The path and query that a URL of a batch stands for; undefined where it leads out of the service. */
+function targetOf(url: string, root: string, batchUrl: string): string | undefined {
+  const apiKey = /[?&](apikey=[^&]*)/i.exec(batchUrl)?.[1]
+  const path = url.startsWith('/') ? url : /^[a-z][a-z0-9+.-]*:/i.test(url) ? pathOf(url) : root + url
+  if (path === undefined || !path.startsWith(root) || /\/\.\.?(\/|$)/.test(path.split('?', 1)[0]!))
+    return undefined
+  return apiKey === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${apiKey}`
+}
+
+function pathOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+function requestsOf(body: unknown): BatchRequest[] {
+  const list = (body as { requests?: unknown } | null)?.requests
+  if (!Array.isArray(list)) throw malformed('A batch is {"requests":[{"id","method","url"}, …]}.')
+  if (list.length > MOST_REQUESTS) {
+    throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${list.length}.`)
+  }
+  const seen = new Set<string>()
+  return list.map((item: unknown, index) => {
+    const read = requestOf(item, `Request ${index + 1} of the batch`)
+    if (seen.has(read.id))
+      throw malformed(`Two requests of the batch have the id ${JSON.stringify(read.id)}.`)
+    for (const id of read.dependsOn) {
+      if (!seen.has(id)) {
+        throw malformed(
+          `Request ${JSON.stringify(read.id)} depends on ${JSON.stringify(id)}, which is not before it.`,
+        )
+      }
+    }
+    seen.add(read.id)
+    return read
+  })
+}
+
+function requestOf(item: unknown, where: string): BatchRequest {
+  if (typeof item !== 'object' || item === null) throw malformed(`${where} must be an object.`)
+  const { id, method, url, headers = {}, body, dependsOn = [] } = item as Record<string, unknown>
+  if (typeof id !== 'string' || id === '') throw malformed(`${where} needs an id that is text.`)
+  if (typeof method !== 'string') throw malformed(`${where} needs a method.`)
+  if (typeof url !== 'string') throw malformed(`${where} needs a url.`)
+  if (!isTextRecord(headers)) throw malformed(`The headers of ${where} must be an object of texts.`)
+  if (!Array.isArray(dependsOn) || !dependsOn.every((one) => typeof one === 'string')) {
+    throw malformed(`dependsOn of ${where} must be a list of ids.`)
+  }
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const lower = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  return { id, method: method.toUpperCase(), url, headers: lower, body: text, dependsOn }
+}
+
+function isTextRecord(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === 'string')
+  )
+}
+
+function refusal(id: string, status: number, code: string, message: string): BatchAnswer {
+  const body = JSON.stringify({ error: { code, message } })
+  return { id, status, headers: { 'content-type': 'application/json' }, body }
+}
+
+function malformed(message: string): ODataError {
+  return new ODataError('badRequest', message)
+}

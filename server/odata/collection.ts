@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import type { Snapshot } from '../../engine/index.ts'
+import { contextHead, type Exchange, type Place } from './exchange.ts'
+import type { EntitySet } from './metadata/model.ts'
+import { jsonContentType } from './negotiate.ts'
+import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.ts'
+import { type EntityQuery, entityQuery, type RowOptions } from './rows.ts'
+
+/** The system query options of a collection. */
+export interface CollectionOptions extends RowOptions {
+  readonly $count?: boolean
+  readonly $skiptoken?: string
+}
+
+/**
+ * Answers with the rows of an entity set, page by page where there are many. Every page holds rows of the version that
+ * the first one was made from.
+ */
+export async function answerCollection(
+  place: Place,
+  exchange: Exchange,
+  set: EntitySet,
+  options: CollectionOptions,
+): Promise<FastifyReply> {
+  const { request, reply, json } = exchange
+  const position = options.$skiptoken === undefined ? undefined : positionOf(options.$skiptoken)
+  const wanted = preferredPageSize(request.headers['prefer'] as string | undefined)
+  const size = Math.min(wanted?.size ?? place.pageRows, place.pageRows)
+  const offset = position?.offset ?? 0
+  const window = pageWindow({ top: options.$top, skip: options.$skip }, offset, size)
+  const asked = ask(
+    place,
+    exchange,
+    set,
+    { ...options, $skip: window.skip, $top: window.top },
+    position?.version,
+  )
+  const { query, version, odata, projection } = asked
+  const known = query.knownRowCount
+  // A page that is not full is the last one.
+  const mayGoOn = window.top === size && (known === undefined || known > window.skip + size)
+  if (mayGoOn) place.kept.keep(place.engine.dataset(set.datasetId), version)
+  if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
+
+  const head = contextHead(exchange, encodeURIComponent(set.name) + projection)
+  const next = nextLink(exchange, set, skipToken({ version, offset: offset + size }))
+  return place.exports.send(request, reply, {
+    query,
+    window: {},
+    format: 'json',
+    name: set.title,
+    meteredRows: asked.rowCount,
+    odata,
+    contentType: jsonContentType(json, true),
+    variant: variantOf(head, next, String(options.$count), JSON.stringify(json)),
+    around: {
+      before: options.$count ? (matches) => `${head}"@odata.count":${matches},"value":` : `${head}"value":`,
+      after: (rows) => (mayGoOn && rows === size ? `,"@odata.nextLink":${JSON.stringify(next)}}` : '}'),
+    },
+  })
+}
+
+/** Answers with the number of rows that match, as text (URL Conventions 4.01, 4.8). */
+export async function answerCount(
+  place: Place,
+  exchange: Exchange,
+  set: EntitySet,
+  { $filter, $search, $apply }: RowOptions,
+): Promise<FastifyReply> {
+  const given = Object.entries({ $filter, $search, $apply }).filter(([, value]) => value !== undefined)
+  const { query } = ask(place, exchange, set, Object.fromEntries(given), undefined)
+  const count = await place.exports.count(exchange.request, exchange.reply, query)
+  return exchange.reply.type('text/plain;charset=utf-8').send(String(count))
+}
+
+/** Asks a version of a dataset, the current one where none is named. */
+function ask(
+  { engine, kept }: Place,
+  { json }: Exchange,
+  set: EntitySet,
+  options: RowOptions,
+  version: number | undefined,
+): EntityQuery & { readonly version: number; readonly rowCount: number } {
+  const dataset = engine.dataset(set.datasetId)
+  const askOf = (snapshot: Snapshot) => ({
+    ...entityQuery(set, snapshot, options, json),
+    version: snapshot.version,
+    rowCount: snapshot.rowCount,
+  })
+  if (version !== undefined) return kept.use(dataset, version, askOf)
+  using snapshot = dataset.snapshot()
+  return askOf(snapshot)
+}
+
+/** The same question, from another row on. */
+function nextLink({ request, root }: Exchange, set: EntitySet, token: string): string {
+  const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
+  // A key in the address stays out of links, which are kept and passed on.
+  const kept = query.split('&').filter((part) => part !== '' && !/^(\$|%24)?(skiptoken|apikey)=/i.test(part))
+  return `${root}${encodeURIComponent(set.name)}?${[...kept, `$skiptoken=${token}`].join('&')}`
+}
+
+/** Short, for the entity tag. */
+function variantOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 12)
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { datasetFor } from '../routes/dataset-for.ts'
+import { pathId } from '../routes/ids.ts'
+import type { Services } from '../services.ts'
+import { attachment } from '../transfers/negotiate.ts'
+import { type FeedAddress, odc, pbids } from './office-files.ts'
+import { repositoryFeed } from './sets.ts'
+
+const FILES = {
+  pbids: { type: 'application/json;charset=utf-8', write: pbids },
+  odc: { type: 'text/x-ms-odc;charset=utf-8', write: odc },
+} as const
+
+/** Small files that open Power BI or Excel at the feed of a dataset or a repository. They hold no key. */
+export function connectionFileRoutes(app: FastifyInstance, services: Services): void {
+  const send = (reply: FastifyReply, extension: keyof typeof FILES, feed: FeedAddress) => {
+    const { type, write } = FILES[extension]
+    return reply
+      .headers({ 'content-type': type, 'content-disposition': attachment(feed.title, extension) })
+      .send(write(feed))
+  }
+  const rootOf = (request: FastifyRequest, repositoryId: number) =>
+    `${request.protocol}://${request.host}${app.prefix}/repositories/${repositoryId}/odata/`
+
+  for (const extension of Object.keys(FILES) as (keyof typeof FILES)[]) {
+    app.get(`/repositories/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
+      const id = pathId(request, 'repository')
+      services.access.require(id, request.account, 'Read')
+      const { name } = services.engine.repository(id)
+      return send(reply, extension, { title: name, root: rootOf(request, id) })
+    })
+    app.get(`/datasets/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
+      const { record } = datasetFor(request, services, 'Read')
+      const feed = repositoryFeed(services, record.repositoryId, request.account)
+      const set = feed.sets().find(({ datasetId }) => datasetId === record.id)!
+      const root = rootOf(request, record.repositoryId)
+      return send(reply, extension, { title: record.name, root, set: set.name })
+    })
+  }
+}

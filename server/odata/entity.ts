@@ -1,0 +1,83 @@
+import type { FastifyReply } from 'fastify'
+import { ODataError } from './errors.ts'
+import { contextHead, type Exchange, type Place } from './exchange.ts'
+import { type EntitySet, KEY, propertiesOf } from './metadata/model.ts'
+import { jsonContentType } from './negotiate.ts'
+import { entityQuery, type RowOptions } from './rows.ts'
+
+/** Answers with one row. */
+export async function answerEntity(
+  place: Place,
+  exchange: Exchange,
+  set: EntitySet,
+  key: number,
+  { $select }: RowOptions,
+): Promise<FastifyReply> {
+  const { text, projection } = await readRow(place, exchange, set, key, $select)
+  const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
+  return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
+}
+
+/** Answers with one value: in JSON, or alone as text. 204 where it is null (Protocol 4.01, 11.2.4). */
+export async function answerProperty(
+  place: Place,
+  exchange: Exchange,
+  set: EntitySet,
+  { key, property, raw }: { readonly key: number; readonly property: string; readonly raw: boolean },
+): Promise<FastifyReply> {
+  const { reply, json } = exchange
+  const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
+  const type = propertyType(place, set, property)
+  const { text } = await readRow(place, bare, set, key, property)
+  const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)
+  if (value === 'null') return reply.code(204).send()
+  if (raw) {
+    const plain = value.startsWith('"') ? (JSON.parse(value) as string) : value
+    return type === 'Edm.Binary'
+      ? reply.type('application/octet-stream').send(Buffer.from(plain, 'base64url'))
+      : reply.type('text/plain;charset=utf-8').send(plain)
+  }
+  const head = contextHead(
+    exchange,
+    `${encodeURIComponent(set.name)}(${key})/${encodeURIComponent(property)}`,
+  )
+  return reply.type(jsonContentType(json, false)).send(`${head}"value":${value}}`)
+}
+
+/** @throws ODataError `notFound` where the set has no such property */
+function propertyType({ engine }: Place, set: EntitySet, name: string): string {
+  if (name === KEY) return 'Edm.Int64'
+  const property = propertiesOf(engine.dataset(set.datasetId).record.columns).find((one) => one.name === name)
+  if (property) return property.type.name
+  throw new ODataError('notFound', `${set.name} has no property ${JSON.stringify(name)}.`)
+}
+
+/**
+ * The JSON object of one row. Nothing but that row is read, because its number says where it lies.
+ * @throws ODataError `notFound` where the dataset has fewer rows
+ */
+async function readRow(
+  { engine, exports }: Place,
+  { request, reply, json }: Exchange,
+  set: EntitySet,
+  key: number,
+  select: string | undefined,
+): Promise<{ text: string; projection: string }> {
+  using snapshot = engine.dataset(set.datasetId).snapshot()
+  if (key < 1 || key > snapshot.rowCount) {
+    throw new ODataError('notFound', `${set.name} has no row ${key}; it has ${snapshot.rowCount} rows.`)
+  }
+  const window = { $skip: key - 1, $top: 1 }
+  const options = { ...window, ...(select !== undefined && { $select: select }) }
+  const { query, odata, projection } = entityQuery(set, snapshot, options, json)
+  const bytes = await exports.read(request, reply, {
+    query,
+    window: {},
+    format: 'json',
+    name: set.title,
+    meteredRows: snapshot.rowCount,
+    odata,
+  })
+  // Out of the list that holds it.
+  return { text: bytes.toString('utf8').slice('['.length, -']\n'.length), projection }
+}

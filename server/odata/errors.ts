@@ -1,0 +1,30 @@
+/** Refusals that only the OData service knows: code and status; the sentence is written where it is thrown. */
+export const ODATA_ERRORS = {
+  badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
+  notFound: { status: 404, when: 'the service has no such resource' },
+  readOnly: { status: 405, when: 'the service is for reading' },
+  notAcceptable: { status: 406, when: 'the client takes none of the formats that there are' },
+  gone: { status: 410, when: 'the version that a page belongs to is no longer kept' },
+  unsupportedMediaType: { status: 415, when: 'a batch or a question has a content type that is not taken' },
+  notImplemented: { status: 501, when: 'a part of OData that needs more than one flat table' },
+} as const satisfies Record<string, { status: number; when: string }>
+
+export type ODataErrorCode = keyof typeof ODATA_ERRORS
+
+/** An error of the OData service. `message` is a sentence for the user. */
+export class ODataError extends Error {
+  override readonly name = 'ODataError'
+  readonly code: ODataErrorCode
+  /** The part of the request that is wrong, as `$filter` (JSON Format 4.01, 21.1). */
+  readonly target: string | undefined
+
+  constructor(code: ODataErrorCode, message: string, target?: string) {
+    super(message)
+    this.code = code
+    this.target = target
+  }
+
+  get status(): number {
+    return ODATA_ERRORS[this.code].status
+  }
+}

@@ -1,0 +1,121 @@
+import type { ODataVersion } from '../negotiate.ts'
+import {
+  type Annotation,
+  CONTAINER_ANNOTATIONS,
+  ENUM_TYPES,
+  ORIGINAL_NAME,
+  propertyAnnotations,
+  setAnnotations,
+  type Value,
+  VOCABULARIES,
+} from './annotations.ts'
+import { CONTAINER, type DescribedSet, type EdmType, KEY, NAMESPACE, typeName } from './model.ts'
+
+/** The service's metadata as CSDL XML (OData CSDL XML 4.01). */
+export function csdlXml(sets: readonly DescribedSet[], version: ODataVersion): string {
+  const body = [
+    ...sets.map(entityType),
+    element('Term', { Name: ORIGINAL_NAME, Type: 'Edm.String', AppliesTo: 'EntitySet Property' }),
+    element('EntityContainer', { Name: CONTAINER }, [
+      ...sets.map((set) =>
+        element(
+          'EntitySet',
+          { Name: set.name, EntityType: typeName(set) },
+          setAnnotations(set).map(annotation),
+        ),
+      ),
+      ...CONTAINER_ANNOTATIONS.map(annotation),
+    ]),
+  ]
+  const schema = element(
+    'Schema',
+    { xmlns: 'http://docs.oasis-open.org/odata/ns/edm', Namespace: NAMESPACE, Alias: 'Self' },
+    body,
+  )
+  const references = VOCABULARIES.map(({ alias, namespace, uri }) =>
+    element('edmx:Reference', { Uri: uri }, [
+      element('edmx:Include', { Namespace: namespace, Alias: alias }),
+    ]),
+  )
+  const root = element(
+    'edmx:Edmx',
+    { 'xmlns:edmx': 'http://docs.oasis-open.org/odata/ns/edmx', Version: version },
+    [...references, element('edmx:DataServices', {}, [schema])],
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n`
+}
+
+function entityType(set: DescribedSet): string {
+  return element('EntityType', { Name: typeName(set).slice(NAMESPACE.length + 1) }, [
+    element('Key', {}, [element('PropertyRef', { Name: KEY })]),
+    element('Property', { Name: KEY, Type: 'Edm.Int64', Nullable: 'false' }, [
+      annotation(['Core.Description', 'The number of the row in this version of the dataset, from 1.']),
+      annotation(['Core.Computed', true]),
+    ]),
+    ...set.properties.map((property) =>
+      element(
+        'Property',
+        {
+          Name: property.name,
+          ...typeAttributes(property.type),
+          ...(!property.nullable && { Nullable: 'false' }),
+        },
+        propertyAnnotations(property).map(annotation),
+      ),
+    ),
+  ])
+}
+
+function typeAttributes({ name, precision, scale }: EdmType): Record<string, string> {
+  return {
+    Type: name,
+    ...(precision !== undefined && { Precision: String(precision) }),
+    ...(scale !== undefined && { Scale: String(scale) }),
+  }
+}
+
+function annotation([term, value]: Annotation): string {
+  const simple = attributeOf(value)
+  return simple
+    ? element('Annotation', { Term: term, ...simple })
+    : element('Annotation', { Term: term }, [expression(value)])
+}
+
+/** A constant in attribute notation; undefined for collections and records. */
+function attributeOf(value: Value): Record<string, string> | undefined {
+  if (typeof value === 'string') return { String: value }
+  if (typeof value === 'boolean') return { Bool: String(value) }
+  if (typeof value === 'number') return { Int: String(value) }
+  return undefined
+}
+
+function expression(value: Value): string {
+  if (typeof value === 'string') return element('String', {}, [text(value)])
+  if (typeof value === 'boolean') return element('Bool', {}, [String(value)])
+  if (typeof value === 'number') return element('Int', {}, [String(value)])
+  if (Array.isArray(value)) return element('Collection', {}, value.map(expression))
+  const fields = Object.entries(value).map(([property, inner]) => {
+    const enumType = ENUM_TYPES[property]
+    if (enumType) return element('PropertyValue', { Property: property, EnumMember: `${enumType}/${inner}` })
+    const simple = attributeOf(inner)
+    return simple
+      ? element('PropertyValue', { Property: property, ...simple })
+      : element('PropertyValue', { Property: property }, [expression(inner)])
+  })
+  return element('Record', {}, fields)
+}
+
+function element(name: string, attributes: Record<string, string>, children: readonly string[] = []): string {
+  const start = Object.entries(attributes).map(([key, value]) => ` ${key}="${text(value)}"`)
+  return children.length === 0
+    ? `<${name}${start.join('')}/>`
+    : `<${name}${start.join('')}>${children.join('')}</${name}>`
+}
+
+/** Text with the characters that XML 1.0 has (2.2), those escaped that mean something. */
+function text(value: string): string {
+  return value
+    .toWellFormed()
+    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    .replace(/[&<>"\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,84 @@
+import { type Column, type ColumnType, decimalParts } from '../../../engine/index.ts'
+import { identifiersFor } from './names.ts'
+
+/** The key of every entity: the row's number in the version, from 1. */
+export const KEY = 'Row'
+
+/** The namespace of what `$metadata` declares. */
+export const NAMESPACE = 'Parquetry'
+export const CONTAINER = 'Container'
+
+/** A column as CSDL has it. */
+export interface Property {
+  readonly name: string
+  /** The dataset's own name of it. */
+  readonly column: string
+  readonly description: string
+  readonly type: EdmType
+  readonly nullable: boolean
+}
+
+/** A primitive type with its facets (CSDL XML 4.01, 3.3 and 7.2). */
+export interface EdmType {
+  readonly name: `Edm.${string}`
+  readonly precision?: number
+  readonly scale?: number
+}
+
+/** A dataset as CSDL has it. */
+export interface EntitySet {
+  readonly name: string
+  readonly datasetId: number
+  /** The dataset's own name. */
+  readonly title: string
+  readonly description: string
+}
+
+/** A dataset with the columns of its current version. */
+export interface DescribedSet extends EntitySet {
+  readonly properties: readonly Property[]
+}
+
+/** The qualified name of the entity type of a set. */
+export function typeName(set: Pick<EntitySet, 'name'>): string {
+  return `${NAMESPACE}.${set.name}Row`
+}
+
+/**
+ * Columns as properties. Their names are identifiers, and none is that of the key.
+ * Digits of seconds: all that DuckDB holds, microseconds.
+ */
+export function propertiesOf(columns: readonly Column[]): Property[] {
+  const names = identifiersFor(
+    columns.map((column) => column.name),
+    [KEY],
+  )
+  return columns.map(({ name: column, type, nullable, description }, index) => ({
+    name: names[index]!,
+    column,
+    description,
+    type: edmType(type),
+    nullable,
+  }))
+}
+
+/** The OData type of a column type. Values of `json` go out as text, which every client can read. */
+export function edmType(type: ColumnType): EdmType {
+  const decimal = decimalParts(type)
+  if (decimal) return { name: 'Edm.Decimal', ...decimal }
+  return EDM_TYPES[type as keyof typeof EDM_TYPES]
+}
+
+const EDM_TYPES = {
+  boolean: { name: 'Edm.Boolean' },
+  integer: { name: 'Edm.Int64' },
+  double: { name: 'Edm.Double' },
+  string: { name: 'Edm.String' },
+  json: { name: 'Edm.String' },
+  date: { name: 'Edm.Date' },
+  time: { name: 'Edm.TimeOfDay', precision: 6 },
+  timestamp: { name: 'Edm.DateTimeOffset', precision: 6 },
+  timestamptz: { name: 'Edm.DateTimeOffset', precision: 6 },
+  uuid: { name: 'Edm.Guid' },
+  binary: { name: 'Edm.Binary' },
+} as const satisfies Record<Exclude<ColumnType, `decimal(${number},${number})`>, EdmType>

@@ -1,0 +1,136 @@
+import { ODataError } from './errors.ts'
+
+export type ODataVersion = '4.0' | '4.01'
+export type MetadataLevel = 'none' | 'minimal' | 'full'
+
+/** How JSON is to be written (OData JSON Format 4.01, 3). */
+export interface JsonRequest {
+  readonly metadata: MetadataLevel
+  /** Integers and decimals as strings. */
+  readonly ieee754: boolean
+}
+
+interface MediaRange {
+  readonly type: string
+  readonly parameters: ReadonlyMap<string, string>
+  readonly weight: number
+}
+
+const MOST_RANGES = 100
+
+/**
+ * The version to answer in: the highest that both know, 4.01 where the client says nothing (Protocol 4.01, 8.2.6).
+ * @throws ODataError 400 for a client that takes nothing as new as 4.0
+ */
+export function versionFor(maxVersion: string | undefined): ODataVersion {
+  if (maxVersion === undefined) return '4.01'
+  const match = /^\s*(\d{1,3})\.(\d{1,3})\s*(?:;.*)?$/.exec(maxVersion)
+  if (!match) throw malformed(`OData-MaxVersion is ${JSON.stringify(maxVersion)}; it must be 4.0 or 4.01.`)
+  const [major, minor] = [Number(match[1]), Number(match[2])]
+  if (major < 4) throw malformed(`OData-MaxVersion is ${maxVersion}; this service answers in 4.0 or 4.01.`)
+  return major > 4 || minor >= 1 ? '4.01' : '4.0'
+}
+
+/**
+ * What kind of JSON the client takes; `$format` decides before `Accept`. Power Query's long list with atom in it gets
+ * JSON, because JSON is one of its items.
+ * @throws ODataError 406 where JSON is not among what the client takes, 400 for a malformed `$format`
+ */
+export function jsonFor(format: string | undefined, accept: string | undefined): JsonRequest {
+  const ranges = format === undefined ? rangesOf(accept ?? '*/*') : [formatRange(format)]
+  const best = bestJson(ranges)
+  if (!best) throw notAcceptable('application/json')
+  return jsonRequest(best)
+}
+
+/**
+ * Whether metadata is to be JSON: only where the client asks for JSON and takes no XML. Power Query asks for everything
+ * with JSON first and expects XML.
+ * @throws ODataError 406 where the client takes neither, 400 for a malformed `$format`
+ */
+export function metadataIsJson(
+  format: string | undefined,
+  accept: string | undefined,
+  version: ODataVersion,
+): boolean {
+  if (format !== undefined) {
+    const range = formatRange(format)
+    if (/^(application|text)\/xml$/.test(range.type)) return false
+    if (range.type === 'application/json' && version === '4.01') return true
+    throw notAcceptable(version === '4.01' ? 'application/xml and application/json' : 'application/xml')
+  }
+  const ranges = rangesOf(accept ?? '*/*').filter(({ weight }) => weight > 0)
+  const takesXml = ranges.some(({ type }) => /^(\*\/\*|application\/\*|(application|text)\/xml)$/.test(type))
+  return !takesXml && version === '4.01' && bestJson(ranges) !== undefined
+}
+
+/** The content type of an answer (JSON Format 4.01, 3). */
+export function jsonContentType({ metadata, ieee754 }: JsonRequest, streaming: boolean): string {
+  return [
+    'application/json',
+    `odata.metadata=${metadata}`,
+    ...(streaming ? ['odata.streaming=true'] : []),
+    ...(ieee754 ? ['IEEE754Compatible=true'] : []),
+    'charset=utf-8',
+  ].join(';')
+}
+
+function bestJson(ranges: readonly MediaRange[]): MediaRange | undefined {
+  let best: MediaRange | undefined
+  for (const range of ranges) {
+    if (!/^(application\/json|application\/\*|\*\/\*)$/.test(range.type) || range.weight === 0) continue
+    // At the same weight, what is named counts for more than a wildcard.
+    const better = !best || range.weight > best.weight
+    const named = best?.weight === range.weight && best.type.includes('*') && !range.type.includes('*')
+    if (better || named) best = range
+  }
+  return best
+}
+
+function jsonRequest({ parameters }: MediaRange): JsonRequest {
+  const metadata = parameters.get('odata.metadata') ?? parameters.get('metadata') ?? 'minimal'
+  if (metadata !== 'none' && metadata !== 'minimal' && metadata !== 'full') {
+    throw new ODataError(
+      'notAcceptable',
+      `odata.metadata is ${JSON.stringify(metadata)}; known are none, minimal and full.`,
+    )
+  }
+  return { metadata, ieee754: parameters.get('ieee754compatible') === 'true' }
+}
+
+const SHORT: Readonly<Record<string, string>> = { json: 'application/json', xml: 'application/xml' }
+
+function formatRange(format: string): MediaRange {
+  const [range] = rangesOf(SHORT[format.trim().toLowerCase()] ?? format)
+  if (range && /^[\w.+-]+\/[\w.+-]+$/.test(range.type)) return { ...range, weight: 1 }
+  throw malformed(`$format is ${JSON.stringify(format)}; known are json, xml for $metadata, and media types.`)
+}
+
+/** The items of an Accept header (RFC 9110, 12.5.1), names in lower case. */
+function rangesOf(accept: string): MediaRange[] {
+  return accept
+    .split(',', MOST_RANGES)
+    .map((item) => {
+      const [type = '', ...rest] = item.split(';').map((part) => part.trim())
+      const parameters = new Map(
+        rest.map((part) => {
+          const [name = '', value = ''] = part.split('=').map((side) => side.trim())
+          return [name.toLowerCase(), value.replace(/^"(.*)"$/, '$1').toLowerCase()]
+        }),
+      )
+      const weight = Number(parameters.get('q') ?? 1)
+      return { type: type.toLowerCase(), parameters, weight: Number.isFinite(weight) ? weight : 0 }
+    })
+    .filter(({ type }) => type !== '')
+}
+
+function notAcceptable(known: string): ODataError {
+  return new ODataError(
+    'notAcceptable',
+    `This is answered as ${known} only; Accept or $format asks for something else.`,
+  )
+}
+
+function malformed(message: string): ODataError {
+  return new ODataError('badRequest', message)
+}

@@ -1,0 +1,78 @@
+/** A feed that an office program is to open. */
+export interface FeedAddress {
+  /** What the user calls it. */
+  readonly title: string
+  /** The service root, absolute. */
+  readonly root: string
+  /** The entity set to load; the whole service where there is none. */
+  readonly set?: string
+}
+
+/**
+ * A file that opens Power BI Desktop at a feed
+ * (learn.microsoft.com/power-bi/connect-data/desktop-data-sources, "Using PBIDS files to get data").
+ */
+export function pbids({ root, set }: FeedAddress): string {
+  const url = set === undefined ? root : root + encodeURIComponent(set)
+  const connection = {
+    details: { protocol: 'odata', address: { url } },
+    options: {},
+    mode: 'Import',
+  }
+  return `${JSON.stringify({ version: '0.1', connections: [connection] }, undefined, 2)}\n`
+}
+
+/**
+ * An Office Data Connection that Excel opens as a query: a page whose XML holds the query in Power Query's language M,
+ * as Excel writes it with "Export Connection File".
+ */
+export function odc({ title, root, set }: FeedAddress): string {
+  const name = queryName(title)
+  const source = `OData.Feed(${mText(root)}, null, [Implementation = "2.0"])`
+  const formula =
+    set === undefined
+      ? `let Source = ${source} in Source`
+      : `let Source = ${source}, Rows = Source{[Name = ${mText(set)}, Signature = "table"]}[Data] in Rows`
+  const mashup =
+    '<Mashup xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ' +
+    'xmlns="http://schemas.microsoft.com/DataMashup"><Client>EXCEL</Client><Version>2.61.5192.1301</Version>' +
+    '<MinVersion>2.21.0.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine>' +
+    `<Items><Query Name="${escaped(name)}"><Formula>${escaped(formula)}</Formula>` +
+    '<IsParameterQuery xsi:nil="true" /><IsDirectQuery xsi:nil="true" /></Query></Items></Mashup>'
+  const connection = `Provider=Microsoft.Mashup.OleDb.1;Data Source=$Workbook$;Location=${name};Extended Properties=""`
+  return `<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns="http://www.w3.org/TR/REC-html40">
+<head>
+<meta http-equiv=Content-Type content="text/x-ms-odc; charset=utf-8">
+<meta name=ProgId content=ODC.Database>
+<meta name=SourceType content=OLEDB>
+<title>${escaped(title)}</title>
+<xml id=docprops><o:DocumentProperties xmlns:o="urn:schemas-microsoft-com:office:office"><o:Name>${escaped(title)}</o:Name></o:DocumentProperties></xml>
+<xml id=msodc><odc:OfficeDataConnection xmlns:odc="urn:schemas-microsoft-com:office:odc" xmlns="http://www.w3.org/TR/REC-html40">
+<odc:PowerQueryConnection odc:Type="OLEDB">
+<odc:ConnectionString>${escaped(connection)}</odc:ConnectionString>
+<odc:CommandType>SQL</odc:CommandType>
+<odc:CommandText>${escaped(`SELECT * FROM [${name}]`)}</odc:CommandText>
+</odc:PowerQueryConnection>
+<odc:PowerQueryMashupData>${escaped(mashup)}</odc:PowerQueryMashupData>
+</odc:OfficeDataConnection></xml>
+</head>
+</html>
+`
+}
+
+/** A name without the characters that end it in a connection string or in brackets. */
+function queryName(title: string): string {
+  return title
+    .toWellFormed()
+    .replace(/[\x00-\x1f\x7f;=[\]"']/g, '_')
+    .slice(0, 80)
+}
+
+/** A text in M (Power Query M language specification, 12.1.3): quotes are doubled, `#(` begins an escape. */
+function mText(text: string): string {
+  return `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}

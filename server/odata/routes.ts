@@ -1,0 +1,220 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorAnswer } from '../http/errors.ts'
+import { type ParameterSchema, parameters, rawQuery, readQuery } from '../http/query.ts'
+import { pathId } from '../routes/ids.ts'
+import type { Services } from '../services.ts'
+import { answerBatch } from './batch.ts'
+import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
+import { connectionFileRoutes } from './connection-files.ts'
+import { answerEntity, answerProperty } from './entity.ts'
+import { ODataError } from './errors.ts'
+import { contextHead, type Exchange, type Place } from './exchange.ts'
+import { KeptSnapshots } from './kept-snapshots.ts'
+import { csdlJson } from './metadata/csdl-json.ts'
+import { csdlXml } from './metadata/csdl-xml.ts'
+import { jsonContentType, jsonFor, metadataIsJson, type ODataVersion, versionFor } from './negotiate.ts'
+import { type Resource, resourceAt } from './path.ts'
+import { type Feed, repositoryFeed, wholeFeed } from './sets.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The service roots: one for each repository, and one over all that a key may read. */
+const ROOTS = ['/odata', '/repositories/:id/odata'] as const
+
+const text = (description: string): ParameterSchema => ({ type: 'string', description })
+
+const OPTIONS = parameters({
+  $filter: text('Rows to keep.'),
+  $select: text('Properties to give.'),
+  $orderby: text('Expressions to sort by.'),
+  $top: { type: 'integer', minimum: 0, description: 'At most so many rows.' },
+  $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
+  $count: { type: 'boolean', description: 'Whether the number of rows that match is told.' },
+  $compute: text('Properties to calculate.'),
+  $search: text('Words to look for.'),
+  $apply: text('Transformations of the rows.'),
+  $format: text('`json`, `xml` for `$metadata`, or a media type.'),
+  $skiptoken: text('From `@odata.nextLink`.'),
+  $expand: text('Not supported: there are no relations.'),
+})
+
+interface AskedOptions extends CollectionOptions {
+  readonly $format?: string
+  readonly $expand?: string
+}
+
+/** The OData service, for reading (OData 4.01, and 4.0 for clients that say so). */
+export function odataRoutes(app: FastifyInstance, services: Services): void {
+  const { engine, exports, config } = services
+  const kept = new KeptSnapshots()
+  const place: Place = { engine, exports, kept, pageRows: config.limits.odataPageRows }
+
+  app.register(async (scope) => {
+    scope.addHook('onClose', async () => kept.clear())
+    scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
+    )
+    scope.setErrorHandler((error, request, reply) => answerError(services, error, request, reply))
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.header('odata-version', lenientVersion(request))
+    })
+    connectionFileRoutes(scope, services)
+    for (const root of ROOTS) {
+      for (const url of [root, `${root}/*`]) {
+        scope.route({
+          method: [...METHODS],
+          url,
+          schema: { hide: true, querystring: OPTIONS },
+          handler: (request, reply) => answer(app, services, place, root, request, reply),
+        })
+      }
+    }
+  })
+}
+
+async function answer(
+  app: FastifyInstance,
+  services: Services,
+  place: Place,
+  rootPath: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { headers } = request
+  const version = versionFor(headers['odata-maxversion'] as string | undefined)
+  const path = request.url.split('?', 1)[0]!.split('/')
+  // Of `/a/b/odata/Table`, as many segments as the root's own, with the prefix of the whole application.
+  const depth = (app.prefix + rootPath).split('/').length
+  const root = `${path.slice(0, depth).join('/')}/`
+  const resource = resourceAt(path.slice(depth).map(decodeURIComponent))
+  refuseWrites(request, resource)
+
+  const feed =
+    rootPath === '/odata'
+      ? wholeFeed(services, request.account)
+      : repositoryFeed(services, pathId(request, 'repository'), request.account)
+  const options = optionsOf(request, resource)
+  if (options.$expand !== undefined) {
+    throw new ODataError(
+      'notImplemented',
+      '$expand is not supported: the tables have no relations.',
+      '$expand',
+    )
+  }
+  if (resource.kind === 'metadata')
+    return answerMetadata(reply, feed, options.$format, headers.accept, version)
+  if (resource.kind === 'batch') {
+    const text = await answerBatch(app, request, root, request.body)
+    return reply.type('application/json;charset=utf-8').send(text)
+  }
+  const exchange: Exchange = {
+    request,
+    reply,
+    root: `${request.protocol}://${request.host}${root}`,
+    json: jsonFor(options.$format, headers.accept),
+  }
+  if (resource.kind === 'service') return answerService(exchange, feed)
+  const set = feed.set(resource.set)
+  switch (resource.kind) {
+    case 'set':
+    case 'query':
+      return answerCollection(place, exchange, set, options)
+    case 'count':
+      return answerCount(place, exchange, set, options)
+    case 'entity':
+      return answerEntity(place, exchange, set, resource.key, options)
+    case 'property':
+      return answerProperty(place, exchange, set, resource)
+    default:
+      return resource satisfies never
+  }
+}
+
+/** The service document: what there is (JSON Format 4.01, 5). */
+function answerService(exchange: Exchange, feed: Feed): FastifyReply {
+  const value = feed.sets().map(({ name, title }) => ({
+    name,
+    ...(title !== name && { title }),
+    kind: 'EntitySet',
+    url: encodeURIComponent(name),
+  }))
+  const body = `${contextHead(exchange, '').replace('#"', '"')}"value":${JSON.stringify(value)}}`
+  return exchange.reply.type(jsonContentType(exchange.json, false)).send(body)
+}
+
+function answerMetadata(
+  reply: FastifyReply,
+  feed: Feed,
+  format: string | undefined,
+  accept: string | undefined,
+  version: ODataVersion,
+): FastifyReply {
+  return metadataIsJson(format, accept, version)
+    ? reply.type('application/json;charset=utf-8').send(JSON.stringify(csdlJson(feed.describedSets())))
+    : reply.type('application/xml;charset=utf-8').send(csdlXml(feed.describedSets(), version))
+}
+
+/** The options of the query string; of a question in a body, those of the body beside them. */
+function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
+  if (resource.kind !== 'query') return request.query as AskedOptions
+  if (typeof request.body !== 'string') {
+    throw new ODataError(
+      'unsupportedMediaType',
+      'The question of /$query is sent as text/plain: a query string.',
+    )
+  }
+  return readQuery(
+    [request.body.trim(), rawQuery(request.url)].filter(Boolean).join('&'),
+    OPTIONS,
+  ) as AskedOptions
+}
+
+function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
+  const reads = method === 'GET' || method === 'HEAD'
+  const posts = resource.kind === 'batch' || resource.kind === 'query'
+  if (posts ? method === 'POST' : reads) return
+  throw new ODataError(
+    'readOnly',
+    posts
+      ? `${method} is not known here; send a POST.`
+      : `The service is for reading; ${method} is not known here.`,
+  )
+}
+
+/** The version for the header of an answer, also of one that says that the version is wrong. */
+function lenientVersion(request: FastifyRequest): ODataVersion {
+  try {
+    return versionFor(request.headers['odata-maxversion'] as string | undefined)
+  } catch {
+    return '4.01'
+  }
+}
+
+/** The options that errors of the engine are about, for `target`. */
+const TARGETS: Readonly<Record<string, string>> = {
+  invalid_filter: '$filter',
+  filter_type_error: '$filter',
+  filter_too_complex: '$filter',
+  filter_failed: '$filter',
+}
+
+/** Errors as OData has them (JSON Format 4.01, 21.1). */
+function answerError(
+  { metrics }: Services,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const known = error instanceof ODataError ? error : undefined
+  const { status, headers, body } = known
+    ? { status: known.status, headers: {}, body: { error: known.message, code: known.code } }
+    : errorAnswer(error)
+  metrics.refused(body.code)
+  if (status >= 500 && status !== 501) request.log.error({ err: error, code: body.code }, 'request failed')
+  const target = known?.target ?? TARGETS[body.code]
+  return reply
+    .code(status)
+    .headers({ ...headers, ...(known?.code === 'readOnly' && { allow: 'GET, HEAD' }) })
+    .type('application/json;charset=utf-8')
+    .send({ error: { code: body.code, message: body.error, ...(target && { target }) } })
+}

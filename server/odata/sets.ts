@@ -1,0 +1,62 @@
+import type { DatasetRecord, Engine } from '../../engine/index.ts'
+import type { Access } from '../accounts/access.ts'
+import type { Account } from '../accounts/accounts.ts'
+import { ODataError } from './errors.ts'
+import { CONTAINER, type DescribedSet, type EntitySet, propertiesOf } from './metadata/model.ts'
+import { identifiersFor } from './metadata/names.ts'
+
+/** A service root as one account sees it: the datasets of a repository, or all that the account may read. */
+export interface Feed {
+  /** The datasets as entity sets, in the order of their ids. */
+  sets(): EntitySet[]
+  /** The same with their properties. */
+  describedSets(): DescribedSet[]
+  /** @throws ODataError `notFound` */
+  set(name: string): EntitySet
+}
+
+interface Place {
+  readonly engine: Engine
+  readonly access: Access
+}
+
+/** @throws EngineError `not_found`, ServerError `forbidden` */
+export function repositoryFeed({ engine, access }: Place, repositoryId: number, account: Account): Feed {
+  access.require(repositoryId, account, 'Read')
+  const records = engine.datasets({ repositoryId })
+  return feedOf(
+    records,
+    records.map((record) => record.name),
+  )
+}
+
+/** All datasets that an account may read; their names begin with those of their repositories. */
+export function wholeFeed({ engine, access }: Place, account: Account): Feed {
+  const readable = access.readable(account)
+  const repositories = new Map(engine.repositories().map(({ id, name }) => [id, name]))
+  const records = engine.datasets().filter((record) => readable.has(record.repositoryId))
+  return feedOf(
+    records,
+    records.map((record) => `${repositories.get(record.repositoryId)}_${record.name}`),
+  )
+}
+
+function feedOf(records: readonly DatasetRecord[], names: readonly string[]): Feed {
+  const identifiers = identifiersFor(names, [CONTAINER])
+  const setOf = (record: DatasetRecord, index: number): EntitySet => ({
+    name: identifiers[index]!,
+    datasetId: record.id,
+    title: record.name,
+    description: record.description,
+  })
+  return {
+    sets: () => records.map(setOf),
+    describedSets: () =>
+      records.map((record, index) => ({ ...setOf(record, index), properties: propertiesOf(record.columns) })),
+    set(name) {
+      const index = identifiers.indexOf(name)
+      if (index >= 0) return setOf(records[index]!, index)
+      throw new ODataError('notFound', `There is no entity set ${JSON.stringify(name)} in this service.`)
+    },
+  }
+}

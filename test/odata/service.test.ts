@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dataset, type Platform, platform } from '../server/platform.ts'
+
+const CSV = 'Body Mass (g),Row,day\n1.5,a,2020-01-01\n,b,\n3,,2021-02-03\n'
+
+let at: Platform
+let key: string
+let root: string
+let id: number
+beforeAll(async () => {
+  at = await platform()
+  key = at.account('ada')
+  const made = await dataset(at, key, { name: 'my table', csv: CSV })
+  id = made.id
+  root = `/repositories/${made.repository}/odata`
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const encoded = (url: string) => encodeURI(url).replaceAll('+', '%2B')
+const get = (path: string, headers: Record<string, string> = {}) =>
+  at.call(key, 'GET', encoded(root + path), { headers })
+const value = async (path: string) => {
+  const response = await get(path)
+  expect(response.statusCode, response.body).toBe(200)
+  return response.json().value
+}
+
+describe('the service document and metadata', () => {
+  test('name the datasets as entity sets', async () => {
+    for (const path of ['', '/']) {
+      const response = await get(path)
+      expect(response.json()).toEqual({
+        '@odata.context': `http://localhost:80${root}/$metadata`,
+        value: [{ name: 'my_table', title: 'my table', kind: 'EntitySet', url: 'my_table' }],
+      })
+    }
+  })
+
+  test('the service over everything puts the repository before the name', async () => {
+    const response = await at.call(key, 'GET', '/odata/')
+    expect(response.json().value.map((one: { name: string }) => one.name)).toContain('my_table_my_table')
+  })
+
+  test('are in the version that the client takes, said in one header', async () => {
+    expect((await get('/$metadata')).headers['odata-version']).toBe('4.01')
+    const old = await get('/$metadata', { 'odata-maxversion': '4.0' })
+    expect(old.headers['odata-version']).toBe('4.0')
+    expect(old.headers['content-type']).toBe('application/xml;charset=utf-8')
+    expect(old.body).toContain('Version="4.0"')
+    const json = await get('/$metadata?$format=json')
+    expect(json.json().Parquetry.my_tableRow.Row_1).toMatchObject({ '@Self.OriginalName': 'Row' })
+  })
+})
+
+describe('rows', () => {
+  test('have the key, identifiers as names, and a context', async () => {
+    const response = await get('/my_table')
+    expect(response.headers['content-type']).toBe(
+      'application/json;odata.metadata=minimal;odata.streaming=true;charset=utf-8',
+    )
+    expect(response.json()).toEqual({
+      '@odata.context': `http://localhost:80${root}/$metadata#my_table`,
+      value: [
+        { Row: 1, Body_Mass__g_: 1.5, Row_1: 'a', day: '2020-01-01' },
+        { Row: 2, Body_Mass__g_: null, Row_1: 'b', day: null },
+        { Row: 3, Body_Mass__g_: 3, Row_1: null, day: '2021-02-03' },
+      ],
+    })
+  })
+
+  test('are filtered, ordered, windowed and counted under those names', async () => {
+    expect(await value('/my_table?$filter=Body_Mass__g_ gt 2&$select=Row_1,Row')).toEqual([
+      { Row_1: null, Row: 3 },
+    ])
+    expect(await value('/my_table?$orderby=Row desc&$top=1&$skip=1&$select=Row')).toEqual([{ Row: 2 }])
+    expect(await value('/my_table?$filter=Row ge 2&$select=Row')).toEqual([{ Row: 2 }, { Row: 3 }])
+    const counted = (await get('/my_table?$count=true&$top=1&$filter=day ne null')).json()
+    expect(counted['@odata.count']).toBe(2)
+    expect(counted.value).toHaveLength(1)
+    const context = (await get('/my_table?$select=day')).json()['@odata.context']
+    expect(context).toBe(`http://localhost:80${root}/$metadata#my_table(day)`)
+  })
+
+  test('carry as much metadata as is asked for', async () => {
+    const full = (await get('/my_table?$top=1', { accept: 'application/json;odata.metadata=full' })).json()
+    expect(full.value[0]).toEqual({
+      '@odata.type': '#Parquetry.my_tableRow',
+      '@odata.id': 'my_table(1)',
+      'Row@odata.type': '#Int64',
+      Row: 1,
+      Body_Mass__g_: 1.5,
+      Row_1: 'a',
+      'day@odata.type': '#Date',
+      day: '2020-01-01',
+    })
+    const none = await get(
+      '/my_table?$top=1&$format=application/json;odata.metadata=none;IEEE754Compatible=true',
+    )
+    expect(none.json()).toEqual({ value: [{ Row: '1', Body_Mass__g_: 1.5, Row_1: 'a', day: '2020-01-01' }] })
+  })
+
+  test('are found by key, down to one value', async () => {
+    expect((await get('/my_table(3)')).json()).toMatchObject({
+      '@odata.context': `http://localhost:80${root}/$metadata#my_table/$entity`,
+      Row: 3,
+      Body_Mass__g_: 3,
+    })
+    expect((await get('/my_table/2?$select=Row_1')).json().Row_1).toBe('b')
+    expect((await get('/my_table(1)/Body_Mass__g_')).json().value).toBe(1.5)
+    const raw = await get('/my_table(1)/day/$value')
+    expect([raw.body, raw.headers['content-type']]).toEqual(['2020-01-01', 'text/plain;charset=utf-8'])
+    expect((await get('/my_table(2)/day')).statusCode).toBe(204)
+    expect((await get('/my_table/$count')).body).toBe('3')
+    expect((await get('/my_table/$count?$filter=day eq null')).body).toBe('1')
+  })
+
+  test('answer a question that comes as a body', async () => {
+    const response = await at.call(key, 'POST', `${root}/my_table/$query`, {
+      body: '$filter=Row eq 2&$select=Row',
+      headers: { 'content-type': 'text/plain' },
+    })
+    expect(response.json().value).toEqual([{ Row: 2 }])
+    const wrong = await at.call(key, 'POST', `${root}/my_table/$query`, { json: {} })
+    expect(wrong.statusCode).toBe(415)
+  })
+
+  test('are not sent again to who has them, and headers alone for HEAD', async () => {
+    const first = await get('/my_table')
+    const again = await get('/my_table', { 'if-none-match': String(first.headers['etag']) })
+    expect(again.statusCode).toBe(304)
+    const full = await get('/my_table?$format=application/json;odata.metadata=full')
+    expect(full.headers['etag']).not.toBe(first.headers['etag'])
+    const head = await at.call(key, 'HEAD', `${root}/my_table`)
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+  })
+})
+
+describe('pages', () => {
+  const page = { prefer: 'odata.maxpagesize=2' }
+  const path = (link: string) => link.replace('http://localhost:80', '')
+
+  test('lead from one to the next with the same question', async () => {
+    const first = await get('/my_table?$select=Row&$filter=Row ge 1', page)
+    expect(first.headers['preference-applied']).toBe('odata.maxpagesize=2')
+    const link = first.json()['@odata.nextLink']
+    const second = await at.call(key, 'GET', path(link), { headers: page })
+    expect(second.json()).toEqual({
+      '@odata.context': `http://localhost:80${root}/$metadata#my_table(Row)`,
+      value: [{ Row: 3 }],
+    })
+  })
+
+  test('end where $top ends, and leave the key of the address out of links', async () => {
+    const url = encoded(`${root}/my_table?$top=3&$skip=0&$select=Row&apikey=${key}`)
+    const first = await at.app.inject({ url, headers: { prefer: 'maxpagesize=2' } })
+    expect(first.headers['preference-applied']).toBe('maxpagesize=2')
+    const link: string = first.json()['@odata.nextLink']
+    expect(link).not.toContain(key)
+    const second = await at.call(key, 'GET', path(link), { headers: page })
+    expect(second.json().value).toEqual([{ Row: 3 }])
+    expect(second.json()['@odata.nextLink']).toBeUndefined()
+  })
+
+  test('belong to one version while others write; a version that is gone is 410', async () => {
+    const made = await dataset(at, key, { name: 'paged', csv: 'n\n1\n2\n3\n' })
+    const base = `/repositories/${made.repository}/odata/paged`
+    const first = await at.call(key, 'GET', base, { headers: page })
+    await at.call(key, 'PUT', `/datasets/${made.id}/data`, {
+      body: 'n\n9\n',
+      headers: { 'content-type': 'text/csv' },
+    })
+    await at.engine.settled()
+    const second = await at.call(key, 'GET', path(first.json()['@odata.nextLink']), { headers: page })
+    expect(second.json().value).toEqual([{ Row: 3, n: 3 }])
+    const gone = await at.call(key, 'GET', `${base}?$skiptoken=77-2`)
+    expect(gone.statusCode).toBe(410)
+    expect(gone.json().error.message).toMatch('no longer kept')
+    expect((await at.call(key, 'GET', `${base}?$skiptoken=x`)).statusCode).toBe(400)
+  })
+})
+
+describe('refusals', () => {
+  test.each([
+    ['GET', '/nothing', 404, 'There is no entity set "nothing"'],
+    ['GET', '/my_table(4)', 404, 'it has 3 rows'],
+    ['GET', '/my_table(0)', 404, 'no row 0'],
+    ['GET', '/my_table(1)/a,b', 404, 'no property "a,b"'],
+    ['GET', '/my_table?$expand=x', 501, 'no relations'],
+    ['GET', '/my_table?$nonsense=x', 400, 'Unknown query parameter'],
+    ['GET', '/my_table?$format=atom', 400, '$format is "atom"'],
+    ['DELETE', '/my_table(1)', 405, 'for reading'],
+    ['POST', '/my_table', 405, 'for reading'],
+    ['GET', '/$batch', 405, 'send a POST'],
+  ])('%s %s is %i', async (method, path, status, message) => {
+    const response = await at.call(key, method, encoded(root + path))
+    expect(response.statusCode).toBe(status)
+    expect(response.json().error.message).toContain(message)
+    expect(response.headers['odata-version']).toBe('4.01')
+  })
+
+  test('name the option that is wrong', async () => {
+    const { error } = (await get('/my_table?$filter=day eq')).json()
+    expect(error).toMatchObject({ code: 'invalid_filter', target: '$filter' })
+  })
+
+  test('challenge who sends no key, and keep private repositories to their owners', async () => {
+    const unknown = await at.call(undefined, 'GET', `${root}/`)
+    expect(unknown.statusCode).toBe(401)
+    expect(unknown.headers['www-authenticate']).toContain('Basic')
+    expect(unknown.json().error.code).toBe('unauthorized')
+    const made = await dataset(at, key, { name: 'secret', private: true })
+    const other = at.account('bob')
+    const response = await at.call(other, 'GET', `/repositories/${made.repository}/odata/secret`)
+    expect(response.statusCode).toBe(403)
+    expect((await at.call(other, 'GET', '/odata/')).body).not.toContain('secret')
+  })
+})
+
+test('a dataset whose columns have hostile names makes a round trip', async () => {
+  const names = [
+    'a b',
+    'a_b',
+    'A_B',
+    '1',
+    'é',
+    '"q"',
+    "o'k",
+    '$x',
+    '@y',
+    '日本',
+    'Row',
+    '__proto__',
+    'a/b',
+    '😀',
+  ]
+  const csv = `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n${names.map((_, i) => i).join(',')}\n`
+  const made = await dataset(at, key, { name: 'hostile/名前 & co', csv })
+  const base = `/repositories/${made.repository}/odata`
+  const [set] = (await at.call(key, 'GET', base)).json().value
+  const metadata = (await at.call(key, 'GET', `${base}/$metadata?$format=json`)).json()
+  const type = metadata.Parquetry[`${set.name}Row`]
+  const properties = Object.keys(type).filter((one) => !/^[$@]/.test(one) && one !== 'Row')
+  expect(properties.map((one) => type[one]['@Self.OriginalName'] ?? one)).toEqual(names)
+  const all = (await at.call(key, 'GET', `${base}/${set.url}`)).json().value[0]
+  expect(properties.map((one) => all[one])).toEqual(names.map((_, index) => index))
+  for (const [index, property] of properties.entries()) {
+    const query = `$filter=${encodeURIComponent(`${property} eq ${index}`)}&$select=${encodeURIComponent(property)}&$orderby=${encodeURIComponent(property)}`
+    const response = await at.call(key, 'GET', `${base}/${set.url}?${query}`)
+    expect(response.json().value, response.body).toEqual([{ [property]: index }])
+  }
+})
+
+describe('what Power Query sends', () => {
+  const headers = {
+    accept:
+      'application/json;odata.metadata=minimal;q=1.0,application/json;odata=minimalmetadata;q=0.9,' +
+      'application/atomsvc+xml;q=0.8,application/atom+xml;q=0.8,application/xml;q=0.7,text/plain;q=0.7',
+    'odata-version': '4.0',
+    'odata-maxversion': '4.0',
+    maxdataserviceversion: '3.0',
+    'user-agent': 'Microsoft.Data.Mashup',
+  }
+
+  test.each([
+    ['$top=1000', [1, 2, 3]],
+    ["$filter=contains(tolower(Row_1),'a')&$top=1000", [1]],
+    ['$filter=day ge 2020-06-01 and day lt 2022-01-01&$orderby=day&$top=200', [3]],
+    ["$filter=Row_1 in ('a','b')&$select=Row", [1, 2]],
+    ['$filter=(Body_Mass__g_ eq null or Body_Mass__g_ gt 2)&$count=true', [2, 3]],
+    ["$filter=startswith(Row_1,'b') and Row_1 ne null", [2]],
+    ['$filter=year(day) eq 2020', [1]],
+  ])('%s', async (query, rows) => {
+    const response = await get(`/my_table?${query}`, headers)
+    expect(response.statusCode, response.body).toBe(200)
+    expect(response.headers['odata-version']).toBe('4.0')
+    expect(response.headers['content-type']).toMatch(/^application\/json;odata.metadata=minimal/)
+    expect(response.json().value.map((row: { Row: number }) => row.Row)).toEqual(rows)
+  })
+
+  test('metadata is XML for it', async () => {
+    const response = await get('/$metadata', headers)
+    expect(response.headers['content-type']).toBe('application/xml;charset=utf-8')
+    expect(response.body).toContain('Version="4.0"')
+  })
+})
+
+describe('a batch', () => {
+  const batch = (requests: unknown) => at.call(key, 'POST', `${root}/$batch`, { json: { requests } })
+
+  test('answers each request as if it had come alone', async () => {
+    const response = await batch([
+      {
+        id: '1',
+        method: 'GET',
+        url: 'my_table?$select=Row&$top=1',
+        headers: { Accept: 'application/json;odata.metadata=none' },
+      },
+      { id: '2', method: 'get', url: `${root}/my_table/$count` },
+      { id: '3', method: 'GET', url: `http://elsewhere.example${root}/my_table(2)/Row_1` },
+      {
+        id: '4',
+        method: 'POST',
+        url: 'my_table/$query',
+        headers: { 'content-type': 'text/plain' },
+        body: '$filter=Row eq 3&$select=Row',
+      },
+    ])
+    const answers = response.json().responses
+    expect(answers.map((one: { id: string; status: number }) => [one.id, one.status])).toEqual([
+      ['1', 200],
+      ['2', 200],
+      ['3', 200],
+      ['4', 200],
+    ])
+    expect(answers[0].body).toEqual({ value: [{ Row: 1 }] })
+    expect(answers[1].body).toBe('3')
+    expect(answers[2].body.value).toBe('b')
+    expect(answers[3].body.value).toEqual([{ Row: 3 }])
+  })
+
+  test('goes on after a refusal, but not with what depends on it', async () => {
+    const response = await batch([
+      { id: 'w', method: 'DELETE', url: 'my_table(1)' },
+      { id: 'd', method: 'GET', url: 'my_table', dependsOn: ['w'] },
+      { id: 'x', method: 'GET', url: '/datasets' },
+      { id: 'b', method: 'GET', url: '$batch' },
+      { id: 'u', method: 'GET', url: '../../account' },
+      { id: 'n', method: 'GET', url: 'my_table/$count', headers: { authorization: 'Basic bm86bm8=' } },
+    ])
+    expect(response.json().responses.map((one: { status: number }) => one.status)).toEqual([
+      405, 424, 400, 400, 400, 200,
+    ])
+  })
+
+  test('keeps all digits of large numbers', async () => {
+    const made = await dataset(at, key, { name: 'large', csv: 'n\n9007199254740993\n' })
+    const response = await at.call(key, 'POST', `/repositories/${made.repository}/odata/$batch`, {
+      json: { requests: [{ id: '1', method: 'GET', url: 'large' }] },
+    })
+    expect(response.body).toContain('"n":9007199254740993')
+  })
+
+  test.each([
+    [{}, 'A batch is'],
+    [{ requests: [{ id: '1', method: 'GET' }] }, 'needs a url'],
+    [
+      {
+        requests: [
+          { id: '1', method: 'GET', url: 'a' },
+          { id: '1', method: 'GET', url: 'a' },
+        ],
+      },
+      'Two requests',
+    ],
+    [{ requests: [{ id: '1', method: 'GET', url: 'a', dependsOn: ['2'] }] }, 'not before it'],
+    [
+      { requests: Array.from({ length: 101 }, (_, i) => ({ id: `${i}`, method: 'GET', url: 'a' })) },
+      'at most 100',
+    ],
+  ])('%j is malformed', async (json, message) => {
+    const response = await at.call(key, 'POST', `${root}/$batch`, { json })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error.message).toContain(message)
+  })
+})
+
+test('rows of the feed count against the plan', async () => {
+  const free = at.account('free', 'free')
+  await at.call(free, 'GET', `${root}/my_table`)
+  expect((await at.call(free, 'GET', '/account')).json().usage.exportedRows).toBe(3)
+  expect(id).toBeGreaterThan(0)
+})
+
+test('connection files open Power BI and Excel at the feed, and hold no key', async () => {
+  const pbids = await at.call(key, 'GET', `/datasets/${id}/odata.pbids`)
+  expect(pbids.headers['content-disposition']).toContain('filename="my table.pbids"')
+  expect(pbids.json().connections[0].details).toEqual({
+    protocol: 'odata',
+    address: { url: `http://localhost:80${root}/my_table` },
+  })
+  const odc = await at.call(key, 'GET', `/datasets/${id}/odata.odc`)
+  expect(odc.body).toContain('[Name = &#38;#34;my_table&#38;#34;')
+  expect((await at.call(key, 'GET', `${root}.pbids`)).body).toContain(`${root}/"`)
+  expect(pbids.body + odc.body).not.toContain(key)
+})
