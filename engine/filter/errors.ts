@@ -47,16 +47,20 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Levenshtein's distance, or `limit` when it is not less. */
+/** Letters inserted, left out, replaced or swapped with their neighbour; `limit` when it is not less. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
+  let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? above[j - 2]! + 1 : limit
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, swapped))
     }
+    above = row
     row = next
   }
   return Math.min(row[b.length]!, limit)

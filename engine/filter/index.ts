@@ -4,6 +4,7 @@ import type { FilterColumn } from './check/scope.ts'
 import { tooComplex } from './errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
 import { compile } from './sql/compile.ts'
+import type { Aliases } from './syntax/aliases.ts'
 import { parse } from './syntax/parse.ts'
 
 export { check } from './check/check.ts'
@@ -14,7 +15,7 @@ export { runtimeFilterError } from './sql/runtime-errors.ts'
 export { parse } from './syntax/parse.ts'
 export { tokenize } from './syntax/tokens.ts'
 export type { Syntax } from './syntax/tree.ts'
-export { type FunctionRow, functionTable } from './tables/functions.ts'
+export { CASE, CAST, type FunctionRow, functionTable } from './tables/functions.ts'
 export { type OperatorRow, operatorTable } from './tables/operators.ts'
 export { renderReference } from './tables/reference.ts'
 export type { FilterColumn, FilterLimits }
@@ -36,6 +37,8 @@ export interface FilterOptions {
   /** What now() returns. */
   readonly now?: Date
   readonly limits?: Partial<FilterLimits>
+  /** What `@p` stands for. */
+  readonly aliases?: Aliases
 }
 
 /**
@@ -53,7 +56,7 @@ export function compileFilter(
 ): CompiledFilter {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   try {
-    const syntax = parse(text, limits)
+    const syntax = parse(text, { limits, aliases: options.aliases })
     const { tree, columns: used } = check(syntax, columns, { text, now: options.now })
     const { sql, parameters } = compile(tree, { firstParameter: options.firstParameter, limits })
     return { tree, sql, parameters, columns: used }

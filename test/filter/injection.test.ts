@@ -176,13 +176,7 @@ describe('what is not a text can hold nothing but its own digits', () => {
 })
 
 test('operators and functions reach SQL by their row of the table, never by their spelling', () => {
-  for (const filter of [
-    `s ${MARK} 'a'`,
-    `${MARK}(s)`,
-    `s eq ${MARK}'a'`,
-    `Edm.${MARK} eq 1`,
-    `@${MARK} eq 1`,
-  ]) {
+  for (const filter of [`s ${MARK} 'a'`, `${MARK}(s)`, `s eq ${MARK}'a'`, `Edm.${MARK} eq 1`]) {
     expect(() => compileFilter(filter, table.columns)).toThrow(EngineError)
   }
 })

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { compileFilter, functionTable, operatorTable, renderReference } from '../../engine/filter/index.ts'
+import {
+  CASE,
+  CAST,
+  compileFilter,
+  functionTable,
+  operatorTable,
+  renderReference,
+} from '../../engine/filter/index.ts'
 import { column, Table } from './support/table.ts'
 
 test('the reference page is what the tables say', async () => {
@@ -32,7 +39,7 @@ const TYPES = {
 
 describe('every operator and function has an example that works', () => {
   test.each(
-    [...operatorTable, ...functionTable].map((row) => [row.name, row] as const),
+    [...operatorTable, ...functionTable, CASE, CAST].map((row) => [row.name, row] as const),
   )('%s', async (name, row) => {
     await using table = await Table.create(TYPES, [])
     expect(row.about).toMatch(/^[A-Z].*\.$/s)
@@ -66,6 +73,7 @@ test('every code fence of the conformance page that is said to be refused is', (
     column('Local', 'timestamp', 7),
     column('Unit price', 'double', 8),
     column('Raw', 'binary', 9),
+    column('Doc', 'json', 10),
   ]
   for (const [, filter, verdict] of rows) {
     const attempt = () => compileFilter(filter!, columns)

@@ -14,16 +14,7 @@ import type { ArithmeticOperator, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
 import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
-import {
-  asDuration,
-  convert,
-  isNull,
-  literal,
-  literalOf,
-  requireZones,
-  showTyped,
-  tightType,
-} from './checked.ts'
+import { beside, convert, isNull, literal, literalOf, requireZones, showTyped, tightType } from './checked.ts'
 import type { Expression } from './expression.ts'
 import type { Scope } from './scope.ts'
 import {
@@ -48,8 +39,8 @@ export function arithmetic(
   scope: Scope,
 ): Expression {
   const shift = operator === 'add' || operator === 'sub'
-  const left = shift && isTemporal(second) ? asDuration(first) : first
-  const right = shift && isTemporal(first) ? asDuration(second) : second
+  const left = operandBeside(first, second, shift)
+  const right = operandBeside(second, first, shift)
   if (isNull(left) || isNull(right)) return nothing(operator, node, left, right, scope)
   const folded = foldMoments(operator, node, left, right, scope)
   if (folded) return folded
@@ -71,6 +62,12 @@ export function arithmetic(
     type: resultType(overload, types),
     at: node.operatorAt,
   }
+}
+
+/** A value in JSON is a number here, and quoted text beside a moment a duration. */
+function operandBeside(node: Expression, other: Expression, shift: boolean): Expression {
+  if (node.type.kind === 'json') return beside(node, TYPE.double)
+  return shift && isTemporal(other) ? beside(node, TYPE.duration) : node
 }
 
 function find(overloads: readonly Overload[], kinds: readonly ValueKind[]): Overload | undefined {
@@ -183,9 +180,10 @@ function hint(operator: ArithmeticOperator, node: Binary, left: Expression, righ
 
 export function negate(
   node: Extract<Syntax, { kind: 'unary' }>,
-  operand: Expression,
+  given: Expression,
   scope: Scope,
 ): Expression {
+  const operand = beside(given, TYPE.double)
   if (isNull(operand)) return literal(NULL, node.at)
   const value = literalOf(operand)
   const negated = value && negatedLiteral(value)

@@ -1,11 +1,12 @@
 import { invalid, mistyped } from '../errors.ts'
 import { NULL } from '../syntax/literals.ts'
+import { partOfMoment } from '../syntax/moment-parts.ts'
 import type { Syntax } from '../syntax/tree.ts'
-import { type FunctionRow, functionRow } from '../tables/functions.ts'
+import { type FunctionRow, functionRow, type MomentPart } from '../tables/functions.ts'
 import { type Overload, resultType } from '../tables/overloads.ts'
 import { readsAs } from './check-comparison.ts'
 import {
-  asDuration,
+  beside,
   convert,
   isLocal,
   isNull,
@@ -33,10 +34,12 @@ export function call(node: Call, args: readonly Expression[], scope: Scope): Exp
     node,
     row.overloads.map((overload) => overload.takes.length),
   )
-  const overload = row.overloads.find((candidate) => accepts(candidate, args))
+  const overload = overloadFor(row, args)
   if (!overload) throw unsuitable(row, node, args, scope)
   if (args.some(isNull)) return literal(NULL, node.at)
   const settled = args.map((arg, index) => settle(arg, overload.takes[index]!))
+  const known = row.ofMoment && foldMoment(row.ofMoment, settled[0]!)
+  if (known) return known
   for (const arg of settled) checkZone(row, arg, scope)
   const prepared = overload.prepare?.(settled) ?? settled
   const type = resultType(
@@ -44,6 +47,27 @@ export function call(node: Call, args: readonly Expression[], scope: Scope): Exp
     prepared.map((arg) => arg.type),
   )
   return { kind: 'call', name: row.name, overload, args: prepared, type, at: node.at }
+}
+
+/** Of values in JSON, those types are tried first that JSON has, and moments before days. */
+const JSON_ORDER: readonly ValueKind[] = ['string', 'double', 'timestamptz', 'date', 'time', 'boolean']
+
+function overloadFor({ overloads }: FunctionRow, args: readonly Expression[]): Overload | undefined {
+  const fitting = overloads.filter((candidate) => accepts(candidate, args))
+  const json = args.findIndex((arg) => arg.type.kind === 'json')
+  if (json < 0) return fitting[0]
+  const rank = ({ takes }: Overload) => (JSON_ORDER.indexOf(takes[json]!) + 100) % 100
+  return fitting.toSorted((a, b) => rank(a) - rank(b))[0]
+}
+
+/** The part of a literal moment or day, known before anything runs. */
+function foldMoment(part: MomentPart, arg: Expression): Expression | undefined {
+  const value = literalOf(arg)
+  if (value?.kind !== 'moment' && value?.kind !== 'date') return undefined
+  if (value.kind === 'moment' && (value.offset === undefined || (value.offset !== 0 && !part.anyOffset)))
+    return undefined
+  const folded = partOfMoment(part.name, value)
+  return folded && literal(folded, arg.at)
 }
 
 function requireCount(row: FunctionRow, node: Call, counts: readonly number[]): void {
@@ -63,20 +87,21 @@ function accepts({ takes }: Overload, args: readonly Expression[]): boolean {
 }
 
 function fits(arg: Expression, kind: ValueKind): boolean {
+  if (arg.type.kind === 'json') return JSON_ORDER.includes(kind)
   return isNull(arg) || settle(arg, kind).type.kind === kind
 }
 
 /** A day stands for its midnight, and a text that reads as a duration for that, where one is wanted. */
 function settle(arg: Expression, kind: ValueKind): Expression {
   if (kind === 'timestamp' && arg.type.kind === 'date') return convert(arg, TYPE.timestamp)
-  if (kind === 'duration') return asDuration(arg)
-  return arg
+  if (kind === 'duration') return beside(arg, TYPE.duration)
+  return arg.type.kind === 'json' ? beside(arg, kind === 'decimal' ? TYPE.double : TYPE[kind]) : arg
 }
 
 function checkZone(row: FunctionRow, arg: Expression, scope: Scope): void {
   if (isLocal(arg)) throw requireZone(arg, scope)
   const value = literalOf(arg)
-  if (!row.zoned || value?.kind !== 'moment' || value.offset === 0) return
+  if (row.ofMoment?.anyOffset !== false || value?.kind !== 'moment' || value.offset === 0) return
   throw invalid(
     arg.at,
     `${row.name}() looks at a moment in UTC, so its literal must be in UTC, too: write it with Z, not with another offset.`,

@@ -1,9 +1,9 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
-import type { LiteralValue } from '../syntax/literals.ts'
+import { type LiteralValue, literalType } from '../syntax/literals.ts'
 import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import {
-  asDuration,
+  beside,
   convert,
   isLocal,
   isNull,
@@ -28,12 +28,14 @@ export function comparison(
   second: Expression,
   scope: Scope,
 ): Expression {
-  const left = second.type.kind === 'duration' ? asDuration(first) : first
-  const right = first.type.kind === 'duration' ? asDuration(second) : second
+  const left = beside(first, second.type)
+  const right = beside(second, first.type)
+  if (left.type.kind === 'json' && right.type.kind === 'json') throw untyped(node, scope)
   if (!comparable(left, right)) throw incomparable(operator, node, left, right, scope)
   requireZones(left, right, scope)
   const a = literalOf(left)
   const b = literalOf(right)
+  if (isBinaryOrder(operator, left, right)) throw incomparable(operator, node, left, right, scope)
   if (a && b && isNumeric(left.type) && isNumeric(right.type)) {
     return literal({ kind: 'boolean', value: compareNumbers(operator, a, b) }, node.at)
   }
@@ -42,6 +44,20 @@ export function comparison(
   if (b) return { ...base, operator, left, right }
   const [alikeLeft, alikeRight] = alike(left, right)
   return { ...base, operator, left: alikeLeft, right: alikeRight }
+}
+
+/** "can only be compared to the null value using the eq and ne operators" (section 5.1.1.1) */
+function isBinaryOrder(operator: ComparisonOperator, left: Expression, right: Expression): boolean {
+  return (
+    operator !== 'eq' && operator !== 'ne' && (left.type.kind === 'binary' || right.type.kind === 'binary')
+  )
+}
+
+function untyped(node: Extract<Syntax, { kind: 'binary' }>, scope: Scope): Error {
+  return mistyped(
+    node.operatorAt,
+    `nothing says what ${show(node.left, scope)} and ${show(node.right, scope)} are. Say it for one, as in cast(${show(node.left, scope)}, Edm.String).`,
+  )
 }
 
 function comparable(left: Expression, right: Expression): boolean {
@@ -65,16 +81,39 @@ function incomparable(
   right: Expression,
   scope: Scope,
 ): Error {
-  if (left.type.kind === 'binary' && right.type.kind === 'binary') {
+  if (left.type.kind === 'binary' || right.type.kind === 'binary') {
     return mistyped(
       node.operatorAt,
-      `'${operator}' can't compare binary values; they can only be compared with null.`,
+      `'${operator}' can't compare binary values; they can only be compared with null, by eq and ne.`,
     )
   }
+  const chained = chainHint(operator, node, left, scope)
+  if (chained) return mistyped(node.operatorAt, chained)
   const sides = `${showTyped(node.left, left, scope)} with ${showTyped(node.right, right, scope)}`
   const hint =
     typeHint(node.left, left, right.type, scope) ?? typeHint(node.right, right, left.type, scope) ?? ''
   return mistyped(node.operatorAt, `'${operator}' can't compare ${sides}.${hint}`)
+}
+
+/** `5 lt X lt 10` */
+function chainHint(
+  operator: ComparisonOperator,
+  { left: inner, right }: Extract<Syntax, { kind: 'binary' }>,
+  left: Expression,
+  scope: Scope,
+): string | undefined {
+  if (left.type.kind !== 'boolean' || inner.kind !== 'binary' || !isComparison(inner.operator))
+    return undefined
+  if (scope.text[inner.at] === '(') return undefined
+  const middle = show(inner.right, scope)
+  const both = `${show(inner.left, scope)} ${inner.operator} ${middle} and ${middle} ${operator} ${show(right, scope)}`
+  return `comparisons don't chain. Write ${both}.`
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'ge', 'lt', 'le'])
+
+export function isComparison(operator: string): operator is ComparisonOperator {
+  return COMPARISONS.has(operator)
 }
 
 /** How a literal would be written in the type that is wanted beside it. */
@@ -123,14 +162,21 @@ export function readsAs(text: string, kind: ValueType['kind']): boolean {
 /** Section 5.1.1.1.11: equality with each of the list. */
 export function membership(
   node: Extract<Syntax, { kind: 'in' }>,
-  operand: Expression,
+  given: Expression,
   scope: Scope,
 ): Expression {
+  const operand = beside(given, typeOfItems(node.items))
   const items = node.items.map((item) => listItem(node, item, operand, scope))
   if (isNull(operand)) {
     return literal({ kind: 'boolean', value: items.some((item) => item.kind === 'null') }, node.at)
   }
   return { kind: 'in', operand, items, type: TYPE.boolean, at: node.at }
+}
+
+/** What a value in JSON before the list is read as. */
+function typeOfItems(items: readonly Syntax[]): ValueType {
+  const first = items.find((item) => item.kind === 'literal' && item.value.kind !== 'null')
+  return first?.kind === 'literal' ? literalType(first.value) : TYPE.string
 }
 
 function listItem(
@@ -146,7 +192,13 @@ function listItem(
     )
   }
   const plain = literal(item.value, item.at)
-  const given = operand.type.kind === 'duration' ? asDuration(plain) : plain
+  const given = beside(plain, operand.type)
+  if (given.type.kind === 'binary') {
+    throw mistyped(
+      item.at,
+      "a list can't hold binary values; they can only be compared with null, by eq and ne.",
+    )
+  }
   if (!comparable(operand, given)) {
     const hint = typeHint(item, given, operand.type, scope) ?? ''
     throw mistyped(

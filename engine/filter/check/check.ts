@@ -1,10 +1,12 @@
-import { mistyped } from '../errors.ts'
+import { invalid, mistyped, type Span } from '../errors.ts'
 import { literalType, NULL } from '../syntax/literals.ts'
-import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
+import type { Syntax } from '../syntax/tree.ts'
+import { CAST } from '../tables/functions.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
-import { comparison, membership } from './check-comparison.ts'
-import { convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
+import { checkCast } from './check-cast.ts'
+import { comparison, isComparison, membership } from './check-comparison.ts'
+import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
 import { columnsOf } from './column-names.ts'
 import type { Expression } from './expression.ts'
 import type { FilterColumn, Scope } from './scope.ts'
@@ -27,9 +29,9 @@ export function check(
     if (names.has(column.name)) known.set(column.name, column)
   }
   const unknown = new Map([...names].filter(([name]) => !known.has(name)))
-  if (unknown.size > 0) throw unknownColumns(unknown, options.text)
+  if (unknown.size > 0) throw unknownColumns(unknown, options.text, columns)
   const scope: Scope = { text: options.text, now: options.now ?? new Date(), columns: known }
-  const checked = checkNode(tree, scope)
+  const checked = beside(checkNode(tree, scope), TYPE.boolean)
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
     throw mistyped(
       tree.at,
@@ -45,8 +47,11 @@ function checkNode(node: Syntax, scope: Scope): Expression {
       return { kind: 'literal', value: node.value, type: literalType(node.value), at: node.at }
     case 'column': {
       const { name, type, sql } = scope.columns.get(node.name)!
+      if (node.path) return path(node, node.path, { name, type, sql })
       return { kind: 'column', name, sql, type: valueType(type), at: node.at }
     }
+    case 'type':
+      throw invalid(node.at, `'${node.name}' is a type, which can stand only in cast().`)
     case 'unary':
       return node.operator === '-'
         ? negate(node, checkNode(node.operand, scope), scope)
@@ -65,6 +70,7 @@ function checkNode(node: Syntax, scope: Scope): Expression {
     case 'in':
       return membership(node, checkNode(node.operand, scope), scope)
     case 'call':
+      if (node.name.toLowerCase() === CAST.name) return checkCast(node, (arg) => checkNode(arg, scope), scope)
       return call(
         node,
         node.args.map((arg) => checkNode(arg, scope)),
@@ -77,16 +83,22 @@ function checkNode(node: Syntax, scope: Scope): Expression {
   }
 }
 
-const COMPARISONS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'ge', 'lt', 'le'])
-
-function isComparison(operator: string): operator is ComparisonOperator {
-  return COMPARISONS.has(operator)
+/** A value in the JSON of a column, by a pointer as RFC 6901 has it. */
+function path(node: Span, steps: readonly string[], { name, type, sql }: FilterColumn): Expression {
+  if (type !== 'json') {
+    throw mistyped(
+      node.at,
+      `${name} is ${type}; only into json columns a path leads. To divide, write div or divby.`,
+    )
+  }
+  const pointer = steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return { kind: 'path', sql, pointer, type: TYPE.json, at: node.at }
 }
 
 const CASE_TAKER = 'case()'
 
 function condition(node: Syntax, taker: string, scope: Scope): Expression {
-  const checked = checkNode(node, scope)
+  const checked = beside(checkNode(node, scope), TYPE.boolean)
   if (checked.type.kind === 'boolean' || isNull(checked)) return checked
   const alone = checked.kind === 'literal' && taker !== CASE_TAKER
   const hint = alone ? ' Write x eq 1 or x eq 2, or x in (1, 2).' : ''
@@ -98,7 +110,7 @@ function condition(node: Syntax, taker: string, scope: Scope): Expression {
 
 /** `not` binds more tightly than `eq`, so what stands behind it alone must be a condition. */
 function negation(node: Extract<Syntax, { kind: 'unary' }>, scope: Scope): Expression {
-  const operand = checkNode(node.operand, scope)
+  const operand = beside(checkNode(node.operand, scope), TYPE.boolean)
   if (isNull(operand)) return literal(NULL, node.at)
   if (operand.type.kind !== 'boolean') {
     const shown = show(node.operand, scope)
@@ -115,7 +127,7 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
     when: condition(when, CASE_TAKER, scope),
     result: checkNode(result, scope),
   }))
-  const results = branches.map((branch) => branch.result)
+  const results = settledResults(branches.map((branch) => branch.result))
   const exact = results.some((result) => result.type.kind === 'decimal')
   const type = common(results.map((result) => (exact ? tightType(result) : result.type)))
   if (!type) throw mixedResults(node, results, scope)
@@ -126,10 +138,18 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
   }
   return {
     kind: 'case',
-    branches: branches.map(({ when, result }) => ({ when, result: convert(result, type) })),
+    branches: branches.map(({ when }, index) => ({ when, result: convert(results[index]!, type) })),
     type: floatless(type),
     at: node.at,
   }
+}
+
+/** Values in JSON are read as what the other results are, or as text where all are in JSON. */
+function settledResults(results: readonly Expression[]): readonly Expression[] {
+  const known = results.find(({ type }) => type.kind !== 'json' && type.kind !== 'null')
+  return results.map((result) =>
+    result.type.kind === 'json' ? beside(result, known?.type ?? TYPE.string) : result,
+  )
 }
 
 /** What a condition chooses is no literal any more. */

@@ -1,8 +1,8 @@
 import { excerpt, mistyped, type Span } from '../errors.ts'
-import { durationMicros, type LiteralValue, literalType } from '../syntax/literals.ts'
+import { type LiteralValue, literalType, parseQuoted } from '../syntax/literals.ts'
 import type { Expression } from './expression.ts'
 import type { Scope } from './scope.ts'
-import { asDecimal, TYPE, typeName, type ValueType } from './value-types.ts'
+import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
 
 /** What the parts of the checker share: making nodes, and naming them in messages. */
 
@@ -38,12 +38,25 @@ function sameType(a: ValueType, b: ValueType): boolean {
   return a.precision === b.precision && a.scale === b.scale
 }
 
-/** 4.01 lets a duration be written without its prefix, as a text; what it stands beside decides. */
-export function asDuration(node: Expression): Expression {
+/**
+ * The node as it is beside a value of a type: quoted text becomes a date, a time of day, a guid or a duration where the
+ * type is one, and a value in JSON is read as the type.
+ */
+export function beside(node: Expression, type: ValueType): Expression {
+  if (node.type.kind === 'json') return readAs(node, type)
   const value = literalOf(node)
   if (value?.kind !== 'string') return node
-  const micros = durationMicros(value.value)
-  return micros === undefined ? node : literal({ kind: 'duration', micros }, node.at)
+  const read = parseQuoted(value.value, type, node.at)
+  return read ? literal(read, node.at) : node
+}
+
+/** Of numbers, JSON has doubles alone. */
+function readAs(node: Expression, type: ValueType): Expression {
+  if (type.kind === 'null' || type.kind === 'json') return node
+  if (type.kind === 'duration' || type.kind === 'binary') {
+    throw mistyped(node.at, `a value in JSON can't be read as ${typeName(type)}.`)
+  }
+  return convert(node, isNumeric(type) ? TYPE.double : type)
 }
 
 /** A moment written without an offset: legal beside columns that have none, and only there. */
@@ -62,7 +75,8 @@ export function requireZone(node: Expression, scope: Scope): Error {
 
 /** The word at an offset, to its next blank, comma or parenthesis. */
 function wordAt(at: number, scope: Scope): string {
-  return excerpt(/^[^ \t,()]*/.exec(scope.text.slice(at))![0])
+  const word = /^[^\s,()]*/.exec(scope.text.slice(at))![0]
+  return excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
 }
 
 /** A part of the filter as it was written. */

@@ -11,6 +11,7 @@ export function columnsOf(tree: Syntax, names = new Map<string, number>()): Read
 function partsOf(node: Syntax): readonly Syntax[] {
   switch (node.kind) {
     case 'literal':
+    case 'type':
     case 'column':
       return []
     case 'unary':

@@ -1,5 +1,6 @@
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator, LogicalOperator } from '../syntax/tree.ts'
+import type { CastTarget } from '../tables/casts.ts'
 import type { Overload } from '../tables/overloads.ts'
 import type { ValueType } from './value-types.ts'
 
@@ -10,6 +11,8 @@ import type { ValueType } from './value-types.ts'
 export type Expression =
   | (Typed & { readonly kind: 'literal'; readonly value: LiteralValue })
   | (Typed & { readonly kind: 'column'; readonly name: string; readonly sql: string })
+  /** A value in the JSON of a column. */
+  | (Typed & { readonly kind: 'path'; readonly sql: string; readonly pointer: string })
   | (Typed & {
       readonly kind: 'logical'
       readonly operator: LogicalOperator
@@ -34,7 +37,9 @@ export type Expression =
       readonly kind: 'case'
       readonly branches: readonly { readonly when: Expression; readonly result: Expression }[]
     })
-  /** The same value in a wider type. */
+  /** cast() to a type by its name; null where a value can't be cast. */
+  | (Typed & { readonly kind: 'cast'; readonly operand: Expression; readonly target: CastTarget })
+  /** The same value in a wider type; of JSON its text read as the type, null where it can't be. */
   | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
 
 interface Typed {

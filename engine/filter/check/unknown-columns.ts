@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import { excerpt } from '../errors.ts'
+import { excerpt, nearest } from '../errors.ts'
 import { durationMicros } from '../syntax/literals.ts'
 import { functionRow } from '../tables/functions.ts'
 
@@ -7,14 +7,46 @@ import { functionRow } from '../tables/functions.ts'
  * Names that no column has, each with its place in the text, as an `invalid_columns` that lists them all. What is often
  * written where a name is not meant at all gets a sentence of its own behind.
  */
-export function unknownColumns(unknown: ReadonlyMap<string, number>, text: string): EngineError {
+export function unknownColumns(
+  unknown: ReadonlyMap<string, number>,
+  text: string,
+  columns: readonly { readonly name: string }[],
+): EngineError {
   const names = [...unknown.keys()]
-  const hint = [...unknown].map(([name, at]) => hintFor(name, at, text)).find(Boolean)
+  const hint =
+    first(unknown, ([name, at]) => hintFor(name, at, text)) ??
+    first(unknown, ([name]) => meantColumn(name, columns)) ??
+    first(unknown, ([name, at]) => textHint(name, at, text))
   return new EngineError(
     'invalid_columns',
     `Filter contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
     { details: { columns: names } },
   )
+}
+
+/** What one of the first unknown names leads to; a filter may have thousands of them. */
+function first(
+  unknown: ReadonlyMap<string, number>,
+  hint: (entry: readonly [name: string, at: number]) => string | undefined,
+): string | undefined {
+  return [...unknown].slice(0, 5).map(hint).find(Boolean)
+}
+
+/** The column whose name is nearest, one that differs only by case before all others. */
+export function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
+  if (name.length > 128) return undefined
+  const meant = nearest(
+    name,
+    columns.slice(0, 2_000).map((column) => column.name),
+  )
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+/** A word behind a comparison is often a text without its quotes. */
+function textHint(name: string, at: number, text: string): string | undefined {
+  return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at))
+    ? `If it is a text, write '${excerpt(name)}'.`
+    : undefined
 }
 
 /** Their case counts, which is easily forgotten where that of operators doesn't. */
@@ -40,7 +72,7 @@ function hintFor(name: string, at: number, text: string): string | undefined {
 const NEAR = 20
 
 /** Behind a comparison, and as a later argument. */
-const WHERE_VALUES_STAND = /(?:[ \t](?:eq|ne|gt|ge|lt|le)[ \t]+|,[ \t]*|[ \t]in[ \t]+\([ \t]*)$/i
+const WHERE_VALUES_STAND = /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i
 
 /** What to say where a text was put in double quotes. */
 export function singleQuotes(text: string): string {

@@ -28,6 +28,8 @@ type PlainKind =
   | 'duration'
   | 'uuid'
   | 'binary'
+  /** A value in the JSON of a column, whose type is told by what stands beside it. */
+  | 'json'
 
 export type ValueKind = PlainKind | 'decimal'
 
@@ -44,6 +46,7 @@ export const TYPE = {
   duration: { kind: 'duration' },
   uuid: { kind: 'uuid' },
   binary: { kind: 'binary' },
+  json: { kind: 'json' },
 } as const satisfies Record<PlainKind, ValueType>
 
 /** The widest that DuckDB has. */

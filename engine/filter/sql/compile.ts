@@ -88,6 +88,13 @@ class Compiler implements SqlWriter {
         return this.#literal(node.value, node.type)
       case 'column':
         return atom(node.sql)
+      case 'path':
+        return this.dialect.jsonText(atom(node.sql), this.parameter(node.pointer))
+      case 'cast':
+        return node.target[this.dialect.name][node.operand.type.kind]!(
+          this.sql(node.operand, 'value'),
+          node.operand.type,
+        )
       case 'convert':
         return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
@@ -149,6 +156,7 @@ class Compiler implements SqlWriter {
         position: node.at + 1,
         types: node.args.map((arg) => arg.type),
         values: node.args.map(literalOf),
+        nullWith: node.args.map(nullWith),
         parameter: (text) => this.parameter(text),
       },
     )
@@ -167,6 +175,30 @@ class Compiler implements SqlWriter {
     ])
   }
 }
+
+/**
+ * The columns with any of which an expression is null, and with nothing else; undefined where that is not so simple.
+ * Asking them in place of the expression keeps chains of guarded divisions from doubling with each step.
+ */
+function nullWith(node: Expression): readonly string[] | undefined {
+  switch (node.kind) {
+    case 'literal':
+      return []
+    case 'column':
+      return [node.sql]
+    case 'convert':
+      return node.operand.type.kind === 'json' ? undefined : nullWith(node.operand)
+    case 'call': {
+      if (!ARITHMETIC.has(node.name)) return undefined
+      const parts = node.args.map(nullWith)
+      return parts.every((part) => part !== undefined) ? [...new Set(parts.flat())] : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+const ARITHMETIC: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'div', 'divby', 'mod', '-'])
 
 /**
  * DuckDB's optimizer takes time by the square of a disjunction's length, minutes for some thousands. It doesn't look into

@@ -16,6 +16,8 @@ export interface Dialect {
   type(type: ValueType): string
   /** A value in another type, without loss where the type can hold it. */
   converted(part: Sql, from: ValueType, to: ValueType): Sql
+  /** The text of a value in JSON, by a pointer as RFC 6901 has it; null where there is none. */
+  jsonText(json: Sql, pointer: Sql): Sql
   isNaN(x: Sql): Sql
   /** Whether `x` is one of many values, which come as one text joined by a separator. */
   isAmong(x: Sql, joined: Sql, separator: Sql, type: ValueType): Sql

@@ -1,6 +1,17 @@
 import type { ValueType } from '../check/value-types.ts'
 import type { Dialect } from './dialect.ts'
-import { atom, call, cast, fallible, type Sql } from './fragments.ts'
+import {
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  FALSE,
+  fallible,
+  type Sql,
+  TRUE,
+  tryCast,
+} from './fragments.ts'
 
 export function duckType(type: ValueType): string {
   switch (type.kind) {
@@ -15,6 +26,7 @@ export function duckType(type: ValueType): string {
     case 'double':
       return 'DOUBLE'
     case 'string':
+    case 'json':
       return 'VARCHAR'
     case 'date':
       return 'DATE'
@@ -36,10 +48,21 @@ export function duckType(type: ValueType): string {
 /** A value in another type, without loss where the type can hold it. */
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
   // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
+  if (from.kind === 'json') return ofJson(part, to)
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
   const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
   // There are days in more years than there are moments.
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
+}
+
+/** DuckDB would read a 1 as true. */
+function ofJson(text: Sql, to: ValueType): Sql {
+  if (to.kind === 'string') return text
+  if (to.kind !== 'boolean') return tryCast(text, duckType(to))
+  return caseWhen([
+    [comparison(text, '=', atom("'true'")), TRUE],
+    [comparison(text, '=', atom("'false'")), FALSE],
+  ])
 }
 
 export const duckdb: Dialect = {
@@ -48,6 +71,7 @@ export const duckdb: Dialect = {
   parameter: (number) => atom(`$${number}`),
   type: duckType,
   converted,
+  jsonText: (json, pointer) => call('json_extract_string', json, pointer),
   isNaN: (x) => call('isnan', x),
   isAmong: (x, joined, separator, type) => {
     const split = call('string_split', joined, separator)

@@ -47,6 +47,11 @@ export function cast(part: Sql, type: string): Sql {
   return { text: `CAST(${part.text} AS ${type})`, level: LEVEL.atom, fallible: part.fallible }
 }
 
+/** Null where the value can't be cast. */
+export function tryCast(part: Sql, type: string): Sql {
+  return { text: `TRY_CAST(${part.text} AS ${type})`, level: LEVEL.atom, fallible: part.fallible }
+}
+
 /** A left-associative binary operator. */
 export function infix(left: Sql, operator: string, right: Sql, level: Level): Sql {
   const outer = (level - 1) as Level

@@ -12,6 +12,7 @@ import {
   Minus,
   QuotedName,
   RParen,
+  Slash,
   type Token,
   Word,
 } from './tokens.ts'
@@ -25,12 +26,30 @@ export function complain(text: string, tokens: readonly Token[], error: IRecogni
   const open = openParenthesis(tokens, found)
   const callee = open?.callee?.image.toLowerCase() ?? ''
   if (open?.callee && Object.hasOwn(NOT_HERE, callee)) return unknownFunction(open.callee)
-  if (found && isA(found, Foreign)) return foreign(found, before)
+  if (found && isA(found, Foreign)) return foreign(found)
+  if (found?.tokenType === LParen && tokens[index - 2]?.tokenType === Slash) return lambda(before!, at)
+  if (found?.tokenType === Slash) return slash(found, before)
+  const time = found?.tokenType === Colon ? timeBefore(text, before) : undefined
+  if (time) return time
   const rule = error.context.ruleStack.at(-1)
-  if (rule === 'list' || rule === 'item' || before?.tokenType === In) return inList(at, found, before)
+  if (rule === 'list' || rule === 'items' || rule === 'item' || before?.tokenType === In)
+    return inList(at, found, before)
   return error.name === 'NoViableAltException'
     ? noOperand(at, found, before)
     : noOperator(at, found, { before, after: found && tokens[index + 1] }, open)
+}
+
+function lambda({ image }: IToken, at: number): Error {
+  return invalid(at, `${excerpt(image)}(…) on a path is not supported here: no column holds a collection.`)
+}
+
+function slash({ startOffset: at }: IToken, before: Token | undefined): Error {
+  return invalid(
+    at,
+    `'/' leads only from a json column into its values, as in doc/a/b.${
+      isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
+    }`,
+  )
 }
 
 function isA(token: Token | undefined, type: typeof Infix): boolean {
@@ -89,9 +108,6 @@ function isNumber(token: Token | undefined): boolean {
 }
 
 function operatorHint(found: Token, { before, after }: Neighbours): string {
-  if (found.tokenType === LParen && before && functionRow(before.image)) {
-    return ` No blank may stand between ${before.image} and its '('.`
-  }
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
     return " If this is an offset, its '+' was lost: in a URL it is written %2B."
   }
@@ -120,7 +136,7 @@ function operatorHint(found: Token, { before, after }: Neighbours): string {
 /** Words of SQL and other dialects, and what to say of them after "is no operator here". */
 const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   has: ', because no column has an enumeration type.',
-  is: '. Write eq null or ne null.',
+  is: '. Write eq, as in x eq null or x eq true.',
   isnull: '. Write eq null.',
   like: ". Write contains(x, 'a'), startswith(x, 'a') or endswith(x, 'a').",
   ilike: ". Write contains(tolower(x), 'a').",
@@ -163,7 +179,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 }
 
 /** Tokens that no rule takes, there for their messages. */
-function foreign(token: Token, before: Token | undefined): Error {
+function foreign(token: Token): Error {
   const { image, startOffset: at, tokenType } = token
   switch (tokenType.name) {
     case 'malformed':
@@ -183,25 +199,13 @@ function foreign(token: Token, before: Token | undefined): Error {
     case 'alias':
       return invalid(
         at,
-        `'${excerpt(image)}' is not supported here: parameter aliases, annotations and $it, $root, $this mean nothing on a table.`,
+        `'${excerpt(image)}' is not supported here: annotations and $it, $root, $this mean nothing on a table.`,
       )
-    case 'path':
-      return isA(before, Word)
-        ? invalid(
-            at,
-            "'/' is not supported here: a table has no paths, no any and no all. To divide, write div or divby.",
-          )
-        : invalid(
-            at,
-            `'/' is not supported here.${
-              isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
-            }`,
-          )
     case 'bracket':
       return invalid(
         at,
-        image === '[' || image === ']'
-          ? `'${image}' is not supported here: a list is written in parentheses, as in x in ('a', 'b').`
+        image === ']'
+          ? "found ']' without a '[' before it."
           : `'${image}' is not supported here: a table has no objects.`,
       )
     case 'quotes':
@@ -213,6 +217,12 @@ function foreign(token: Token, before: Token | undefined): Error {
   }
 }
 
+/** `3:26:05`, read as a number and a colon. */
+function timeBefore(text: string, before: Token | undefined): Error | undefined {
+  const time = before && /^\d:\d\d(?::\d\d)?(?!\w)/.exec(text.slice(before.startOffset))
+  return time ? invalid(before.startOffset, `'${time[0]}' is no time of day. Write 0${time[0]}.`) : undefined
+}
+
 function malformed(image: string, at: number): Error {
   const shown = excerpt(image)
   if (/^[+-]?\d+\.$/.test(image))
@@ -220,8 +230,11 @@ function malformed(image: string, at: number): Error {
   if (/^[+-]?\.\d+$/.test(image)) {
     return invalid(at, `'${shown}' begins with a point. Write ${image.replace('.', '0.')}.`)
   }
-  if (/^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?[ldfm]$/i.test(image)) {
-    return invalid(at, `'${shown}' has a suffix, which numbers no longer have. Write ${image.slice(0, -1)}.`)
+  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(image)) {
+    return invalid(
+      at,
+      `'${shown}' is no date, which has a day. Write ${image}-01, or use year() and month().`,
+    )
   }
   const subtraction = /^(\d+(?:\.\d+)?)([+-])(\d+(?:\.\d+)?)$/.exec(image)
   if (subtraction) {
@@ -240,20 +253,14 @@ function malformed(image: string, at: number): Error {
   return invalid(at, `'${shown}' is no number, date, time or guid.`)
 }
 
-const OLD_PREFIXES: Readonly<Record<string, string>> = {
-  datetime: 'Write the moment bare, as 2024-02-29T13:45:00Z.',
-  datetimeoffset: 'Write the moment bare, as 2024-02-29T13:45:00Z.',
-  date: 'Write the date bare, as 2024-02-29.',
-  time: 'Write the time bare, as 13:45:00.',
-  guid: 'Write the guid bare, as 01234567-89ab-cdef-0123-456789abcdef.',
-  x: "Write binary'…' with base64url.",
-}
-
-/** A text with a prefix that is neither `duration` nor `binary`. */
+/** A text with a prefix of no type. */
 export function unknownPrefix(prefix: string, at: number): Error {
   const name = prefix.toLowerCase()
-  const old = Object.hasOwn(OLD_PREFIXES, name) ? OLD_PREFIXES[name] : undefined
-  if (old) return invalid(at, `the prefix ${prefix}'…' is no longer in the language. ${old}`)
+  if (name === 'x')
+    return invalid(
+      at,
+      `the prefix ${prefix}'…' is no longer in the language. Write binary'…' with base64url.`,
+    )
   const kind = name === 'geography' || name === 'geometry' ? 'a geographic' : 'an enumeration'
   return invalid(
     at,
@@ -262,7 +269,6 @@ export function unknownPrefix(prefix: string, at: number): Error {
 }
 
 const NOT_HERE: Readonly<Record<string, string>> = {
-  cast: 'numbers, and dates with moments, compare without it',
   isof: 'every column has one known type',
   hassubset: 'no column holds a collection',
   hassubsequence: 'no column holds a collection',
@@ -272,7 +278,15 @@ const NOT_HERE: Readonly<Record<string, string>> = {
 
 const OLD_FUNCTIONS: Readonly<Record<string, string>> = {
   substringof: 'contains, with the arguments the other way round',
-  replace: 'no function: OData has none to replace text',
+  today: 'date(now())',
+  curdate: 'date(now())',
+  getdate: 'now',
+  if: 'case, as in case(x gt 5: 1, true: 0)',
+  iif: 'case, as in case(x gt 5: 1, true: 0)',
+  iff: 'case, as in case(x gt 5: 1, true: 0)',
+  coalesce: 'case, as in case(x ne null: x, true: 0)',
+  ifnull: 'case, as in case(x ne null: x, true: 0)',
+  isnull: 'x eq null',
   ceil: 'ceiling',
   len: 'length',
   lower: 'tolower',
@@ -283,8 +297,11 @@ const OLD_FUNCTIONS: Readonly<Record<string, string>> = {
 
 export function unknownFunction({ image, startOffset: at }: IToken): Error {
   const name = image.toLowerCase()
-  if (name === 'not' || name === 'and' || name === 'or') {
-    return invalid(at, `'${image}' needs a blank after it, as in ${name} (…).`)
+  if (name === 'and' || name === 'or') {
+    return invalid(at, `'${image}' stands between two conditions, as in x gt 1 ${name} (…).`)
+  }
+  if (name === 'replace') {
+    return invalid(at, 'replace() is no function: OData has none that replaces text.')
   }
   if (name === 'in') return invalid(at, "'in' stands between a value and a list, as in x in (1, 2).")
   if (Object.hasOwn(NOT_HERE, name)) {

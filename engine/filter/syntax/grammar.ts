@@ -1,17 +1,22 @@
 import type { CstNode, IRecognitionException } from 'chevrotain'
 import { chevrotain } from './chevrotain.ts'
 import {
+  Alias,
   Colon,
   Comma,
   In,
   Infix,
+  LBracket,
   Literal,
   LParen,
   Minus,
   Not,
   QuotedName,
+  RBracket,
   RParen,
+  Slash,
   type Token,
+  TypeName,
   VOCABULARY,
   Word,
 } from './tokens.ts'
@@ -45,9 +50,10 @@ function defineGrammar() {
       })
       this.OR2([
         { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
-        { ALT: () => this.CONSUME(Word) },
-        { ALT: () => this.CONSUME(QuotedName) },
+        { ALT: () => this.SUBRULE(this.name) },
         { ALT: () => this.CONSUME(Literal) },
+        { ALT: () => this.CONSUME(Alias) },
+        { ALT: () => this.CONSUME(TypeName) },
         {
           ALT: () => {
             this.CONSUME(LParen)
@@ -60,6 +66,23 @@ function defineGrammar() {
         this.CONSUME(In)
         this.SUBRULE(this.list)
       })
+    })
+
+    /** `Name`, `"Unit price"`, and into JSON: `Doc/items/0/"unit price"` */
+    readonly name = this.RULE('name', () => {
+      this.OR([{ ALT: () => this.CONSUME(Word) }, { ALT: () => this.CONSUME(QuotedName) }])
+      this.MANY(() => {
+        this.CONSUME(Slash)
+        this.SUBRULE(this.segment)
+      })
+    })
+
+    readonly segment = this.RULE('segment', () => {
+      this.OR([
+        { ALT: () => this.CONSUME(Word) },
+        { ALT: () => this.CONSUME(QuotedName) },
+        { ALT: () => this.CONSUME(Literal) },
+      ])
     })
 
     /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
@@ -86,30 +109,45 @@ function defineGrammar() {
 
     /** What follows `in`. A name is taken, so that the message about it can be a good one. */
     readonly list = this.RULE('list', () => {
-      this.CONSUME(LParen)
-      this.OPTION(() => {
-        this.SUBRULE(this.item)
-        this.MANY(() => {
-          this.CONSUME(Comma)
-          this.SUBRULE2(this.item)
-        })
+      this.OR([
+        {
+          ALT: () => {
+            this.CONSUME(LParen)
+            this.OPTION(() => this.SUBRULE(this.items))
+            this.CONSUME(RParen)
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(LBracket)
+            this.OPTION2(() => this.SUBRULE2(this.items))
+            this.CONSUME(RBracket)
+          },
+        },
+        { ALT: () => this.CONSUME(Alias) },
+      ])
+    })
+
+    readonly items = this.RULE('items', () => {
+      this.SUBRULE(this.item)
+      this.MANY(() => {
+        this.CONSUME(Comma)
+        this.SUBRULE2(this.item)
       })
-      this.CONSUME(RParen)
     })
 
     readonly item = this.RULE('item', () => {
       this.OR([
         { ALT: () => this.CONSUME(Literal) },
+        { ALT: () => this.CONSUME(Alias) },
         { ALT: () => this.CONSUME(Word) },
         { ALT: () => this.CONSUME(QuotedName) },
       ])
     })
 
-    /** A name directly before a parenthesis is a function's: no blank may part them. */
+    /** A name before a parenthesis is a function's. `not` before one is the operator. */
     #isCall(): boolean {
-      const name = this.LA(1)
-      const paren = this.LA(2)
-      return paren.tokenType === LParen && paren.startOffset === name.startOffset + name.image.length
+      return this.LA(2).tokenType === LParen && this.LA(1).tokenType !== Not
     }
 
     /**
@@ -117,7 +155,7 @@ function defineGrammar() {
      * of its own can only be a column.
      */
     #isNegation(): boolean {
-      if (this.LA(1).tokenType !== Not || this.#isCall()) return false
+      if (this.LA(1).tokenType !== Not) return false
       const next = this.LA(2)
       const isOperator = next.tokenType === In || next.tokenType.CATEGORIES?.includes(Infix)
       if (!isOperator)
@@ -135,17 +173,20 @@ function defineGrammar() {
   return new FilterGrammar()
 }
 
-const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName])
+const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
 
 let grammar: ReturnType<typeof defineGrammar> | undefined
 
 /** Chevrotain's tree of a filter, or the first place that is none. */
-export function parseTokens(tokens: readonly Token[]): {
+export function parseTokens(
+  tokens: readonly Token[],
+  rule: 'expression' | 'list' = 'expression',
+): {
   tree: CstNode
   error: IRecognitionException | undefined
 } {
   grammar ??= defineGrammar()
   grammar.input = tokens as Token[]
-  const tree = grammar.expression()
+  const tree = grammar[rule]()
   return { tree, error: grammar.errors[0] }
 }

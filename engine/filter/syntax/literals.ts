@@ -76,9 +76,11 @@ export function parseNumber(text: string, at: number): LiteralValue {
   if (text.length > LONGEST_NUMBER) {
     throw invalid(at, `a number of ${text.length} characters; at most ${LONGEST_NUMBER} are taken.`)
   }
-  const [, sign, whole, fraction = '', power = '0'] = /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(
-    text,
-  )!
+  const [, sign, whole, fraction = '', power = '0', suffix = ''] =
+    /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?([ldfm]?)$/i.exec(text)!
+  if (/l/i.test(suffix) && !/^[+-]?\d+l$/i.test(text)) {
+    throw invalid(at, `'${excerpt(text)}' ends in L, which only whole numbers do.`)
+  }
   const digits = BigInt(`${whole}${fraction}`)
   const exponent = Math.max(-MOST_EXPONENT, Math.min(MOST_EXPONENT, Number(power)))
   const scale = fraction.length - exponent
@@ -87,7 +89,7 @@ export function parseNumber(text: string, at: number): LiteralValue {
     digits: sign === '-' ? -digits : digits,
     // Zero is zero at any scale, and a negative scale is written out.
     ...(digits === 0n ? { scale: Math.max(fraction.length, 0) } : { scale }),
-    whole: /^[+-]?\d+$/.test(text),
+    whole: /^[+-]?\d+l?$/i.test(text),
   }
 }
 
@@ -198,6 +200,67 @@ export function parseDuration(text: string, at: number): LiteralValue {
     )
   }
   return { kind: 'duration', micros }
+}
+
+const TEXT_FORMS: Readonly<
+  Record<string, readonly [form: RegExp, parse: (text: string, at: number) => LiteralValue]>
+> = {
+  date: [/^-?\d{4,}-\d\d-\d\d$/, parseDate],
+  time: [/^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/, parseTime],
+  moment: [
+    /^-?\d{4,}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?$/,
+    (text, at) => parseMoment(text.replace(' ', 'T'), at),
+  ],
+  uuid: [
+    /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+    (text) => ({ kind: 'uuid', value: text.toLowerCase() }),
+  ],
+}
+
+const FORMS_OF_TYPES: Readonly<Partial<Record<ValueType['kind'], readonly string[]>>> = {
+  date: ['date', 'moment'],
+  time: ['time'],
+  timestamp: ['moment', 'date'],
+  timestamptz: ['moment', 'date'],
+  uuid: ['uuid'],
+}
+
+/**
+ * What a quoted text says beside a value of a type: `Day eq '2024-02-29'`. Undefined where it has no form of the type.
+ * @throws EngineError `invalid_filter` where it has the form and no meaning, as month 13
+ */
+export function parseQuoted(text: string, type: ValueType, at: number): LiteralValue | undefined {
+  if (text.length > 100) return undefined
+  if (type.kind === 'duration') {
+    const micros = durationMicros(text)
+    return micros === undefined ? undefined : { kind: 'duration', micros }
+  }
+  const form = FORMS_OF_TYPES[type.kind]?.map((name) => TEXT_FORMS[name]!).find(([like]) => like.test(text))
+  return form?.[1](text, at)
+}
+
+/**
+ * The literals of version 3 that are written with a prefix: `datetime'…'`, `guid'…'`, `time'PT8H'`. Undefined for other
+ * prefixes.
+ */
+export function parseOldPrefix(prefix: string, text: string, at: number): LiteralValue | undefined {
+  const type = OLD_PREFIXES[prefix]
+  if (!type) return undefined
+  const duration = type.kind === 'time' ? durationMicros(text) : undefined
+  if (duration !== undefined && duration >= 0n && duration * PICOS_PER_MICRO < PICOS_PER_DAY) {
+    return { kind: 'time', picos: duration * PICOS_PER_MICRO }
+  }
+  const value = parseQuoted(text, type, at)
+  if (!value) throw invalid(at, `${prefix}'${excerpt(text)}' does not hold a ${type.kind}.`)
+  return value
+}
+
+const OLD_PREFIXES: Readonly<Partial<Record<string, ValueType>>> = {
+  datetime: TYPE.timestamp,
+  datetimeoffset: TYPE.timestamptz,
+  date: TYPE.date,
+  time: TYPE.time,
+  guid: TYPE.uuid,
 }
 
 /** base64url, padded or not; the bits that a last character has too many must be zero. */

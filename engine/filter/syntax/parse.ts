@@ -1,9 +1,12 @@
 import type { CstElement, CstNode, IToken } from 'chevrotain'
+import { EngineError } from '../../errors.ts'
 import { singleQuotes } from '../check/unknown-columns.ts'
-import { invalid } from '../errors.ts'
+import { excerpt, invalid, type Span } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from '../limits.ts'
-import { CASE, functionRow } from '../tables/functions.ts'
+import { CASE, CAST, functionRow } from '../tables/functions.ts'
 import { precedence } from '../tables/operators.ts'
+import { Aliases } from './aliases.ts'
+import { splitTimesInCase } from './case-times.ts'
 import { complain, unknownFunction, unknownPrefix } from './complaints.ts'
 import { parseTokens } from './grammar.ts'
 import {
@@ -14,40 +17,55 @@ import {
   parseDuration,
   parseMoment,
   parseNumber,
+  parseOldPrefix,
   parseTime,
 } from './literals.ts'
-import { isBlank, tokenize } from './tokens.ts'
+import { QuotedName, type Token, tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
 
 /** The longest name that the standard lets stand without quotes. */
 const LONGEST_NAME = 128
+/** Steps of a path into JSON. */
+const LONGEST_PATH = 100
+
+export interface ParseOptions {
+  readonly limits?: FilterLimits
+  readonly aliases?: Aliases
+}
 
 /**
  * Text to tree.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
-export function parse(text: string, limits: FilterLimits = DEFAULT_LIMITS): Syntax {
-  const tokens = tokenize(text, limits)
-  const { tree, error } = parseTokens(tokens)
-  if (error) throw complain(text, tokens, error)
-  return new Builder(text, limits).expression(tree)
+export function parse(text: string, options: ParseOptions = {}): Syntax {
+  const tokens = tokenize(text, options.limits)
+  return parseExpression(text, tokens, options)
 }
 
-/** Turns chevrotain's tree into ours. Its own stay in this file. */
+/** Some of the tokens of a text to a tree: those that make one expression. */
+export function parseExpression(text: string, tokens: readonly Token[], options: ParseOptions): Syntax {
+  const parted = splitTimesInCase(tokens)
+  const { tree, error } = parseTokens(parted)
+  if (error) throw complain(text, parted, error)
+  return new Builder(text, options).expression(tree)
+}
+
+/** Turns chevrotain's tree into ours, so that no other file knows chevrotain's. */
 class Builder {
   readonly #text: string
   readonly #limits: FilterLimits
+  readonly #aliases: Aliases
   readonly #heights = new WeakMap<Syntax, number>()
 
-  constructor(text: string, limits: FilterLimits) {
+  constructor(text: string, { limits = DEFAULT_LIMITS, aliases = new Aliases() }: ParseOptions) {
     this.#text = text
     this.#limits = limits
+    this.#aliases = aliases
   }
 
   expression({ children }: CstNode): Syntax {
     const operands = nodes(children['operand'])
     const operators = tokens(children['Infix'])
-    for (const operator of operators) this.#requireBlanks(operator)
     let next = 0
     // Precedence climbing: takes operators that bind at least as tightly as `least`, the same group from left to right.
     const climb = (least: number): Syntax => {
@@ -93,14 +111,12 @@ class Builder {
     const ins = tokens(children['in'])
     nodes(children['list']).forEach((list, index) => {
       const token = ins[index]!
-      this.#requireBlanks(token)
       operand = this.#in(operand, token, list)
     })
     const prefixes = [...tokens(children['Minus']), ...tokens(children['not'])]
     // The innermost stands last in the text.
     for (const prefix of prefixes.sort((a, b) => b.startOffset - a.startOffset)) {
       const operator = prefix.image === '-' ? '-' : 'not'
-      if (operator === 'not') this.#requireBlankAfter(prefix)
       const span = { at: prefix.startOffset, end: operand.end }
       operand = this.#grown({ ...span, kind: 'unary', operator, operand }, [operand])
     }
@@ -110,14 +126,40 @@ class Builder {
   #primary(children: CstNode['children']): Syntax {
     const [literal] = tokens(children['Literal'])
     if (literal) return this.#literal(literal)
-    const [name] = [...tokens(children['Word']), ...tokens(children['QuotedName'])]
-    if (name) return this.#column(name)
+    const [name] = nodes(children['name'])
+    if (name) return this.#name(name)
     const [call] = nodes(children['call'])
     if (call) return this.#call(call)
-    return this.expression(nodes(children['expression'])[0]!)
+    const [alias] = tokens(children['Alias'])
+    if (alias) return this.#alias(alias)
+    const [type] = tokens(children['TypeName'])
+    if (type) return { kind: 'type', name: type.image, ...spanOf(type) }
+    return this.#inParentheses(children)
   }
 
-  #column(token: IToken): Syntax {
+  /** The parentheses belong to what is quoted in messages; a name alone stays where it stands. */
+  #inParentheses(children: CstNode['children']): Syntax {
+    const inner = this.expression(nodes(children['expression'])[0]!)
+    if (inner.kind === 'column' || inner.kind === 'literal') return inner
+    const at = tokens(children['LParen'])[0]!.startOffset
+    const whole = { ...inner, at, end: tokens(children['RParen'])[0]!.startOffset + 1 }
+    this.#heights.set(whole, this.#heights.get(inner) ?? 0)
+    return whole
+  }
+
+  #name({ children }: CstNode): Syntax {
+    const column = this.#column([...tokens(children['Word']), ...tokens(children['QuotedName'])][0]!)
+    const segments = nodes(children['segment']).map(
+      (segment) => Object.values(segment.children)[0]![0] as IToken,
+    )
+    const last = segments.at(-1)
+    if (!last) return column
+    const path = segments.map(segmentText)
+    if (path.length > LONGEST_PATH) throw tooDeep(this.#limits)
+    return { ...column, path, end: last.startOffset + last.image.length }
+  }
+
+  #column(token: IToken): Extract<Syntax, { kind: 'column' }> {
     const quoted = token.image.startsWith('"')
     const name = quoted ? token.image.slice(1, -1).replaceAll('""', '"') : token.image
     const at = token.startOffset
@@ -125,7 +167,21 @@ class Builder {
     if (!quoted && name.length > LONGEST_NAME && [...name].length > LONGEST_NAME) {
       throw invalid(at, `a name of more than ${LONGEST_NAME} characters. Write it in double quotes.`)
     }
-    return { kind: 'column', at, end: at + token.image.length, name }
+    return { kind: 'column', name, ...spanOf(token) }
+  }
+
+  /** What an alias stands for, a literal, in its place. */
+  #alias(token: IToken): Syntax {
+    const text = this.#aliases.take(token.image)
+    const value = inAlias(token, () => parse(text, { limits: this.#limits }))
+    const negative = value.kind === 'unary' && value.operator === '-' && value.operand.kind === 'literal'
+    if (value.kind !== 'literal' && !negative) {
+      throw invalid(
+        token.startOffset,
+        `${token.image} stands for '${excerpt(text)}', but an alias holds a literal, or a list after 'in'.`,
+      )
+    }
+    return { ...value, ...spanOf(token) }
   }
 
   #literal(token: IToken): Syntax {
@@ -134,12 +190,8 @@ class Builder {
   }
 
   #in(operand: Syntax, { startOffset }: IToken, list: CstNode): Syntax {
-    const items = nodes(list.children['item']).map(({ children }): Syntax => {
-      const [literal] = tokens(children['Literal'])
-      return literal
-        ? this.#literal(literal)
-        : this.#column([...tokens(children['Word']), ...tokens(children['QuotedName'])][0]!)
-    })
+    const [alias] = tokens(list.children['Alias'])
+    const items = alias ? this.#aliasedItems(alias) : this.#items(list)
     const [column] = items.filter((item) => item.kind === 'column')
     if (column && items.length > 1) {
       const written = this.#text.slice(column.at, column.end)
@@ -148,9 +200,33 @@ class Builder {
         : [`'${written}'`, '']
       throw invalid(column.at, `a list after 'in' holds literals only, not ${shown}.${hint}`)
     }
-    const close = tokens(list.children['RParen'])[0]!
-    const span = { at: operand.at, end: close.startOffset + 1 }
+    const close = alias ?? [...tokens(list.children['RParen']), ...tokens(list.children['RBracket'])][0]!
+    const span = { at: operand.at, end: close.startOffset + close.image.length }
     return this.#grown({ ...span, kind: 'in', operatorAt: startOffset, operand, items }, [operand])
+  }
+
+  #items(list: CstNode): readonly Syntax[] {
+    const [items] = nodes(list.children['items'])
+    return nodes(items?.children['item']).map(({ children }): Syntax => {
+      const [literal] = tokens(children['Literal'])
+      if (literal) return this.#literal(literal)
+      const [alias] = tokens(children['Alias'])
+      if (alias) return this.#alias(alias)
+      return this.#column([...tokens(children['Word']), ...tokens(children['QuotedName'])][0]!)
+    })
+  }
+
+  /** `in @list` */
+  #aliasedItems(alias: IToken): readonly Syntax[] {
+    const text = this.#aliases.take(alias.image)
+    const items = inAlias(alias, () => {
+      const found = tokenize(text, this.#limits)
+      const { tree, error } = parseTokens(found, 'list')
+      if (error || tree.children['Alias'])
+        throw invalid(0, `'${excerpt(text)}' is no list, as (1, 2) or ["a", "b"].`)
+      return new Builder(text, { limits: this.#limits }).#items(tree)
+    })
+    return items.map((item) => ({ ...item, ...spanOf(alias) }))
   }
 
   #call({ children }: CstNode): Syntax {
@@ -172,7 +248,7 @@ class Builder {
         branches.flatMap(({ when, result }) => [when, result]),
       )
     }
-    if (!functionRow(name.image)) throw unknownFunction(name)
+    if (!functionRow(name.image) && name.image.toLowerCase() !== CAST.name) throw unknownFunction(name)
     const pair = args.find((argument) => argument.length > 1)
     if (pair) throw invalid(pair[0]!.end, "':' can stand only in case().")
     const plain = args.map(([argument]) => argument!)
@@ -197,23 +273,12 @@ class Builder {
     this.#heights.set(node, height + 1)
     return node
   }
-
-  #requireBlanks(operator: IToken): void {
-    if (!isBlank(this.#text[operator.startOffset - 1])) {
-      throw invalid(operator.startOffset, `'${operator.image}' needs a blank before it.`)
-    }
-    this.#requireBlankAfter(operator)
-  }
-
-  #requireBlankAfter(operator: IToken): void {
-    if (!isBlank(this.#text[operator.startOffset + operator.image.length])) {
-      throw invalid(operator.startOffset, `'${operator.image}' needs a blank after it.`)
-    }
-  }
 }
 
 function literalValue({ tokenType, image, startOffset: at }: IToken): LiteralValue {
   switch (tokenType.name) {
+    case 'jsonText':
+      return { kind: 'string', value: jsonText(image, at) }
     case 'string':
       return { kind: 'string', value: unquote(image) }
     case 'number':
@@ -241,8 +306,40 @@ function literalValue({ tokenType, image, startOffset: at }: IToken): LiteralVal
       const body = unquote(image.slice(quote))
       if (/^duration$/i.test(prefix)) return parseDuration(body, at)
       if (/^binary$/i.test(prefix)) return parseBinary(body, at)
+      const old = parseOldPrefix(prefix.toLowerCase(), body, at)
+      if (old) return old
       throw unknownPrefix(prefix, at)
     }
+  }
+}
+
+function jsonText(image: string, at: number): string {
+  try {
+    return JSON.parse(image) as string
+  } catch {
+    throw invalid(
+      at,
+      `${excerpt(image)} is no text of JSON. In brackets, texts stand in "…" as in JSON, or in '…'.`,
+    )
+  }
+}
+
+function segmentText(token: IToken): string {
+  if (token.tokenType === QuotedName) return token.image.slice(1, -1).replaceAll('""', '"')
+  return token.tokenType.name === 'string' ? unquote(token.image) : token.image
+}
+
+function spanOf({ startOffset, image }: IToken): Span {
+  return { at: startOffset, end: startOffset + image.length }
+}
+
+/** Errors in the text behind an alias name it, since their positions are those of that text. */
+function inAlias<T>({ image }: IToken, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    throw new EngineError(error.code, `${image}: ${error.message}`, { cause: error })
   }
 }
 

@@ -13,13 +13,15 @@ const WORD = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*/uy
 
 /** As chevrotain's own, which would have to be loaded for it; the lexer then numbers the types. */
 function createToken(config: Omit<ITokenConfig, 'categories'> & { categories?: TokenType[] }): TokenType {
-  const { name, pattern, categories, longer_alt, line_breaks } = config
+  const { name, pattern, categories, longer_alt, line_breaks, push_mode, pop_mode } = config
   return {
     name,
     ...(pattern !== undefined && { PATTERN: pattern }),
     ...(categories && { CATEGORIES: categories }),
     ...(longer_alt && { LONGER_ALT: longer_alt }),
     ...(line_breaks !== undefined && { LINE_BREAKS: line_breaks }),
+    ...(push_mode !== undefined && { PUSH_MODE: push_mode }),
+    ...(pop_mode !== undefined && { POP_MODE: pop_mode }),
   }
 }
 
@@ -69,11 +71,21 @@ export const RParen = createToken({ name: 'RParen', pattern: ')' })
 export const Comma = createToken({ name: 'Comma', pattern: ',' })
 export const Colon = createToken({ name: 'Colon', pattern: ':' })
 export const Minus = createToken({ name: 'Minus', pattern: '-' })
+export const Slash = createToken({ name: 'Slash', pattern: '/' })
+/** `[` begins a list as JSON has it, in which texts stand in double quotes; `]` ends it. */
+export const LBracket = createToken({ name: 'LBracket', pattern: '[', push_mode: 'list' })
+export const RBracket = createToken({ name: 'RBracket', pattern: ']', pop_mode: true })
+export const Alias = createToken({ name: 'Alias', pattern: /@[A-Za-z_]\w*(?![.\w])/, line_breaks: false })
+export const TypeName = createToken({ name: 'TypeName', pattern: /Edm\.\w+(?![.\w])/i, line_breaks: false })
 export const QuotedName = createToken({
   name: 'QuotedName',
   pattern: /"[^"]*(?:""[^"]*)*"/,
   line_breaks: true,
 })
+
+export const TimeLiteral = numberLike('time', new RegExp(TIME))
+/** With the suffixes of version 3, which say nothing that the digits don't. */
+export const NumberLiteral = numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?[ldfm]?/)
 
 /** Things that the standard has and a flat table has not, and mistakes; recognised for the sake of the message. */
 export const Foreign = createToken({ name: 'Foreign' })
@@ -81,7 +93,8 @@ function foreign(name: string, pattern: RegExp): TokenType {
   return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
 }
 
-const Blank = createToken({ name: 'Blank', pattern: /[ \t]+/ })
+/** The standard knows blanks and tabs; people also break lines, and paste spaces that don't break. */
+const Blank = createToken({ name: 'Blank', pattern: /\s+/, line_breaks: true })
 
 const TOKENS: TokenType[] = [
   Blank,
@@ -96,16 +109,19 @@ const TOKENS: TokenType[] = [
   numberLike('guid', /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/),
   numberLike('moment', new RegExp(`${DATE}T${TIME}(?:Z|[+-]\\d\\d:\\d\\d)?`)),
   numberLike('date', new RegExp(DATE)),
-  numberLike('time', new RegExp(TIME)),
+  TimeLiteral,
   foreign('malformedTime', /\d\d:\d\d[\w:.]*/),
-  numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?/),
+  NumberLiteral,
   createToken({ name: 'negativeInfinity', pattern: /-INF(?!\w)/, categories: [Literal] }),
   foreign('malformed', /[+-]?\.?\d(?:[\w.+-]|:(?=\d))*/),
+  TypeName,
   foreign('qualified', /[A-Za-z_]\w*(?:\.\w+)+/),
   foreign('quotes', /[\u2018-\u201f\u00b4]/),
+  Alias,
   foreign('alias', /[@$][\w.]*/),
-  foreign('path', /\//),
-  foreign('bracket', /[[\]{}]/),
+  Slash,
+  LBracket,
+  foreign('bracket', /[\]{}]/),
   foreign('symbol', /[=<>!&|+*%^~?;#\\`]+/),
   wordLiteral('null', /null/),
   wordLiteral('boolean', /true|false/i),
@@ -122,8 +138,18 @@ const TOKENS: TokenType[] = [
   Minus,
 ]
 
+/** Text in double quotes, in a list in brackets. */
+const JsonText = createToken({
+  name: 'jsonText',
+  pattern: /"(?:[^"\\\n]|\\.)*"/,
+  categories: [Literal],
+  line_breaks: false,
+})
+
+const LIST_TOKENS = [RBracket, ...TOKENS.map((token) => (token === QuotedName ? JsonText : token))]
+
 /** All of them, for the grammar. */
-export const VOCABULARY: TokenType[] = [...TOKENS, Literal, Infix, Foreign]
+export const VOCABULARY: TokenType[] = [...TOKENS, RBracket, JsonText, Literal, Infix, Foreign]
 
 let made: Lexer | undefined
 
@@ -138,11 +164,14 @@ function lexer(): Lexer {
     ...Array.from({ length: 128 }, (_, index) => index + 0x80),
     ...Array.from({ length: 511 }, (_, index) => (index + 2) * 0x80 - 1),
   ]
-  made = new Lexer(TOKENS, {
-    positionTracking: 'onlyOffset',
-    recoveryEnabled: false,
-    ensureOptimizations: true,
-  })
+  made = new Lexer(
+    { modes: { filter: TOKENS, list: LIST_TOKENS }, defaultMode: 'filter' },
+    {
+      positionTracking: 'onlyOffset',
+      recoveryEnabled: false,
+      ensureOptimizations: true,
+    },
+  )
   return made
 }
 
@@ -168,21 +197,12 @@ export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): r
 }
 
 function checkCharacters(text: string): void {
-  if (text === '') throw invalid(0, 'the filter is empty. Write a condition, as in Price gt 5.')
-  if (isBlank(text[0])) throw invalid(0, 'the filter begins with a blank. Remove it.')
-  // No pattern for this: one that ends in $ tries every blank of a long row of them, which takes time by its square.
-  let end = text.length
-  while (isBlank(text[end - 1])) end--
-  if (end < text.length) throw invalid(end, 'the filter ends with a blank. Remove it.')
+  if (text.trim() === '') throw invalid(0, 'the filter is empty. Write a condition, as in Price gt 5.')
   if (!text.isWellFormed()) {
     throw invalid(/\p{Surrogate}/u.exec(text)!.index, 'half of a surrogate pair, which is no character.')
   }
   const nul = text.indexOf('\0')
   if (nul >= 0) throw invalid(nul, 'the character U+0000, which no filter may hold.')
-}
-
-export function isBlank(character: string | undefined): boolean {
-  return character === ' ' || character === '\t'
 }
 
 /** Counted in the tokens, because the parser calls itself for each level. */
@@ -202,10 +222,6 @@ function unreadable(text: string, at: number): Error {
   if (character === "'") return invalid(at, "this text has no closing '. A ' inside a text is written twice.")
   if (character === '"')
     return invalid(at, 'this quoted name has no closing ". A " inside a name is written twice.')
-  if (/[\s\p{Z}]/u.test(character)) {
-    const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-    return invalid(at, `the white space U+${code}. Only blanks and tabs may part words.`)
-  }
   return invalid(
     at,
     `the character '${excerpt(character)}' can't stand here. A name that holds it stands in double quotes.`,

@@ -4,7 +4,10 @@ import type { LiteralValue } from './literals.ts'
 /** What the text says, before anything is known of columns and types. */
 export type Syntax =
   | (Span & { readonly kind: 'literal'; readonly value: LiteralValue })
-  | (Span & { readonly kind: 'column'; readonly name: string })
+  /** `path` leads into the JSON of the column. */
+  | (Span & { readonly kind: 'column'; readonly name: string; readonly path?: readonly string[] })
+  /** `Edm.String`, which only cast() takes. */
+  | (Span & { readonly kind: 'type'; readonly name: string })
   | (Span & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Syntax })
   | (Span & BinarySyntax)
   /** Flat, however long: a chain of thousands must not become a tree of that depth. */

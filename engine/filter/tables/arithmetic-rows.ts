@@ -54,7 +54,8 @@ const guarded =
     if (site.values[1]) return operation(a!, b!)
     const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
     // A null dividend makes the quotient null, whatever it is divided by.
-    const known = site.values[0] ? [] : [postfix(a!, 'IS NOT NULL')]
+    const nulls = site.nullWith[0]?.map(atom) ?? [a!]
+    const known = nulls.map((part) => postfix(part, 'IS NOT NULL'))
     return caseWhen([[all([comparison(b!, '=', atom('0')), ...known]), raise(zero)]], operation(a!, b!))
   }
 

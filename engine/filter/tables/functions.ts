@@ -16,6 +16,7 @@ import {
 } from '../sql/fragments.ts'
 import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
 import { FIRST_MOMENT, LAST_MOMENT, type LiteralValue, PICOS_PER_MICRO } from '../syntax/literals.ts'
+import type { MomentPartName } from '../syntax/moment-parts.ts'
 import type { Argument, CallSite, Overload } from './overloads.ts'
 
 export interface FunctionRow {
@@ -25,13 +26,19 @@ export interface FunctionRow {
   readonly overloads: readonly Overload[]
   /** Takes nothing and is the same for the whole query. */
   readonly constant?: (now: Date) => LiteralValue
-  /**
-   * Looks at the clock or calendar of a moment's own offset. Moments here are in UTC, and such a service must refuse
-   * literals of another offset (section 5.1.1.8).
-   */
-  readonly zoned?: boolean
+  /** The part of a moment that it gives, known at once of a literal. */
+  readonly ofMoment?: MomentPart
   readonly about: string
   readonly example: string
+}
+
+export interface MomentPart {
+  readonly name: MomentPartName
+  /**
+   * Whether it takes a literal of another offset than UTC. Moments here are in UTC, and such a service must refuse those
+   * for year, month, day, hour and time (section 5.1.1.8), but not for the others.
+   */
+  readonly anyOffset: boolean
 }
 
 /** Every function. Adding one is adding a row. */
@@ -134,9 +141,9 @@ export const functionTable: readonly FunctionRow[] = [
   datePart('year', 'The year. Year 0 is 1 BC.', 'year(Day) eq 2024'),
   datePart('month', 'The month, 1 to 12.', 'month(Day) eq 12'),
   datePart('day', 'The day of the month.', 'day(Day) eq 1'),
-  timePart('hour', 'The hour, 0 to 23.', 'hour(Seen) lt 6', true),
+  timePart('hour', 'The hour, 0 to 23.', 'hour(Seen) lt 6', false),
   timePart('minute', 'The minute, 0 to 59.', 'minute(Seen) eq 30', true),
-  timePart('second', 'The whole second, 0 to 59.', 'second(Seen) eq 0', false),
+  timePart('second', 'The whole second, 0 to 59.', 'second(Seen) eq 0', true),
   {
     name: 'fractionalseconds',
     args: ['time'],
@@ -150,8 +157,8 @@ export const functionTable: readonly FunctionRow[] = [
     name: 'date',
     args: ['moment'],
     overloads: forKinds(['date', 'timestamp', 'timestamptz'], TYPE.date, (x) => cast(x, 'DATE')),
-    zoned: true,
-    about: 'The day of a moment, in UTC.',
+    ofMoment: { name: 'date', anyOffset: true },
+    about: 'The day of a moment, in UTC; of a literal, in its own offset.',
     example: 'date(Seen) eq 2024-02-29',
   },
   {
@@ -161,7 +168,7 @@ export const functionTable: readonly FunctionRow[] = [
       of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME')),
       of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME')),
     ],
-    zoned: true,
+    ofMoment: { name: 'time', anyOffset: false },
     about: 'The time of day of a moment, in UTC.',
     example: 'time(Seen) lt 12:00',
   },
@@ -171,8 +178,9 @@ export const functionTable: readonly FunctionRow[] = [
     overloads: forKinds(['timestamp', 'timestamptz'], TYPE.integer, (x) =>
       caseWhen([[postfix(x, 'IS NOT NULL'), cast(atom('0'), 'BIGINT')]]),
     ),
-    zoned: true,
-    about: 'The offset of a moment from UTC in minutes: 0, because moments are held in UTC.',
+    ofMoment: { name: 'offset', anyOffset: true },
+    about:
+      'The offset of a moment from UTC in minutes: 0, because moments are held in UTC. A literal has its own.',
     example: 'totaloffsetminutes(Seen) eq 0',
   },
   {
@@ -223,6 +231,14 @@ export const CASE = {
   example: "case(Price gt 100: 'high', true: 'low') eq 'high'",
 }
 
+/** `cast` is no row: its second argument is a type. */
+export const CAST = {
+  name: 'cast',
+  about:
+    'The value as another type, null where it has none: cast(Code, Edm.Int32) of a text that is no number. Numbers are rounded to whole ones, halves away from zero.',
+  example: "cast(Stock, 'Edm.String') eq '10'",
+}
+
 const byName = new Map(functionTable.map((row) => [row.name.toLowerCase(), row]))
 
 /** Functions are found without regard to case. */
@@ -242,18 +258,23 @@ function forKinds(kinds: readonly ValueKind[], gives: ValueType, sql: (x: Sql) =
   return kinds.map((kind) => of([kind], gives, (x) => sql(x!)))
 }
 
-function datePart(name: string, about: string, example: string): FunctionRow {
+function datePart(name: 'year' | 'month' | 'day', about: string, example: string): FunctionRow {
   const overloads = [
     ...forKinds(['date', 'timestamp'], TYPE.integer, (x) => call(name, x)),
     // With a time zone DuckDB counts years before 1 as positive, without one as ISO 8601 does.
     of(['timestamptz'], TYPE.integer, (x) => call(name, cast(x!, 'TIMESTAMP'))),
   ]
-  return { name, args: ['moment'], overloads, zoned: true, about, example }
+  return { name, args: ['moment'], overloads, ofMoment: { name, anyOffset: false }, about, example }
 }
 
-function timePart(name: string, about: string, example: string, zoned: boolean): FunctionRow {
+function timePart(
+  name: 'hour' | 'minute' | 'second',
+  about: string,
+  example: string,
+  anyOffset: boolean,
+): FunctionRow {
   const overloads = forKinds(['timestamp', 'timestamptz', 'time'], TYPE.integer, (x) => call(name, x))
-  return { name, args: ['time'], overloads, zoned, about, example }
+  return { name, args: ['time'], overloads, ofMoment: { name, anyOffset }, about, example }
 }
 
 function rounding(name: string, about: string, example: string, duck = name): FunctionRow {

@@ -33,6 +33,8 @@ export interface CallSite {
   readonly types: readonly ValueType[]
   /** The arguments that are literals. */
   readonly values: readonly (LiteralValue | undefined)[]
+  /** For each argument the SQL of columns with which alone it is null; undefined where there is more to it. */
+  readonly nullWith: readonly (readonly string[] | undefined)[]
   /** A new parameter, bound as VARCHAR. */
   readonly parameter: (text: string) => Sql
 }

@@ -1,6 +1,7 @@
 import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { atom } from '../sql/fragments.ts'
-import { CASE, type FunctionRow, functionTable } from './functions.ts'
+import { castTable } from './casts.ts'
+import { CASE, CAST, type FunctionRow, functionTable } from './functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
 import { type Overload, resultType } from './overloads.ts'
 
@@ -8,7 +9,7 @@ import { type Overload, resultType } from './overloads.ts'
 export function renderReference(): string {
   return [
     '# Operators and functions of `$filter`',
-    'Made from the tables in `operators.ts` and `functions.ts`; a test holds them equal. Names of operators and functions may be written in any case. `decimal` stands for every precision and scale.',
+    'Made from the tables in `tables/`; a test holds them equal. Names of operators and functions may be written in any case. `decimal` stands for every precision and scale.',
     '## Operators',
     `From the tightest to the loosest; those of one group go from left to right: ${groups()}.`,
     ...operatorTable.map(operatorSection),
@@ -16,8 +17,17 @@ export function renderReference(): string {
     'A function of null is null.',
     ...functionTable.map(functionSection),
     `### \`${CASE.name}\`\n\n${CASE.about}\n\n    ${CASE.example}\n\n| takes | gives | SQL |\n|---|---|---|\n| pairs of a condition and a result | the type of the results | \`CASE WHEN x THEN y … END\` |`,
+    castSection(),
     '',
   ].join('\n\n')
+}
+
+function castSection(): string {
+  const rows = castTable.map(({ name, type, duckdb }) => {
+    const kinds = Object.keys(duckdb).join(', ')
+    return `| ${kinds}, json by a path; \`${name}\` | ${type.kind} | \`CAST\`, null where it fails |`
+  })
+  return section(`${CAST.name}(value, type)`, CAST.about, CAST.example, rows)
 }
 
 function groups(): string {
@@ -60,6 +70,7 @@ function overloadRow(overload: Overload, names: readonly string[]): string {
       position: 1,
       types,
       values: overload.takes.map(() => undefined),
+      nullWith: overload.takes.map(() => undefined),
       parameter: () => atom('$1'),
     },
   )

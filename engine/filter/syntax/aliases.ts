@@ -1,0 +1,37 @@
+import { EngineError } from '../../errors.ts'
+
+/** Parameter aliases of a query, `@p=5`, and which of them were used (OData 4.01 part 2, 5.3). */
+export class Aliases {
+  readonly #values: ReadonlyMap<string, string>
+  readonly #used = new Set<string>()
+
+  /** @throws EngineError `invalid_option` for a name that is no alias */
+  constructor(values: Readonly<Record<string, string>> = {}) {
+    for (const name of Object.keys(values)) {
+      if (!/^@[A-Za-z_]\w*$/.test(name)) {
+        throw new EngineError(
+          'invalid_option',
+          `${name} is not the name of an alias; one is written like @p.`,
+        )
+      }
+    }
+    this.#values = new Map(Object.entries(values))
+  }
+
+  /** The text behind a name. The standard has null for a name that was not given. */
+  take(name: string): string {
+    this.#used.add(name)
+    return this.#values.get(name) ?? 'null'
+  }
+
+  /**
+   * A misspelt alias would be null in silence, if the one that was meant were not found to be unused.
+   * @throws EngineError `invalid_option`
+   */
+  requireAllUsed(): void {
+    const unused = [...this.#values.keys()].filter((name) => !this.#used.has(name))
+    if (unused.length > 0) {
+      throw new EngineError('invalid_option', `The query does not use ${unused.join(', ')}.`)
+    }
+  }
+}
