@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigError } from '../config/config-reader.ts'
+import { ConfigError } from '../config/read.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

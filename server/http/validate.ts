@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from './errors.ts'
+import { faultSentence } from './schema-fault.ts'
 
 /** One error is enough for a sentence; `verbose` keeps the value at fault. */
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true })
@@ -11,88 +12,7 @@ export function validateStrictly(app: FastifyInstance): void {
   app.setSchemaErrorFormatter((errors, part) => {
     const error = errors[0] as unknown as ErrorObject
     return part === 'querystring'
-      ? new ServerError('invalid_query', sentence(error, ''))
-      : new ServerError('invalid_body', sentence(error, 'The body'))
+      ? new ServerError('invalid_query', faultSentence(error, ''))
+      : new ServerError('invalid_body', faultSentence(error, 'The body'))
   })
-}
-
-function sentence(error: ErrorObject, whole: string): string {
-  const where = place(error.instancePath) || whole
-  switch (error.keyword) {
-    case 'required': {
-      const field = place(`${error.instancePath}/${error.params['missingProperty']}`)
-      return `${field} is missing.`
-    }
-    case 'additionalProperties': {
-      const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object)
-      const unknown = JSON.stringify(error.params['additionalProperty'])
-      return `${where} has an unknown field ${unknown}; known are ${known.join(', ')}.`
-    }
-    case 'type':
-      // Fastify shows a body that is not there as null.
-      return where === whole && error.data === null
-        ? `${where} must be ${typeName(error.schema)}; it is empty or null.`
-        : `${where} must be ${typeName(error.schema)}, not ${typeOf(error.data)}.`
-    case 'enum':
-      return `${where} must be one of ${(error.schema as unknown[]).join(', ')}; it is ${brief(error.data)}.`
-    case 'minLength':
-    case 'minItems':
-      return `${where} must not be empty.`
-    case 'maxLength':
-      return `${where} has at most ${error.schema} characters.`
-    case 'maxItems':
-      return `${where} has at most ${error.schema} items.`
-    case 'minProperties':
-      return `${where} must say something; known are ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
-    case 'maximum':
-      return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
-    case 'minimum':
-      return `${where} must be at least ${error.schema}; it is ${brief(error.data)}.`
-    case 'pattern': {
-      // What the pattern stands for, in words; where there are none, the pattern itself.
-      const meant = error.parentSchema?.['description']
-      return meant ? `${where} must be ${meant}.` : `${where} ${error.message}.`
-    }
-    default:
-      return `${where} ${error.message}.`
-  }
-}
-
-/** A JSON pointer as people write it: `columns[0].name`. */
-function place(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`))
-    .join('')
-}
-
-function typeName(type: unknown): string {
-  const names: Record<string, string> = {
-    integer: 'a whole number',
-    number: 'a number',
-    string: 'text',
-    boolean: 'true or false',
-    object: 'an object',
-    array: 'a list',
-    null: 'null',
-  }
-  return [type]
-    .flat()
-    .map((name) => names[name as string] ?? String(name))
-    .join(' or ')
-}
-
-function typeOf(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'string') return 'text'
-  return typeof value === 'object' ? 'an object' : brief(value)
-}
-
-function brief(value: unknown): string {
-  const text = JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

@@ -96,6 +96,9 @@ export const ACCOUNT = record('Your account.', {
     privateRepositories: limit,
     paidProviders: { type: 'boolean' },
     exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
+    datasets: { ...limit, description: 'Datasets in your repositories; null: no limit.' },
+    columns: { ...limit, description: 'Columns of one dataset; null: no limit.' },
+    storedBytes: { ...limit, description: 'Bytes on disk of your datasets; null: no limit.' },
   }),
 })
 
@@ -216,7 +219,14 @@ export const EXAMPLES = {
     plan: 'free',
     apiKeyHint: 'pq_…k3Xa',
     usage: { privateRepositories: 1, exportedRows: 1200, month: '2026-11' },
-    limits: { privateRepositories: 1, paidProviders: false, exportedRows: 1_000_000 },
+    limits: {
+      privateRepositories: 1,
+      paidProviders: false,
+      exportedRows: 1_000_000,
+      datasets: 100,
+      columns: 2_000,
+      storedBytes: 10_737_418_240,
+    },
   },
   userKey: { provider: 'fred', keyHint: '…9f3c', updatedAt: NOW },
   provider: {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { readConfig } from '../../server/config/config.ts'
+import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type BackupReport, openEngine } from '../../engine/index.ts'
-import { readConfig } from '../../server/config/config.ts'
+import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 
 const MAIN = new URL('../../server/main.ts', import.meta.url).pathname

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../server/config/config.ts'
+import { ConfigError, readConfig } from '../../server/config/read.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-config-'))
 const file = join(folder, 'config.json')
@@ -21,12 +21,33 @@ describe('the configuration', () => {
       port: 8080,
       logLevel: 'info',
       samples: true,
-      rootKey: undefined,
     })
+    expect(config.rootKey).toBeUndefined()
     expect(config.plans).toEqual({
-      free: { privateRepositories: 1, paidProviders: false, exportedRows: 1_000_000 },
-      pro: { privateRepositories: 50, paidProviders: true, exportedRows: 100_000_000 },
-      unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null },
+      free: {
+        privateRepositories: 1,
+        paidProviders: false,
+        exportedRows: 1_000_000,
+        datasets: 100,
+        columns: 2_000,
+        storedBytes: 10 * 2 ** 30,
+      },
+      pro: {
+        privateRepositories: 50,
+        paidProviders: true,
+        exportedRows: 100_000_000,
+        datasets: 10_000,
+        columns: 20_000,
+        storedBytes: 2 ** 40,
+      },
+      unlimited: {
+        privateRepositories: null,
+        paidProviders: true,
+        exportedRows: null,
+        datasets: null,
+        columns: null,
+        storedBytes: null,
+      },
     })
   })
 
@@ -56,8 +77,15 @@ describe('the configuration', () => {
       timeouts: { stall: 5 },
       limits: { exports: 2 },
     })
-    expect(config.plans['free']).toEqual({ privateRepositories: 1, paidProviders: false, exportedRows: 10 })
-    expect(config.plans['team']).toEqual({ privateRepositories: 5, paidProviders: true, exportedRows: null })
+    expect(config.plans['free']).toMatchObject({ privateRepositories: 1, exportedRows: 10, datasets: 100 })
+    expect(config.plans['team']).toEqual({
+      privateRepositories: 5,
+      paidProviders: true,
+      exportedRows: null,
+      datasets: null,
+      columns: null,
+      storedBytes: null,
+    })
     expect(config.timeouts).toMatchObject({ stall: 5, firstByte: 30_000 })
     expect(config.limits).toMatchObject({ exports: 2, exportsPerAccount: 12 })
   })
@@ -86,26 +114,31 @@ describe('the configuration', () => {
 describe('what is wrong stops the start and is named', () => {
   it.each<[unknown, RegExp]>([
     [{ prot: 1 }, /^prot is not a setting; known here are host, port/],
-    [{ timeouts: { stal: 1 } }, /^timeouts\.stal is not a setting/],
+    [{ timeouts: { stal: 1 } }, /^timeouts\.stal is not a setting; known here are firstByte, stall/],
     [{ plans: { free: { rows: 1 } } }, /^plans\.free\.rows is not a setting/],
-    [
-      { plans: { team: { paidProviders: true } } },
-      /^plans\.team is a new plan, so it must also say privateRepositories and exportedRows/,
-    ],
+    [{ plans: { team: { paidProviders: true } } }, /^plans\.team\.privateRepositories is missing/],
     [
       { plans: { free: { exportedRows: '1' } } },
-      /^plans\.free\.exportedRows must be a whole number of at least 0, not "1"/,
+      /^plans\.free\.exportedRows must be a whole number or null, not text/,
     ],
-    [{ plans: [] }, /^plans must be an object/],
-    [{ port: 70_000 }, /^port must be a whole number from 0 to 65535, not 70000/],
-    [{ samples: 'no' }, /^samples must be true or false, not "no"/],
-    [{ logLevel: 'loud' }, /^logLevel must be one of trace, debug/],
-    [{ limits: { exports: 0 } }, /^limits\.exports must be a whole number from 1/],
+    [{ plans: { free: { exportedRows: -1 } } }, /^plans\.free\.exportedRows must be at least 0; it is -1/],
+    [{ plans: [] }, /^plans must be an object, not a list/],
+    [{ port: 70_000 }, /^port must be at most 65535; it is 70000/],
+    [{ samples: 'no' }, /^samples must be true or false, not text/],
+    [{ logLevel: 'loud' }, /^logLevel must be one of trace, debug.*; it is "loud"/],
+    [{ limits: { exports: 0 } }, /^limits\.exports must be at least 1; it is 0/],
+    [{ limits: { queue: 1.5 } }, /^limits\.queue must be a whole number, not 1\.5/],
     [{ cors: { origins: 'https://a' } }, /^cors\.origins must be a list/],
     [{ providers: { fred: { url: 'fred' } } }, /^providers\.fred\.url must be an http or https address/],
+    [{ providers: { FRED: { key: '' } } }, /^providers\.fred\.key must not be empty/],
+    [{ providers: [] }, /^providers must be an object/],
     [
       { providers: { fred: { limits: { windows: [{ requests: 1 }] } } } },
-      /windows\[0\] must say requests and perSeconds/,
+      /^providers\.fred\.limits\.windows\[0\]\.perSeconds is missing/,
+    ],
+    [
+      { rootKey: 'in a file for all to read' },
+      /^rootKey is not a setting of the file; set it with PARQUETRY_ROOT_KEY/,
     ],
     ['{"port": 1,}', /is not JSON/],
     ['[]', /^The configuration must be an object/],
@@ -114,12 +147,20 @@ describe('what is wrong stops the start and is named', () => {
     expect(() => withFile(settings)).toThrow(message)
   })
 
+  it('and an argument is named as it was given', () => {
+    expect(() => readConfig({ port: 'x' }, { PARQUETRY_PORT: '1' })).toThrow(/^port must be a whole number/)
+  })
+
   it.each<[Record<string, string>, RegExp]>([
-    [{ PARQUETRY_PORT: 'eighty' }, /port/],
-    [{ PARQUETRY_LOG_LEVEL: 'loud' }, /PARQUETRY_LOG_LEVEL/],
-    [{ PARQUETRY_ROOT_KEY: 'too-short' }, /at least 16/],
-    [{ PARQUETRY_ROOT_KEY: 'with:a:colon:in:it' }, /colon/],
-    [{ PARQUETRY_PROVIDER_FRED_URL: 'ftp://x' }, /PARQUETRY_PROVIDER_FRED_URL/],
+    [{ PARQUETRY_PORT: 'eighty' }, /^PARQUETRY_PORT must be a whole number, not text/],
+    [{ PARQUETRY_PORT: '99999' }, /^PARQUETRY_PORT must be at most 65535/],
+    [{ PARQUETRY_LOG_LEVEL: 'loud' }, /^PARQUETRY_LOG_LEVEL must be one of/],
+    [{ PARQUETRY_ROOT_KEY: 'too-short' }, /^PARQUETRY_ROOT_KEY must be at least 16/],
+    [{ PARQUETRY_ROOT_KEY: 'with:a:colon:in:it' }, /^PARQUETRY_ROOT_KEY must be .*without colons/],
+    [
+      { PARQUETRY_PROVIDER_FRED_URL: 'ftp://x' },
+      /^PARQUETRY_PROVIDER_FRED_URL must be an http or https address/,
+    ],
     [{ PARQUETRY_CONFIG: join(folder, 'missing.json') }, /can't read/],
   ])('%j', (environment, message) => {
     expect(() => readConfig({}, environment)).toThrow(ConfigError)

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataset, NUMBERS, type Platform, platform } from './platform.ts'
 
+/** Limits that these tests don't reach. */
+const ENOUGH = { datasets: null, columns: null, storedBytes: null }
+
 let at: Platform
 let now = new Date('2026-11-30T23:59:00Z')
 beforeAll(async () => {
@@ -8,9 +11,9 @@ beforeAll(async () => {
     now: () => now,
     config: {
       plans: {
-        free: { privateRepositories: 1, paidProviders: false, exportedRows: 25 },
-        pro: { privateRepositories: 3, paidProviders: true, exportedRows: 1000 },
-        unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null },
+        free: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
+        pro: { privateRepositories: 3, paidProviders: true, exportedRows: 1000, ...ENOUGH },
+        unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null, ...ENOUGH },
       },
     },
   })
@@ -28,12 +31,13 @@ describe('GET /account', () => {
       plan: 'free',
       apiKeyHint: `pq_…${key.slice(-4)}`,
       usage: { privateRepositories: 0, exportedRows: 0, month: '2026-11' },
-      limits: { privateRepositories: 1, paidProviders: false, exportedRows: 25 },
+      limits: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
     })
     expect((await at.call(at.root, 'GET', '/account')).json().limits).toEqual({
       privateRepositories: null,
       paidProviders: true,
       exportedRows: null,
+      ...ENOUGH,
     })
   })
 })

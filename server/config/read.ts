@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Ajv } from 'ajv'
+import { jsonFault } from '../http/json-fault.ts'
+import { faultSentence, place } from '../http/schema-fault.ts'
+import type { Config, ConfigArguments } from './config.ts'
+import { type CheckedConfig, CONFIG_SCHEMA } from './schema.ts'
+
+/** What is wrong with the configuration, in a sentence that names the setting. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Settings = Record<string, unknown>
+
+/** How a setting that doesn't come from the file was named where it was given, by its pointer. */
+type Names = Map<string, string>
+
+interface Setting {
+  readonly type: string
+  readonly environment?: string
+  readonly secret?: boolean
+}
+
+const SETTINGS = Object.entries(CONFIG_SCHEMA.properties) as [string, Setting][]
+
+const ajv = new Ajv({ useDefaults: true, allowUnionTypes: true, verbose: true })
+ajv.addVocabulary(['environment', 'secret'])
+ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+const check = ajv.compile<CheckedConfig>(CONFIG_SCHEMA)
+
+/**
+ * Reads arguments, environment and the file that `PARQUETRY_CONFIG` names into one complete configuration.
+ * @throws ConfigError naming the setting that is unknown or wrong
+ */
+export function readConfig(given: ConfigArguments = {}, environment: Environment = process.env): Config {
+  const settings = readFile(environment['PARQUETRY_CONFIG'])
+  const names: Names = new Map()
+  for (const [name, { type, environment: variable = '' }] of SETTINGS) {
+    const argument = (given as Settings)[name]
+    // An empty variable is one that was not set.
+    const text = argument ?? (environment[variable] || undefined)
+    if (text === undefined) continue
+    settings[name] = type === 'integer' && /^\d+$/.test(String(text)) ? Number(text) : text
+    names.set(`/${name}`, argument === undefined ? variable : name)
+  }
+  settings['providers'] = providersOf(settings['providers'], environment, names)
+  if (!check(settings)) throw new ConfigError(sentence(names))
+  // Of further plans json-schema-to-ts can't tell the type.
+  return { ...settings, data: resolve(settings.data), plans: settings.plans as Config['plans'] }
+}
+
+function readFile(file: string | undefined): Settings {
+  if (!file) return {}
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`PARQUETRY_CONFIG: can't read ${file} (${(error as NodeJS.ErrnoException).code}).`)
+  }
+  let settings: unknown
+  try {
+    settings = JSON.parse(content)
+  } catch (error) {
+    throw new ConfigError(`PARQUETRY_CONFIG: ${file} is not JSON: ${jsonFault(error)}.`)
+  }
+  if (!isObject(settings)) throw new ConfigError('The configuration must be an object.')
+  for (const [name, { secret, environment }] of SETTINGS) {
+    if (secret && Object.hasOwn(settings, name)) {
+      throw new ConfigError(`${name} is not a setting of the file; set it with ${environment}.`)
+    }
+  }
+  const { data } = settings
+  // A path in the file is meant from the file's own folder.
+  return typeof data === 'string' ? { ...settings, data: resolve(dirname(file), data) } : { ...settings }
+}
+
+/** Providers by slug in lower case, with `PARQUETRY_PROVIDER_<SLUG>_URL` and `…_KEY`, the slug in capitals, `_` for `-`. */
+function providersOf(given: unknown, environment: Environment, names: Names): unknown {
+  if (given !== undefined && !isObject(given)) return given
+  const providers: Settings = {}
+  for (const [slug, override] of Object.entries(given ?? {})) providers[slug.toLowerCase()] = override
+  for (const [name, value] of Object.entries(environment)) {
+    const match = /^PARQUETRY_PROVIDER_([A-Z0-9_]+)_(URL|KEY)$/.exec(name)
+    if (!match || !value) continue
+    const slug = match[1]!.toLowerCase().replaceAll('_', '-')
+    const setting = match[2]!.toLowerCase()
+    providers[slug] = { ...(providers[slug] as object | undefined), [setting]: value }
+    names.set(`/providers/${slug}/${setting}`, name)
+  }
+  return providers
+}
+
+/** Says what Ajv found, with the name under which the setting was given. */
+function sentence(names: Names): string {
+  const error = check.errors![0]!
+  const { instancePath, keyword, params, parentSchema } = error
+  if (keyword === 'additionalProperties') {
+    const known = Object.entries((parentSchema?.['properties'] ?? {}) as Record<string, Setting>)
+    const settings = known.filter(([, { secret }]) => !secret).map(([name]) => name)
+    const unknown = place(`${instancePath}/${params['additionalProperty']}`)
+    return `${unknown} is not a setting; known here are ${settings.join(', ')}.`
+  }
+  return faultSentence(error, 'The configuration', names.get(instancePath))
+}
+
+function isObject(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

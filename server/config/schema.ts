@@ -1,0 +1,233 @@
+import type { FromSchema } from 'json-schema-to-ts'
+
+const MIB = 2 ** 20
+const GIB = 2 ** 30
+
+const milliseconds = (byDefault: number) =>
+  ({ type: 'integer', minimum: 1, maximum: 7 * 86_400_000, default: byDefault }) as const
+const count = { type: 'integer', minimum: 1, maximum: 1_000_000 } as const
+const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const
+const natural = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
+const text = { type: 'string', minLength: 1 } as const
+
+/** null is "no limit". */
+const quota = { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
+
+const PLAN = {
+  privateRepositories: quota,
+  paidProviders: { type: 'boolean' },
+  exportedRows: quota,
+  datasets: quota,
+  columns: quota,
+  storedBytes: quota,
+} as const
+
+type Plan = { readonly [Name in keyof typeof PLAN]: number | boolean | null }
+
+/** A plan that is there without being configured; each of its limits may be changed alone. */
+function builtIn(limits: Plan) {
+  const properties = Object.fromEntries(
+    Object.entries(PLAN).map(([name, schema]) => [name, { ...schema, default: limits[name as keyof Plan] }]),
+  )
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['privateRepositories', 'paidProviders', 'exportedRows', 'datasets', 'columns', 'storedBytes'],
+    properties: properties as unknown as typeof PLAN,
+    default: {},
+  } as const
+}
+
+const WINDOWS = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['requests', 'perSeconds'],
+    additionalProperties: false,
+    properties: { requests: count, perSeconds: { ...count, maximum: Number.MAX_SAFE_INTEGER } },
+  },
+} as const
+
+/**
+ * Every setting, once: its type, its bounds and its default. `environment` names the variable that sets it beside the
+ * configuration file; `secret` ones are set there alone, so that no file has to hold them. Arguments of the command
+ * have the names of the settings.
+ */
+export const CONFIG_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'host',
+    'port',
+    'data',
+    'logLevel',
+    'samples',
+    'plans',
+    'timeouts',
+    'limits',
+    'shedding',
+    'engine',
+    'cors',
+    'providers',
+  ],
+  properties: {
+    host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
+    port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
+    data: { ...text, default: 'data/store', environment: 'PARQUETRY_DATA' },
+    logLevel: {
+      type: 'string',
+      enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      default: 'info',
+      environment: 'PARQUETRY_LOG_LEVEL',
+    },
+    samples: { type: 'boolean', default: true },
+    rootKey: {
+      type: 'string',
+      // Basic authentication ends the user name at the first colon and has no way to write a control character.
+      pattern: '^[^:\\x00-\\x1f\\x7f]{16,}$',
+      description: 'at least 16 characters, without colons and control characters',
+      environment: 'PARQUETRY_ROOT_KEY',
+      secret: true,
+    },
+    secret: { ...text, environment: 'PARQUETRY_SECRET', secret: true },
+    plans: {
+      type: 'object',
+      default: {},
+      required: ['free', 'pro', 'unlimited'],
+      properties: {
+        free: builtIn({
+          privateRepositories: 1,
+          paidProviders: false,
+          exportedRows: 1_000_000,
+          datasets: 100,
+          columns: 2_000,
+          storedBytes: 10 * GIB,
+        }),
+        pro: builtIn({
+          privateRepositories: 50,
+          paidProviders: true,
+          exportedRows: 100_000_000,
+          datasets: 10_000,
+          columns: 20_000,
+          storedBytes: 1024 * GIB,
+        }),
+        unlimited: builtIn({
+          privateRepositories: null,
+          paidProviders: true,
+          exportedRows: null,
+          datasets: null,
+          columns: null,
+          storedBytes: null,
+        }),
+      },
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['privateRepositories', 'paidProviders', 'exportedRows'],
+        properties: {
+          ...PLAN,
+          datasets: { ...quota, default: null },
+          columns: { ...quota, default: null },
+          storedBytes: { ...quota, default: null },
+        },
+      },
+    },
+    timeouts: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: ['firstByte', 'stall', 'transfer', 'queue', 'shutdown', 'provider', 'idle'],
+      properties: {
+        firstByte: milliseconds(30_000),
+        stall: milliseconds(30_000),
+        transfer: milliseconds(3_600_000),
+        queue: milliseconds(5_000),
+        shutdown: milliseconds(20_000),
+        provider: milliseconds(20_000),
+        idle: milliseconds(120_000),
+      },
+    },
+    limits: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: [
+        'exports',
+        'exportsPerAccount',
+        'uploads',
+        'uploadsPerAccount',
+        'queue',
+        'uploadBytes',
+        'unpackedBytes',
+        'uploadBytesPerSecond',
+        'bodyBytes',
+        'headerBytes',
+        'savedSeries',
+        'odataPageRows',
+        'failedKeys',
+        'requestsPerMinute',
+        'cachedAnswerBytes',
+      ],
+      properties: {
+        exports: { ...count, default: 24 },
+        exportsPerAccount: { ...count, default: 12 },
+        uploads: { ...count, default: 16 },
+        uploadsPerAccount: { ...count, default: 8 },
+        queue: { ...natural, maximum: 1_000_000, default: 64 },
+        uploadBytes: { ...bytes, default: 16 * GIB },
+        unpackedBytes: { ...bytes, default: 64 * GIB },
+        uploadBytesPerSecond: { ...natural, default: 1_024 },
+        bodyBytes: { ...bytes, maximum: 256 * MIB, default: MIB },
+        headerBytes: { ...bytes, minimum: 16 * 1024, maximum: 16 * MIB, default: 160 * 1024 },
+        savedSeries: { ...count, default: 100 },
+        odataPageRows: { ...count, maximum: 100_000_000, default: 100_000 },
+        failedKeys: { ...natural, maximum: 1_000_000, default: 20 },
+        requestsPerMinute: { ...quota, minimum: 1, default: null },
+        cachedAnswerBytes: { ...natural, default: 64 * MIB },
+      },
+    },
+    shedding: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: ['eventLoopDelay', 'memoryBytes'],
+      properties: {
+        eventLoopDelay: { ...natural, default: 1_000 },
+        memoryBytes: { ...natural, default: 0 },
+      },
+    },
+    engine: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      properties: { threads: count, workers: count, memoryLimit: text },
+    },
+    cors: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: ['origins'],
+      properties: { origins: { type: 'array', items: text, default: [] } },
+    },
+    providers: {
+      type: 'object',
+      default: {},
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          url: { type: 'string', format: 'web-address', description: 'an http or https address' },
+          key: text,
+          limits: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { windows: WINDOWS, withKey: WINDOWS, concurrency: count },
+          },
+        },
+      },
+    },
+  },
+} as const
+
+/** What the schema lets through, complete. `Config` says the same in words. */
+export type CheckedConfig = FromSchema<typeof CONFIG_SCHEMA>
