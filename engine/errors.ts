@@ -20,7 +20,11 @@ export const ERRORS = {
   upload_too_large: 'an upload is larger than the limit, packed or unpacked',
   unsupported_format: 'an upload is in a format that is not known',
   locked: 'another process holds what the operation needs for itself alone',
-  storage_full: 'the disk is full; nothing was changed',
+  storage_full: 'the disk is full; nothing was changed, unless the message says otherwise',
+  storage_damaged: 'stored rows, or the catalog of what is stored, are not what was written',
+  outcome_unknown:
+    'the disk failed while a change was written; whether it was made shows after the next start',
+  writes_stopped: 'an earlier outcome is unknown, so nothing is written until the next start; reads go on',
   overloaded: 'more work than the configured limits allow; try again later',
   timeout: 'the query took longer than the deadline',
   cancelled: 'the caller went away or aborted the signal',

@@ -1,8 +1,9 @@
 import { availableParallelism, totalmem } from 'node:os'
-import type { DatabaseSync } from 'node:sqlite'
+import type { Database } from './catalog/database.ts'
 import type { DatasetRecord, Repository } from './catalog/records.ts'
 import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
+import { type EngineEvent, type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { Query } from './query.ts'
@@ -14,10 +15,14 @@ import { type VerifyReport, verifyStore } from './store/verify.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
 
-export { databaseError, migrate } from './catalog/database.ts'
+export type { Database, SqlValue } from './catalog/database.ts'
+export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
+export { migrate } from './catalog/migrate.ts'
 export type { DatasetRecord, Repository } from './catalog/records.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
+export { type EngineEvent, EVENTS, type EventKind } from './events.ts'
 export type { ODataJson } from './export/formats/encoder.ts'
+
 export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export type { UploadFormat } from './ingest/index.ts'
@@ -42,6 +47,13 @@ export interface EngineOptions {
    * start. `guest` (the default) works beside a server.
    */
   readonly role?: 'server' | 'guest'
+  /**
+   * Begins anew where the catalog is missing or damaged though parts are there, which is refused with `storage_damaged`
+   * otherwise. What was there is set aside in the folder `lost`.
+   */
+  readonly anew?: boolean
+  /** Is told what fails where nobody waits for it, and what an operator must act on; see `EVENTS`. */
+  readonly onEvent?: (event: EngineEvent) => void
   /** Threads of DuckDB; the number of cores by default. */
   readonly threads?: number
   /** Threads that encode; the number of cores by default. */
@@ -50,6 +62,18 @@ export interface EngineOptions {
   readonly memoryLimit?: string
   /** The largest upload in bytes, as it comes and unpacked. */
   readonly uploadLimits?: { readonly bytes: number; readonly unpackedBytes: number }
+}
+
+/** Figures for metrics. */
+export interface EngineStats {
+  /** Queries that hold a version. */
+  readonly readers: number
+  /** Whether nothing is written any more, because the outcome of a commit is unknown. */
+  readonly writesStopped: boolean
+  /** How often each kind of event has happened since the start. */
+  readonly events: Readonly<Record<EventKind, number>>
+  /** The executor's own, once it runs. */
+  readonly executor: ReturnType<Executor['stats']> | undefined
 }
 
 /** Something with rows that can be asked. Dispose the query, or drop it, and its version may go. */
@@ -71,14 +95,18 @@ export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
   readonly #counts = new Counts()
+  readonly #events: Events
   readonly #executor = new Opened(() => this.#openExecutor())
   #closing: Promise<void> | undefined
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions) {
     this.#options = options
+    this.#events = new Events(options.onEvent)
     this.#store = new Store({
       directory: options.directory,
+      anew: options.anew,
+      events: this.#events,
       role: options.role ?? 'guest',
       threads: options.threads,
       memoryLimit: options.memoryLimit,
@@ -87,8 +115,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** The metadata database, for those who keep tables of their own beside the engine's. */
-  get database(): DatabaseSync {
-    return this.#store.database.raw
+  get database(): Database {
+    return this.#store.database
   }
 
   /** All of `work` or nothing, in the metadata database. */
@@ -184,9 +212,13 @@ export class Engine implements AsyncDisposable {
     return this.#store.settled()
   }
 
-  /** Figures for metrics: queries that hold a version, and the executor's own once it runs. */
-  async stats(): Promise<{ readers: number; executor: ReturnType<Executor['stats']> | undefined }> {
-    return { readers: this.#store.readers, executor: (await this.#executor.present())?.stats() }
+  async stats(): Promise<EngineStats> {
+    return {
+      readers: this.#store.readers,
+      writesStopped: this.#store.database.inDoubt,
+      events: this.#events.counts(),
+      executor: (await this.#executor.present())?.stats(),
+    }
   }
 
   /** Runs statements; opened with the first query. @throws EngineError `cancelled` once the engine is closed */

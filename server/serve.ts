@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { type ConnectorEvent, openConnectors } from '../connectors/index.ts'
-import { type Engine, migrate, openEngine } from '../engine/index.ts'
+import { openConnectors } from '../connectors/index.ts'
+import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { providerLimits } from './accounts/provider-limits.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
@@ -10,9 +10,9 @@ import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
-import { isStorageFull } from './http/errors.ts'
 import { addGauges } from './metrics/gauges.ts'
 import { openServices } from './services.ts'
+import { Told } from './told.ts'
 
 export interface Server {
   /** Where it listens, as `http://127.0.0.1:8080`. */
@@ -33,26 +33,32 @@ export interface Server {
 const ROOT = 'root'
 
 /**
- * Serves a data directory until it is closed.
+ * Serves a data directory until it is closed. `anew` begins it anew where its catalog is lost or damaged.
  * @throws EngineError `locked` when another server has the directory; ConfigError
  */
-export async function serve(config: Config, log?: { write(line: string): void }): Promise<Server> {
+export async function serve(
+  config: Config,
+  log?: { write(line: string): void },
+  { anew }: { readonly anew?: boolean } = {},
+): Promise<Server> {
   await using opened = new Closers()
+  const told = new Told()
   const engine = opened.use(
     await openEngine({
       directory: config.data,
       role: 'server',
+      anew,
+      onEvent: (event) => told.event(event),
       ...config.engine,
       uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
     }),
   )
   migrate(engine.database, 'server', SERVER_STEPS)
-  let app: FastifyInstance | undefined
   const connectors = openConnectors({
     overrides: connectorOverrides(config),
     limitStore: providerLimits(engine.database),
     timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
-    log: (event) => logEvent(app, event),
+    log: ({ level, provider, message, cause }) => told.line(level, message, { provider }, cause),
   })
   opened.defer(() => connectors.close())
   for (const slug of Object.keys(config.providers)) {
@@ -65,20 +71,26 @@ export async function serve(config: Config, log?: { write(line: string): void })
     connectors,
     version: ownVersion(),
     console: consoleFolder(),
+    warn: (message, cause) => told.line('warn', message, {}, cause),
   })
   opened.defer(() => {
     try {
       services.usage.flush()
     } catch (error) {
-      if (!isStorageFull(error)) throw error
-      app?.log.warn('The disk is full: the rows that were exported last are not counted.')
+      if (!isUnwritable(error)) throw error
+      told.line(
+        'warn',
+        'Nothing can be written: the rows that were exported last are not counted.',
+        {},
+        error,
+      )
     }
   })
   addGauges(services)
   const newRootKey = firstAccount(services.accounts, config.rootKey)
   const listening = buildApp(services, log)
   opened.defer(() => listening.close())
-  app = listening
+  told.to(listening.log)
   const rootKeyHolds = config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name === ROOT
   if (config.rootKey !== undefined && !rootKeyHolds) {
     listening.log.warn(
@@ -132,13 +144,6 @@ function connectorOverrides({ providers }: Config) {
       },
     ]),
   )
-}
-
-function logEvent(
-  app: FastifyInstance | undefined,
-  { level, provider, message, cause }: ConnectorEvent,
-): void {
-  app?.log[level]({ provider, ...(cause !== undefined && { err: cause }) }, message)
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

@@ -40,6 +40,8 @@ export interface ServiceParts {
   readonly connectors: Connectors
   readonly version: string
   readonly console?: string
+  /** Is told of failures that no request waits for. */
+  readonly warn?: (message: string, cause: unknown) => void
   /** Replaced in tests. */
   readonly now?: () => Date
 }
@@ -48,7 +50,15 @@ export interface ServiceParts {
  * Puts the services together over an open engine, whose database gets the server's tables.
  * @throws ConfigError when an account has a plan that is not configured
  */
-export function openServices({ config, engine, connectors, version, console, now }: ServiceParts): Services {
+export function openServices({
+  config,
+  engine,
+  connectors,
+  version,
+  console,
+  warn,
+  now,
+}: ServiceParts): Services {
   const { database } = engine
   migrate(database, 'server', SERVER_STEPS)
   const accounts = new Accounts(database)
@@ -58,7 +68,12 @@ export function openServices({ config, engine, connectors, version, console, now
       throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
     }
   }
-  const usage = new Usage(database, now)
+  const usage = new Usage(
+    database,
+    (cause) =>
+      warn?.('Rows that were exported could not be written down; they stay counted in memory.', cause),
+    now,
+  )
   const metrics = new Metrics()
   const lifecycle = new Lifecycle()
   const secret = config.secret ?? secretIn(config.data)

@@ -1,6 +1,7 @@
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import { type Database, isUniqueViolation } from './database.ts'
+import type { Database } from './database.ts'
+import { isUniqueViolation } from './failures.ts'
 import { checkName, now } from './fields.ts'
 import type { DatasetRecord } from './records.ts'
 

@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { EngineError } from '../errors.ts'
-import { databaseError } from './database.ts'
+import { databaseError } from './failures.ts'
 
 /**
  * A lock that dies with its process, whatever ends it: an SQLite file with an open exclusive transaction, so the

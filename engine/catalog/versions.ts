@@ -126,6 +126,13 @@ export class Versions {
     return this.#database.all<Part>('SELECT id, rows, bytes, raw_bytes AS rawBytes FROM parts ORDER BY id')
   }
 
+  /** The highest number that a part was ever given. */
+  newestPart(): number {
+    return (
+      this.#database.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'parts'")?.seq ?? 0
+    )
+  }
+
   #parts(versionId: number): Part[] {
     return this.#database
       .all<Part>(

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
+import type { Events } from '../events.ts'
 import type { Ingestor, IngestResult } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
@@ -26,6 +27,7 @@ export interface Content {
 }
 
 interface CommitsPlace {
+  readonly events: Events
   readonly hold: Hold
   readonly versions: Versions
   readonly leases: Leases
@@ -94,27 +96,54 @@ export class Commits {
       return shown !== undefined
     } finally {
       // An upload without rows makes a version of its own but needs no part.
+      // Where the commit's outcome is unknown, the next start may find that it named the part.
       if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
       this.tidyLater()
     }
   }
 
-  /** Removes versions and parts that nothing needs any more. */
+  /** Removes versions and parts that nothing needs any more; nothing where it is unknown which those are. */
   tidy(): void {
     const { hold, versions, leases } = this.#place
+    if (hold.database.inDoubt) return
     for (const id of this.#discarded) versions.dropPart(id)
     this.#discarded.clear()
     leases.settle()
-    for (const id of versions.reclaim()) rmSync(partFile(hold.layout, id), { force: true })
+    for (const id of versions.reclaim()) this.#remove(id)
   }
 
   tidyLater(): void {
-    this.#place.background.later(() => this.tidy())
+    const { background, events } = this.#place
+    background.later(
+      () => this.tidy(),
+      (cause) =>
+        events.tell('tidy_failed', 'Versions that nobody needs could not be removed; tried again later.', {
+          cause,
+        }),
+    )
   }
 
   #discard(part: number): void {
-    rmSync(partFile(this.#place.hold.layout, part), { force: true })
+    if (this.#place.hold.database.inDoubt) return
+    this.#remove(part)
     this.#discarded.add(part)
     this.tidyLater()
+  }
+
+  /** A file that can't be removed only takes room: the write that left it is done, or has failed for another reason. */
+  #remove(part: number): void {
+    const { hold, events } = this.#place
+    try {
+      rmSync(partFile(hold.layout, part), { force: true })
+    } catch (cause) {
+      events.tell(
+        'file_left',
+        `The file of part ${part} could not be removed; gc or the next start removes it.`,
+        {
+          part,
+          cause,
+        },
+      )
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../catalog/database.ts'
+import { isUnwritable } from '../catalog/failures.ts'
 import type { Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
-import { EngineError } from '../errors.ts'
 
 /** A version that stays on disk until it is released. Releasing twice is harmless. */
 export interface Lease {
@@ -21,14 +21,25 @@ export class Leases {
   /** Versions read without a lease, for want of room to write one down. */
   readonly #unwritten = new Set<number>()
   readonly #onIdle: () => void
+  readonly #onUnwritten: (cause: unknown) => void
   #ended = false
 
-  /** @param onIdle called when the last reader of a version that is no longer current has left */
-  constructor(database: Database, versions: Versions, process: string, onIdle: () => void) {
+  constructor(
+    database: Database,
+    versions: Versions,
+    process: string,
+    on: {
+      /** The last reader of a version that is no longer current has left. */
+      readonly idle: () => void
+      /** A lease could not be written down. */
+      readonly unwritten: (cause: unknown) => void
+    },
+  ) {
     this.#database = database
     this.#versions = versions
     this.#process = process
-    this.#onIdle = onIdle
+    this.#onIdle = on.idle
+    this.#onUnwritten = on.unwritten
   }
 
   /** @throws EngineError `not_found` */
@@ -87,8 +98,9 @@ export class Leases {
         return version
       })
     } catch (error) {
-      // Reading goes on while the disk is full. Until there is room again, nothing is reclaimed either.
-      if (!(error instanceof EngineError && error.code === 'storage_full')) throw error
+      // Reading goes on while nothing can be written. Until it can, nothing is reclaimed either.
+      if (!isUnwritable(error)) throw error
+      if (this.#unwritten.size === 0) this.#onUnwritten(error)
       const version = this.#versions.current(datasetId)
       this.#unwritten.add(version.id)
       return version

@@ -1,19 +1,25 @@
-import { EngineError } from '../errors.ts'
+import { EngineError, type ErrorCode } from '../errors.ts'
+import type { Events } from '../events.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
 import { type Layout, partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
 
+/** What ends a merge without anything being wrong. */
+const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped']
+
 /** Merges small parts at the end of datasets. The rows stay the same. */
 export class Merger {
   readonly #layout: Layout
   readonly #leases: Leases
   readonly #commits: Commits
+  readonly #events: Events
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(layout: Layout, leases: Leases, commits: Commits) {
+  constructor(layout: Layout, leases: Leases, commits: Commits, events: Events) {
+    this.#events = events
     this.#layout = layout
     this.#leases = leases
     this.#commits = commits
@@ -26,8 +32,10 @@ export class Merger {
     try {
       while (await this.#mergeOnce(datasetId));
     } catch (error) {
-      // Merging is a convenience: the dataset is whole without it. A deleted dataset, a full disk or a stop ends it.
-      if (!(error instanceof EngineError)) throw error
+      // Merging is a convenience: the dataset is whole without it. A dataset that was deleted or a stop ends it.
+      if (error instanceof EngineError && ENDINGS.includes(error.code)) return
+      const message = `Parts of dataset ${datasetId} could not be merged; its rows are whole.`
+      this.#events.tell('merge_failed', message, { dataset: datasetId, cause: error })
     } finally {
       this.#merging.delete(datasetId)
     }

@@ -4,10 +4,11 @@ import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
+import { isUnwritable } from '../catalog/failures.ts'
 import type { DatasetRecord, Part } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
-import { EngineError } from '../errors.ts'
+import type { Events } from '../events.ts'
 import { Arriving, type EarlyScan } from '../ingest/early.ts'
 import type { Ingestor, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
@@ -40,6 +41,9 @@ export interface StoreOptions {
    * beside a server, as the commands do.
    */
   readonly role: 'server' | 'guest'
+  /** Begin anew where the catalog is lost or damaged. */
+  readonly anew?: boolean
+  readonly events: Events
   readonly threads?: number
   readonly memoryLimit?: string
   readonly uploadLimits: { readonly bytes: number; readonly unpackedBytes: number }
@@ -69,23 +73,33 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options
-    this.#hold = new Hold(options.directory, options.role)
+    const { events } = options
+    this.#hold = new Hold(options)
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)
-    this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, () =>
-      this.#commits.tidyLater(),
-    )
+    this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, {
+      idle: () => this.#commits.tidyLater(),
+      unwritten: (cause) =>
+        events.tell(
+          'lease_unwritten',
+          'Who reads could not be written down; nothing is removed until it can.',
+          {
+            cause,
+          },
+        ),
+    })
     this.#commits = new Commits({
+      events,
       hold: this.#hold,
       versions: this.versions,
       leases: this.#leases,
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
-    this.#merger = new Merger(this.layout, this.#leases, this.#commits)
+    this.#merger = new Merger(this.layout, this.#leases, this.#commits, events)
     try {
-      if (options.role === 'server') ifThereIsRoom(() => this.#sweep())
+      if (options.role === 'server') ifWritable(() => this.#sweep())
     } catch (error) {
       this.#hold.end()
       throw error
@@ -171,10 +185,18 @@ export class Store {
         return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
       })
       if (done) {
-        this.#background.later(() => this.#merger.merge(datasetId))
+        this.#mergeLater(datasetId)
         return this.datasets.get(datasetId)
       }
     }
+  }
+
+  #mergeLater(datasetId: number): void {
+    const { events } = this.#options
+    this.#background.later(
+      () => this.#merger.merge(datasetId),
+      (cause) => events.tell('merge_failed', 'Parts could not be merged.', { dataset: datasetId, cause }),
+    )
   }
 
   /** Declares the column manifest: before data anything, with data what loses nothing. */
@@ -277,7 +299,8 @@ export class Store {
     this.#leases.end()
     try {
       await (await this.#ingestor.present())?.close()
-      ifThereIsRoom(() => {
+      ifWritable(() => {
+        if (this.database.inDoubt) return
         this.versions.forgetProcess(this.#hold.mark.id)
         this.#commits.tidy()
       })
@@ -287,7 +310,7 @@ export class Store {
   }
 
   #sweep(): Swept {
-    return sweep(this.layout, this.versions, this.#leases)
+    return sweep(this.#hold, this.versions, this.#leases, this.#options.events)
   }
 }
 
@@ -305,11 +328,11 @@ function ingestRequest(file: string, upload: Upload, columns: readonly Column[])
   }
 }
 
-/** Does what can wait: while the disk is full, it is left to the next time. */
-function ifThereIsRoom(work: () => void): void {
+/** Does what can wait: while nothing can be written, it is left to the next time. */
+function ifWritable(work: () => void): void {
   try {
     work()
   } catch (error) {
-    if (!(error instanceof EngineError && error.code === 'storage_full')) throw error
+    if (!isUnwritable(error)) throw error
   }
 }

@@ -1,8 +1,10 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Versions } from '../catalog/versions.ts'
-import type { Layout } from './layout.ts'
+import type { Events } from '../events.ts'
+import type { Hold } from './hold.ts'
 import type { Leases } from './leases.ts'
+import { lostFolder } from './lost.ts'
 import { forgetDeadProcesses } from './process.ts'
 
 /** What was removed: files of parts, their bytes, and processes that did not end by themselves. */
@@ -12,18 +14,35 @@ export interface Swept {
   readonly processes: number
 }
 
-/** Removes what crashes have left, so it must run where nobody else serves the directory. */
-export function sweep(layout: Layout, versions: Versions, leases: Leases): Swept {
+/**
+ * Removes what crashes have left, so it must run where nobody else serves the directory. Removes nothing where what the
+ * catalog says is not on disk for certain: a commit found in its log may be one that could never be synced.
+ */
+export function sweep(hold: Hold, versions: Versions, leases: Leases, events: Events): Swept {
+  const { layout, database } = hold
+  if (!database.settle()) return { files: 0, bytes: 0, processes: 0 }
   const processes = forgetDeadProcesses(layout, versions)
   // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
   const found = readdirSync(layout.parts)
   leases.settle()
   versions.reclaim()
   const known = new Set(versions.allParts().map((part) => `${part.id}.parquet`))
+  const newest = versions.newestPart()
+  const left = found.filter((name) => !known.has(name))
+  // A number that was never given belongs to a later catalog than this one, which an older copy has replaced.
+  const foreign = left.filter((name) => Number.parseInt(name, 10) > newest)
+  if (foreign.length > 0) {
+    const folder = lostFolder(layout)
+    for (const name of foreign) renameSync(join(layout.parts, name), join(folder, name))
+    events.tell(
+      'files_set_aside',
+      `The catalog never knew ${foreign.length} of the parts, as if it were older than they are; they lie in ${folder}.`,
+    )
+  }
   let files = 0
   let bytes = 0
-  for (const name of found) {
-    if (known.has(name)) continue
+  for (const name of left) {
+    if (foreign.includes(name)) continue
     const file = join(layout.parts, name)
     bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
     files += 1

@@ -1,4 +1,4 @@
-/** Work that nobody waits for, each piece in a turn of its own. What fails is left to the next time. */
+/** Work that nobody waits for, each piece in a turn of its own. */
 export class Background {
   readonly #possible: () => boolean
   readonly #running = new Set<Promise<void>>()
@@ -8,12 +8,13 @@ export class Background {
     this.#possible = possible
   }
 
-  later(work: () => void | Promise<void>): void {
+  /** @param failed is told why, where the work fails */
+  later(work: () => void | Promise<void>, failed: (error: unknown) => void): void {
     const run = (async () => {
       await new Promise(setImmediate)
       if (this.#possible()) await work()
     })()
-      .catch(() => {})
+      .catch(failed)
       .finally(() => this.#running.delete(run))
     this.#running.add(run)
   }

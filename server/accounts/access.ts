@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
@@ -35,26 +35,23 @@ const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, numb
 
 /** Who may do what with which repository: its owner, its members, and everybody who reads what is public. */
 export class Access {
-  readonly #database: DatabaseSync
-  readonly #one: StatementSync
-  readonly #all: StatementSync
+  readonly #database: Database
 
-  constructor(database: DatabaseSync) {
+  constructor(database: Database) {
     this.#database = database
-    this.#one = database.prepare(`${SELECT} WHERE r.id = ?`)
-    this.#all = database.prepare(`${SELECT} ORDER BY r.id`)
   }
 
   /** @throws ServerError `not_found` */
   of(repositoryId: number, account: Account): RepositoryAccess {
-    const row = this.#one.get(account.id, repositoryId)
+    const row = this.#database.get<AccessRow>(`${SELECT} WHERE r.id = ?`, account.id, repositoryId)
     if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
     return accessOf(row, account)
   }
 
   /** Every repository that an account may read, by id. */
   readable(account: Account): Map<number, RepositoryAccess> {
-    const all = this.#all.all(account.id).map((row) => accessOf(row, account))
+    const rows = this.#database.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
+    const all = rows.map((row) => accessOf(row, account))
     return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
   }
 
@@ -66,62 +63,64 @@ export class Access {
   }
 
   setOwner(repositoryId: number, ownerId: number, isPrivate: boolean): void {
-    this.#database
-      .prepare(
-        `INSERT INTO repository_owners VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET account_id = excluded.account_id, private = excluded.private`,
-      )
-      .run(repositoryId, ownerId, isPrivate ? 1 : 0)
+    this.#database.run(
+      `INSERT INTO repository_owners VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET account_id = excluded.account_id, private = excluded.private`,
+      repositoryId,
+      ownerId,
+      isPrivate ? 1 : 0,
+    )
   }
 
   privateRepositories(ownerId: number): number {
-    const row = this.#database
-      .prepare('SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1')
-      .get(ownerId)
-    return Number(row?.['n'])
+    const row = this.#database.get<{ n: number }>(
+      'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1',
+      ownerId,
+    )
+    return row!.n
   }
 
   members(repositoryId: number): Member[] {
     return this.#database
-      .prepare(
+      .all<Member>(
         `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
          WHERE m.repository_id = ? ORDER BY a.name`,
+        repositoryId,
       )
-      .all(repositoryId)
-      .map((row) => ({ account: row['account'] as string, permission: row['permission'] as Permission }))
+      .map((row) => ({ ...row }))
   }
 
   setMember(repositoryId: number, accountId: number, permission: Permission): void {
-    this.#database
-      .prepare(
-        `INSERT INTO repository_members VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET permission = excluded.permission`,
-      )
-      .run(repositoryId, accountId, permission)
+    this.#database.run(
+      `INSERT INTO repository_members VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET permission = excluded.permission`,
+      repositoryId,
+      accountId,
+      permission,
+    )
   }
 
   /** Whether there was such a member. */
   removeMember(repositoryId: number, accountId: number): boolean {
-    const { changes } = this.#database
-      .prepare('DELETE FROM repository_members WHERE repository_id = ? AND account_id = ?')
-      .run(repositoryId, accountId)
-    return changes > 0
+    const sql = 'DELETE FROM repository_members WHERE repository_id = ? AND account_id = ?'
+    return this.#database.run(sql, repositoryId, accountId).changes > 0
   }
 }
 
-function accessOf(row: Record<string, unknown>, account: Account): RepositoryAccess {
-  const isPrivate = row['private'] === 1
+interface AccessRow {
+  readonly repositoryId: number
+  readonly ownerId: number
+  readonly owner: string
+  readonly private: 0 | 1
+  readonly permission: Permission | null
+}
+
+function accessOf(row: AccessRow, account: Account): RepositoryAccess {
+  const isPrivate = row.private === 1
   const right: Right | undefined =
-    account.admin || row['ownerId'] === account.id
-      ? 'Own'
-      : ((row['permission'] as Permission | null) ?? (isPrivate ? undefined : 'Read'))
-  return {
-    repositoryId: row['repositoryId'] as number,
-    ownerId: row['ownerId'] as number,
-    owner: row['owner'] as string,
-    private: isPrivate,
-    right,
-  }
+    account.admin || row.ownerId === account.id ? 'Own' : (row.permission ?? (isPrivate ? undefined : 'Read'))
+  const { repositoryId, ownerId, owner } = row
+  return { repositoryId, ownerId, owner, private: isPrivate, right }
 }
 
 function refusal(repositoryId: number, has: Right | undefined, wanted: Right): string {

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { type Database, isUniqueViolation } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
@@ -13,18 +13,15 @@ export interface Account {
 }
 
 const SELECT = 'SELECT id, name, plan, admin, key_hint AS apiKeyHint, created_at AS createdAt FROM accounts'
+const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
 /** Who may use the service. A key is looked up anew with each request, so a rotated one is dead at once. */
 export class Accounts {
-  readonly #database: DatabaseSync
-  readonly #byKey: StatementSync
+  readonly #database: Database
 
-  constructor(database: DatabaseSync) {
+  constructor(database: Database) {
     this.#database = database
-    this.#byKey = database.prepare(
-      `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`,
-    )
   }
 
   /**
@@ -49,39 +46,36 @@ export class Accounts {
       )
     }
     try {
-      const { lastInsertRowid } = this.#database
-        .prepare(
-          'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-        )
-        .run(
-          fields.name,
-          fields.plan,
-          fields.admin ? 1 : 0,
-          hashKey(key),
-          keyHint(key),
-          new Date().toISOString(),
-        )
-      return { account: this.get(Number(lastInsertRowid)), key }
+      const { id } = this.#database.run(
+        'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+        fields.name,
+        fields.plan,
+        fields.admin ? 1 : 0,
+        hashKey(key),
+        keyHint(key),
+        new Date().toISOString(),
+      )
+      return { account: this.get(id), key }
     } catch (error) {
-      if (!/UNIQUE/.test((error as Error).message)) throw error
+      if (!isUniqueViolation(error)) throw error
       throw new ServerError('account_exists', `There is an account named ${fields.name} already.`)
     }
   }
 
   list(): Account[] {
-    return this.#database.prepare(`${SELECT} ORDER BY id`).all().map(accountOf)
+    return this.#database.all<AccountRow>(`${SELECT} ORDER BY id`).map(accountOf)
   }
 
   /** @throws ServerError `not_found` */
   get(id: number): Account {
-    const row = this.#database.prepare(`${SELECT} WHERE id = ?`).get(id)
+    const row = this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
     if (!row) throw new ServerError('not_found', `There is no account ${id}.`)
     return accountOf(row)
   }
 
   /** @throws ServerError `not_found` */
   byName(name: string): Account {
-    const row = this.#database.prepare(`${SELECT} WHERE name = ?`).get(name)
+    const row = this.#database.get<AccountRow>(`${SELECT} WHERE name = ?`, name)
     if (!row) throw new ServerError('not_found', `There is no account named ${JSON.stringify(name)}.`)
     return accountOf(row)
   }
@@ -90,33 +84,29 @@ export class Accounts {
   byKey(key: string): Account | undefined {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const rows = this.#byKey.all(hash.subarray(0, 8))
-    const row = rows.find((candidate) => sameHash(hash, candidate['hash'] as Uint8Array))
+    const rows = this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
+    const row = rows.find((candidate) => sameHash(hash, candidate.hash))
     return row && accountOf(row)
   }
 
   /** Gives an account a new key; the old one is dead from here on. */
   rotateKey(id: number): { account: Account; key: string } {
     const key = generateKey()
-    this.#database
-      .prepare('UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?')
-      .run(hashKey(key), keyHint(key), id)
+    const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'
+    this.#database.run(sql, hashKey(key), keyHint(key), id)
     return { account: this.get(id), key }
   }
 
   setPlan(id: number, plan: string): Account {
-    this.#database.prepare('UPDATE accounts SET plan = ? WHERE id = ?').run(plan, id)
+    this.#database.run('UPDATE accounts SET plan = ? WHERE id = ?', plan, id)
     return this.get(id)
   }
 }
 
-function accountOf(row: Record<string, unknown>): Account {
-  return {
-    id: row['id'] as number,
-    name: row['name'] as string,
-    plan: row['plan'] as string,
-    admin: row['admin'] === 1,
-    apiKeyHint: row['apiKeyHint'] as string,
-    createdAt: row['createdAt'] as string,
-  }
+interface AccountRow extends Omit<Account, 'admin'> {
+  readonly admin: 0 | 1
+}
+
+function accountOf({ id, name, plan, admin, apiKeyHint, createdAt }: AccountRow): Account {
+  return { id, name, plan, admin: admin === 1, apiKeyHint, createdAt }
 }

@@ -1,33 +1,36 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { LimitStore } from '../../connectors/index.ts'
-import { isStorageFull } from '../http/errors.ts'
+import { type Database, isUnwritable } from '../../engine/index.ts'
 
 /** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
-export function providerLimits(database: DatabaseSync, now: () => number = Date.now): LimitStore {
-  const sweep = database.prepare('DELETE FROM provider_limits WHERE expires_at < ?')
-  ifThereIsRoom(() => sweep.run(now()))
-  const load = database.prepare(
-    'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',
-  )
-  const save = database.prepare(
-    'INSERT INTO provider_limits VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET consumed = excluded.consumed, expires_at = excluded.expires_at',
-  )
+export function providerLimits(database: Database, now: () => number = Date.now): LimitStore {
+  ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
   return {
     load: (key) => {
-      const row = load.get(key)
-      return row && { consumed: row['consumed'] as number, expiresAt: row['expiresAt'] as number }
+      const row = database.get<{ consumed: number; expiresAt: number }>(
+        'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',
+        key,
+      )
+      return row && { ...row }
     },
     save: (key, consumed, expiresAt) => {
-      // Providers are asked on while the disk is full; until a restart this process knows what was spent.
-      ifThereIsRoom(() => save.run(key, consumed, expiresAt))
+      // Providers are asked on while nothing can be written; until a restart this process knows what was spent.
+      ifWritable(() =>
+        database.run(
+          `INSERT INTO provider_limits VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET consumed = excluded.consumed, expires_at = excluded.expires_at`,
+          key,
+          consumed,
+          expiresAt,
+        ),
+      )
     },
   }
 }
 
-function ifThereIsRoom(work: () => unknown): void {
+function ifWritable(work: () => unknown): void {
   try {
     work()
   } catch (error) {
-    if (!isStorageFull(error)) throw error
+    if (!isUnwritable(error)) throw error
   }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
@@ -16,16 +16,25 @@ const FLUSH_MS = 1_000
  * can't pass a limit together, and counts those that it sent when it ends.
  */
 export class Usage {
-  readonly #database: DatabaseSync
+  readonly #database: Database
+  readonly #onUnwritten: (cause: unknown) => void
   readonly #now: () => Date
   readonly #reserved = new Map<number, number>()
   /** Counted, not written down yet; the key is account and month. */
   readonly #unwritten = new Map<string, { accountId: number; month: string; rows: number }>()
   #timer: NodeJS.Timeout | undefined
+  #failures = 0
 
-  constructor(database: DatabaseSync, now: () => Date = () => new Date()) {
+  /** @param onUnwritten is told why, where counted rows could not be written down; they stay counted in memory */
+  constructor(database: Database, onUnwritten: (cause: unknown) => void, now: () => Date = () => new Date()) {
     this.#database = database
+    this.#onUnwritten = onUnwritten
     this.#now = now
+  }
+
+  /** How often counted rows could not be written down. */
+  get failures(): number {
+    return this.#failures
   }
 
   /** The current month, UTC, as `2024-06`. */
@@ -36,10 +45,9 @@ export class Usage {
   /** Rows downloaded this month. */
   exportedRows(accountId: number): number {
     const { month } = this
-    const row = this.#database
-      .prepare('SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?')
-      .get(accountId, month)
-    return Number(row?.['rows'] ?? 0) + (this.#unwritten.get(`${accountId} ${month}`)?.rows ?? 0)
+    const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
+    const row = this.#database.get<{ rows: number }>(sql, accountId, month)
+    return (row?.rows ?? 0) + (this.#unwritten.get(`${accountId} ${month}`)?.rows ?? 0)
   }
 
   /** Rows that may still be asked for this month; those of downloads under way are gone already. */
@@ -75,11 +83,13 @@ export class Usage {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const add = this.#database.prepare(
-      'INSERT INTO exported_rows VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows',
-    )
     for (const [key, entry] of this.#unwritten) {
-      add.run(entry.accountId, entry.month, entry.rows)
+      this.#database.run(
+        'INSERT INTO exported_rows VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows',
+        entry.accountId,
+        entry.month,
+        entry.rows,
+      )
       this.#unwritten.delete(key)
     }
   }
@@ -98,9 +108,11 @@ export class Usage {
     this.#timer ??= setTimeout(() => {
       try {
         this.flush()
-      } catch {
+      } catch (cause) {
         // A full disk, say: what was counted stays in memory, and the next download tries again.
         this.#timer = undefined
+        this.#failures += 1
+        this.#onUnwritten(cause)
       }
     }, FLUSH_MS).unref()
   }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 import type { Vault } from './vault.ts'
@@ -14,21 +14,20 @@ const SELECT = 'SELECT provider, hint AS keyHint, updated_at AS updatedAt FROM p
 
 /** Keys for providers that accounts have saved, encrypted. `provider` is a slug in lower case. */
 export class UserKeys {
-  readonly #database: DatabaseSync
+  readonly #database: Database
   readonly #vault: Vault
   /** Changes under way, as `account provider`. */
   readonly #changing = new Set<string>()
 
-  constructor(database: DatabaseSync, vault: Vault) {
+  constructor(database: Database, vault: Vault) {
     this.#database = database
     this.#vault = vault
   }
 
   list(account: Account): UserKey[] {
     return this.#database
-      .prepare(`${SELECT} WHERE account_id = ? ORDER BY provider`)
-      .all(account.id)
-      .map(keyOf)
+      .all<UserKey>(`${SELECT} WHERE account_id = ? ORDER BY provider`, account.id)
+      .map((row) => ({ ...row }))
   }
 
   has(account: Account, provider: string): boolean {
@@ -39,7 +38,7 @@ export class UserKeys {
   reveal(account: Account, provider: string): string | undefined {
     const row = this.#row(account, provider)
     if (!row) return undefined
-    const key = this.#vault.open(row['sealed'] as Uint8Array, context(account, provider))
+    const key = this.#vault.open(row.sealed, context(account, provider))
     if (key !== undefined) return key
     throw new ServerError(
       'user_key_unreadable',
@@ -63,12 +62,15 @@ export class UserKeys {
     try {
       await check()
       const updatedAt = new Date().toISOString()
-      this.#database
-        .prepare(
-          `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
-           SET sealed = excluded.sealed, hint = excluded.hint, updated_at = excluded.updated_at`,
-        )
-        .run(account.id, provider, this.#vault.seal(key, place), hint(key), updatedAt)
+      this.#database.run(
+        `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+         SET sealed = excluded.sealed, hint = excluded.hint, updated_at = excluded.updated_at`,
+        account.id,
+        provider,
+        this.#vault.seal(key, place),
+        hint(key),
+        updatedAt,
+      )
       return { provider, keyHint: hint(key), updatedAt }
     } finally {
       this.#changing.delete(place)
@@ -77,16 +79,14 @@ export class UserKeys {
 
   /** @throws ServerError `not_found` */
   delete(account: Account, provider: string): void {
-    const { changes } = this.#database
-      .prepare('DELETE FROM provider_keys WHERE account_id = ? AND provider = ?')
-      .run(account.id, provider)
+    const sql = 'DELETE FROM provider_keys WHERE account_id = ? AND provider = ?'
+    const { changes } = this.#database.run(sql, account.id, provider)
     if (changes === 0) throw new ServerError('not_found', `You have saved no key for ${provider}.`)
   }
 
   #row(account: Account, provider: string) {
-    return this.#database
-      .prepare('SELECT sealed FROM provider_keys WHERE account_id = ? AND provider = ?')
-      .get(account.id, provider)
+    const sql = 'SELECT sealed FROM provider_keys WHERE account_id = ? AND provider = ?'
+    return this.#database.get<{ sealed: Uint8Array }>(sql, account.id, provider)
   }
 }
 
@@ -97,12 +97,4 @@ function hint(key: string): string {
 
 function context(account: Account, provider: string): string {
   return `${account.id} ${provider}`
-}
-
-function keyOf(row: Record<string, unknown>): UserKey {
-  return {
-    provider: row['provider'] as string,
-    keyHint: row['keyHint'] as string,
-    updatedAt: row['updatedAt'] as string,
-  }
 }

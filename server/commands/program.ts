@@ -33,7 +33,11 @@ export async function run(args: readonly string[]): Promise<number> {
 
   const at = async (work: (place: Workplace) => unknown) => {
     const config = readConfig({ data: program.opts<{ data?: string }>().data })
-    await using engine = await openEngine({ directory: config.data, ...config.engine })
+    await using engine = await openEngine({
+      directory: config.data,
+      onEvent: ({ message }) => console.error(`parquetry: ${message}`),
+      ...config.engine,
+    })
     migrate(engine.database, 'server', SERVER_STEPS)
     await work({
       engine,
@@ -50,14 +54,17 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--host <address>', 'address to listen on (PARQUETRY_HOST)')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
     .option('--no-samples', 'start empty')
-    .action((options: { port?: string; host?: string; data?: string; samples: boolean }) =>
+    .option('--new', 'begin anew where the catalog is lost or damaged; what is there is set aside')
+    .action((options: { port?: string; host?: string; data?: string; samples: boolean; new?: boolean }) =>
       serveUntilStopped(
         readConfig({
-          ...options,
+          port: options.port,
+          host: options.host,
           data: options.data ?? program.opts<{ data?: string }>().data,
           // Commander says true where nothing was said; then the configuration decides.
           samples: options.samples ? undefined : false,
         }),
+        { anew: options.new },
       ),
     )
 

@@ -37,7 +37,7 @@ export async function loadSamples(
 
 /** Ids are never reused, so SQLite remembers whether there ever was a repository. */
 function neverHeldAnything(engine: Engine): boolean {
-  return !engine.database.prepare("SELECT 1 FROM sqlite_sequence WHERE name = 'repositories'").get()
+  return !engine.database.get("SELECT 1 FROM sqlite_sequence WHERE name = 'repositories'")
 }
 
 /** The samples lie beside the sources in a checkout and in the package alike. */

@@ -3,11 +3,11 @@ import { type Server, serve } from '../serve.ts'
 import { loadSamples } from './samples.ts'
 
 /** `parquetry serve`: runs until SIGINT or SIGTERM, then ends what is under way and leaves. */
-export async function serveUntilStopped(config: Config): Promise<void> {
+export async function serveUntilStopped(config: Config, options: { anew?: boolean } = {}): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
   })
-  const server = await serve(config)
+  const server = await serve(config, undefined, options)
   const sample = config.samples ? await loadSamples(server.engine, server.publish) : undefined
   console.log(greeting(server, sample))
   await stopped

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
-import { databaseError, EngineError, ERRORS } from '../../engine/index.ts'
+import { EngineError, ERRORS } from '../../engine/index.ts'
 import { withoutKeys } from '../accounts/keys.ts'
 import { ENGINE_STATUSES } from './statuses.ts'
 
@@ -111,9 +111,7 @@ const INTERNAL: ErrorAnswer = {
  * The one place where an error becomes an answer. Whatever was not raised on purpose is a 500 that says nothing: its
  * message may hold a path, SQL or an address.
  */
-export function errorAnswer(thrown: unknown): ErrorAnswer {
-  // The accounts' tables are asked directly, so a full disk comes as SQLite says it.
-  const error = databaseError(thrown)
+export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
   if (error instanceof EngineError) {
     return error.code === 'internal'
@@ -134,12 +132,6 @@ function keyAdvice({ code, provider, message }: ConnectorError): string {
   if (code === 'key_required') return ` Save one with PUT /user-keys/${provider}.`
   if (code === 'key_rejected') return ` Save a valid one with PUT /user-keys/${provider}.`
   return ''
-}
-
-/** Whether it was for want of room that the database did not take something. */
-export function isStorageFull(thrown: unknown): boolean {
-  const error = databaseError(thrown)
-  return error instanceof EngineError && error.code === 'storage_full'
 }
 
 function answer(

@@ -1,7 +1,7 @@
 import type { Services } from '../services.ts'
 
 /** Adds the figures that are looked up when somebody asks. */
-export function addGauges({ metrics, exports, uploads, connectors, engine }: Services): void {
+export function addGauges({ metrics, exports, uploads, connectors, engine, usage }: Services): void {
   metrics.gauge('transfers_running', 'Downloads and uploads under way.', () => [
     { of: 'downloads', value: exports.gate.running },
     { of: 'uploads', value: uploads.gate.running },
@@ -24,6 +24,25 @@ export function addGauges({ metrics, exports, uploads, connectors, engine }: Ser
     connectors
       .stats()
       .providers.map(({ provider, breaker }) => ({ of: provider, value: breaker === 'closed' ? 0 : 1 })),
+  )
+  metrics.gauge(
+    'events',
+    'Events of the engine since the start, by kind, and failures to count exported rows.',
+    async () => {
+      const { events } = await engine.stats()
+      return [
+        ...Object.entries(events).map(([of, value]) => ({ of, value })),
+        { of: 'usage_unwritten', value: usage.failures },
+      ]
+    },
+  )
+  metrics.gauge(
+    'writes_stopped',
+    'Whether nothing is written until the next start (1) or all is well (0).',
+    async () => {
+      const { writesStopped } = await engine.stats()
+      return [{ of: 'process', value: writesStopped ? 1 : 0 }]
+    },
   )
   metrics.gauge('engine', 'Figures of the engine.', async () => {
     const { readers, executor } = await engine.stats()

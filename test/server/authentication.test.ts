@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Database } from '../../engine/catalog/database.ts'
 import { Accounts } from '../../server/accounts/accounts.ts'
 import { generateKey, isMistyped } from '../../server/accounts/keys.ts'
 import { basic, type Platform, platform } from './platform.ts'
@@ -136,9 +136,10 @@ describe('a rotated key', () => {
   it('is dead at once also when it was rotated over another connection, as the command does', async () => {
     const old = at.account('elsewhere')
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(200)
-    using elsewhere = new DatabaseSync(at.engine.database.location()!, { timeout: 5_000 })
+    const elsewhere = new Database(at.engine.database.file)
     const accounts = new Accounts(elsewhere)
     accounts.rotateKey(accounts.byName('elsewhere').id)
+    elsewhere.close()
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(401)
   })
 })
@@ -151,7 +152,7 @@ describe('keys', () => {
       expect(one).toMatch(/^pq_[0-9A-Za-z]{38}$/)
       expect(isMistyped(one)).toBe(false)
     }
-    const rows = JSON.stringify(at.engine.database.prepare('SELECT * FROM accounts').all())
+    const rows = JSON.stringify(at.engine.database.all('SELECT * FROM accounts'))
     expect(rows).not.toContain(key)
     expect(rows).not.toContain(key.slice(3, 30))
   })

@@ -120,9 +120,8 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
   if (operation === 'POST /account/api-key' && asker === 'admin' && statusCode === 201) {
     // The key of the admin is needed again: put the old one back.
     const { createHash } = await import('node:crypto')
-    at.engine.database
-      .prepare("UPDATE accounts SET key_hash = ? WHERE name = 'root'")
-      .run(createHash('sha256').update(at.root).digest())
+    const hash = createHash('sha256').update(at.root).digest()
+    at.engine.database.run("UPDATE accounts SET key_hash = ? WHERE name = 'root'", hash)
   }
   return statusCode
 }

@@ -165,9 +165,8 @@ describe('exported rows', () => {
     await at.call(key, 'GET', `/datasets/${id}/data`)
     at.services.usage.flush()
     const account = at.services.accounts.byName('kay')
-    const row = at.engine.database
-      .prepare('SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?')
-      .get(account.id, '2026-11')
+    const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
+    const row = at.engine.database.get(sql, account.id, '2026-11')
     expect(row).toMatchObject({ rows: 10 })
     expect((await usage(key)).exportedRows).toBe(10)
   })

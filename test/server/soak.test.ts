@@ -236,7 +236,7 @@ test(
     expect((await engine.verify()).problems).toEqual([])
     await engine.settled()
     engine.gc()
-    const parts = engine.database.prepare('SELECT count(*) AS n FROM parts').get()!['n']
+    const parts = engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts')!.n
     expect(readdirSync(join(folder, 'parts'))).toHaveLength(Number(parts))
   },
   (SECONDS + 60) * 1_000,

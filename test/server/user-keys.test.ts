@@ -92,11 +92,12 @@ describe('/user-keys', () => {
     await put('plain-text-key-42')
     const database = at.engine.database
     const { id } = at.services.accounts.byName('ada')
-    const row = database.prepare('SELECT sealed FROM provider_keys WHERE account_id = ?').get(id)
-    expect(Buffer.from(row!['sealed'] as Uint8Array).includes('plain-text-key')).toBe(false)
+    const sql = 'SELECT sealed FROM provider_keys WHERE account_id = ?'
+    const { sealed } = database.get<{ sealed: Uint8Array }>(sql, id)!
+    expect(Buffer.from(sealed).includes('plain-text-key')).toBe(false)
     const eve = at.account('eve')
     const eveId = at.services.accounts.byName('eve').id
-    database.prepare("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')").run(eveId, row!['sealed']!)
+    database.run("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')", eveId, sealed)
     const response = await get('/providers/fred/series/GNPCA', eve)
     expect(response.statusCode).toBe(400)
     expect(response.json()).toEqual({

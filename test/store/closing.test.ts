@@ -114,7 +114,10 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
       join(directory, 'catalog.sqlite'),
       'this is no database at all, and long enough to be read as one',
     )
-    await expect(open()).rejects.toThrow(/not a database/)
+    await expect(open()).rejects.toMatchObject({
+      code: 'storage_damaged',
+      message: expect.stringMatching(/catalog.sqlite is damaged \(file is not a database\)/),
+    })
     expect(openFiles()).toEqual([])
   })
 })

@@ -99,7 +99,7 @@ test(
       await engine.settled()
       engine.gc()
       const kept = engine.transaction(
-        () => engine.database.prepare('SELECT count(*) AS n FROM parts').get()!['n'],
+        () => engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts')!.n,
       )
       expect(readdirSync(join(directory, 'parts'))).toHaveLength(Number(kept))
       // This process's own folder and lock, and the server's lock, are all that is left.

@@ -57,9 +57,9 @@ async function attempt(work: () => unknown): Promise<string> {
 /** No file but those that the catalog knows, and none that it has in the making. */
 async function expectNothingHalfMade(): Promise<void> {
   await engine.settled()
-  const known = engine.database.prepare('SELECT id FROM parts WHERE process IS NULL').all()
+  const known = engine.database.all<{ id: number }>('SELECT id FROM parts WHERE process IS NULL')
   const files = readdirSync(join(data, 'parts')).toSorted()
-  expect(files).toEqual(known.map((part) => `${part['id']}.parquet`).toSorted())
+  expect(files).toEqual(known.map((part) => `${part.id}.parquet`).toSorted())
   const [process] = readdirSync(join(data, 'tmp'))
   expect(readdirSync(join(data, 'tmp', process!))).toEqual([])
 }

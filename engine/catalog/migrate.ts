@@ -1,0 +1,30 @@
+import { EngineError } from '../errors.ts'
+import type { Database } from './database.ts'
+
+/**
+ * Brings the tables of one namespace up to date: runs the steps that have not been run yet, all in one transaction.
+ * A database made by a newer program is refused, because its tables may mean something else.
+ * @throws EngineError `locked`
+ */
+export function migrate(database: Database, namespace: string, steps: readonly string[]): void {
+  database.transaction(() => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS migrations (namespace TEXT PRIMARY KEY, step INTEGER NOT NULL) STRICT',
+    )
+    const row = database.get<{ step: number }>('SELECT step FROM migrations WHERE namespace = ?', namespace)
+    const done = row?.step ?? 0
+    if (done > steps.length) {
+      throw new EngineError(
+        'locked',
+        `The data directory was written by a newer version (${namespace} step ${done}; this version knows ${steps.length}).`,
+      )
+    }
+    if (done === steps.length) return
+    for (const step of steps.slice(done)) database.exec(step)
+    database.run(
+      'INSERT INTO migrations VALUES (?, ?) ON CONFLICT (namespace) DO UPDATE SET step = excluded.step',
+      namespace,
+      steps.length,
+    )
+  })
+}

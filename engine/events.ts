@@ -1,0 +1,67 @@
+/**
+ * What the engine tells of when nobody waits for it: failures behind the scenes, and what an operator must act on. Each
+ * kind with its level in a log and when it happens.
+ */
+export const EVENTS = {
+  writes_stopped: {
+    level: 'error',
+    when: 'a commit failed so that its outcome is unknown; this process takes no more writes, and the next start reads the outcome from the catalog',
+  },
+  part_damaged: { level: 'error', when: "a part's file is missing or not what was written; it is not read" },
+  part_repaired: { level: 'warn', when: 'a part that was damaged is what was written again' },
+  check_failed: { level: 'warn', when: 'parts could not be checked in the background' },
+  merge_failed: { level: 'warn', when: 'small parts could not be merged; the rows are whole' },
+  tidy_failed: { level: 'warn', when: 'versions that nobody needs could not be removed; tried again later' },
+  file_left: { level: 'warn', when: "a part's file could not be removed; the next start or gc removes it" },
+  files_set_aside: {
+    level: 'warn',
+    when: 'files of parts that the catalog never knew were moved to the folder lost, or all were by --new',
+  },
+  lease_unwritten: {
+    level: 'warn',
+    when: 'a reader could not be noted in the catalog; this process removes nothing until it is',
+  },
+  slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
+} as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>
+
+export type EventKind = keyof typeof EVENTS
+
+export interface EngineEvent {
+  readonly kind: EventKind
+  readonly level: 'warn' | 'error'
+  /** A sentence for the log. */
+  readonly message: string
+  readonly cause?: unknown
+  /** Ids that it is about. */
+  readonly dataset?: number
+  readonly part?: number
+}
+
+/** Tells events to whoever listens, and counts them. */
+export class Events {
+  readonly #listener: ((event: EngineEvent) => void) | undefined
+  readonly #counts = new Map<EventKind, number>()
+
+  constructor(listener: ((event: EngineEvent) => void) | undefined) {
+    this.#listener = listener
+  }
+
+  tell(kind: EventKind, message: string, more: Pick<EngineEvent, 'cause' | 'dataset' | 'part'> = {}): void {
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1)
+    try {
+      this.#listener?.({ kind, level: EVENTS[kind].level, message, ...more })
+    } catch (error) {
+      // The work that went on must not fail because of who listens.
+      process.emitWarning(error as Error)
+    }
+  }
+
+  /** How often each kind has happened; 0 where it has not. */
+  counts(): Record<EventKind, number> {
+    const kinds = Object.keys(EVENTS) as EventKind[]
+    return Object.fromEntries(kinds.map((kind) => [kind, this.#counts.get(kind) ?? 0])) as Record<
+      EventKind,
+      number
+    >
+  }
+}

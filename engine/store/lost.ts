@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { EngineError } from '../errors.ts'
+import type { Layout } from './layout.ts'
+
+/** Files of parts that lie in a data directory. */
+export function partFiles(layout: Layout): string[] {
+  return readdirSync(layout.parts).filter((name) => name.endsWith('.parquet'))
+}
+
+/** Whether the catalog is gone though it was there: its file is missing or empty, and what belongs to it is not. */
+export function isCatalogLost(layout: Layout): boolean {
+  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return size(layout.catalog) === 0 && (partFiles(layout).length > 0 || size(`${layout.catalog}-wal`) > 0)
+}
+
+/** What to do where the catalog is not there, or knows nothing of the parts that are. */
+export function catalogLost(layout: Layout): EngineError {
+  return new EngineError(
+    'storage_damaged',
+    `The catalog ${layout.catalog} is missing or empty, but ${layout.parts} holds ${partFiles(layout).length} parts. ` +
+      'Restore the data directory from a backup, or start with --new to begin anew; the files are then set aside.',
+  )
+}
+
+/** Moves catalog and parts to a folder of their own, so that the directory is as new. Gives the folder. */
+export function setAllAside(layout: Layout): string {
+  const folder = lostFolder(layout)
+  for (const ending of ['', '-wal', '-shm']) {
+    if (existsSync(layout.catalog + ending))
+      renameSync(layout.catalog + ending, join(folder, `catalog.sqlite${ending}`))
+  }
+  renameSync(layout.parts, join(folder, 'parts'))
+  mkdirSync(layout.parts, { mode: 0o700 })
+  return folder
+}
+
+/** A new folder for what nothing knows but nobody asked to delete: `lost/<moment>`. */
+export function lostFolder(layout: Layout): string {
+  const moment = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const folder = join(layout.directory, 'lost', moment)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
