@@ -6,11 +6,13 @@ import type { Config } from './config/config.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
 import { authenticate } from './http/authenticate.ts'
 import { readJsonBodies } from './http/body.ts'
+import { refuseOtherSites } from './http/cross-site.ts'
 import { ServerError } from './http/errors.ts'
 import { addSecurityHeaders, allowOrigins } from './http/headers.ts'
 import { loggerOptions } from './http/logger.ts'
 import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
+import { continueLate, refuseAmbiguousRequests } from './http/strict-http.ts'
 import { traceRequests } from './http/trace.ts'
 import { validateStrictly } from './http/validate.ts'
 import { odataRoutes } from './odata/routes.ts'
@@ -43,6 +45,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
   })
+  continueLate(app)
   app.register(parquetry(services))
   return app
 }
@@ -51,11 +54,12 @@ export function buildApp(services: Services, log?: { write(line: string): void }
  * The service as a plugin, to be a part of another Fastify application, also under a prefix. There the limits of
  * headers, connections and path parameters are those of that application.
  *
- * A request goes through the hooks in this order, and can be refused by each: being stopped (503), overload (503),
- * authentication (401), query string (400), body (400, 413, 415); then its route's handler.
+ * A request goes through the hooks in this order, and can be refused by each: HTTP itself (400), being stopped (503),
+ * overload (503), authentication (401, 429), another site's page (403), query string (400), body (400, 413, 415); then
+ * its route's handler.
  */
 export function parquetry(services: Services): FastifyPluginAsync {
-  const { accounts, config, lifecycle, metrics } = services
+  const { config, lifecycle, metrics } = services
   return async (app) => {
     const paths = new Paths()
     paths.collect(app)
@@ -68,10 +72,12 @@ export function parquetry(services: Services): FastifyPluginAsync {
     addSecurityHeaders(app)
     answerErrors(app, paths, metrics)
     drainUnreadBodies(app)
+    refuseAmbiguousRequests(app)
     lifecycle.guard(app)
     await allowOrigins(app, config.cors.origins)
     await shedLoad(app, config)
-    await authenticate(app, accounts)
+    authenticate(app, services)
+    refuseOtherSites(app, config.cors.origins)
     app.addHook('preValidation', async (request) => {
       const { config: route, schema } = request.routeOptions
       if (!route.public) {

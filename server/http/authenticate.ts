@@ -1,8 +1,9 @@
-import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account, Accounts } from '../accounts/accounts.ts'
+import type { Config } from '../config/config.ts'
 import { ServerError } from './errors.ts'
 import { apiKeyIn, rawQuery } from './query.ts'
+import { FailedKeys, RequestRate } from './rates.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,23 +16,32 @@ declare module 'fastify' {
   }
 }
 
+interface AuthenticationParts {
+  readonly accounts: Accounts
+  readonly config: Config
+}
+
 /**
  * Demands an API key on every path that is not public, also on those that don't exist: who has no key learns nothing
  * of what there is. An Authorization header, where present, decides alone.
  */
-export async function authenticate(app: FastifyInstance, accounts: Accounts): Promise<void> {
-  // As a part of another application, what that has registered already is used.
-  if (!app.hasDecorator('auth')) await app.register(auth)
+export function authenticate(app: FastifyInstance, { accounts, config }: AuthenticationParts): void {
+  const failedKeys = new FailedKeys(config.limits.failedKeys)
+  const requests = new RequestRate(config.limits.requestsPerMinute)
   app.decorateRequest('account', null as unknown as Account)
-
-  const check = app.auth([
-    async (request: FastifyRequest) => {
-      request.account = accountOf(accounts, keyOf(request))
-    },
-  ])
-  app.addHook('onRequest', function (request, reply, done) {
-    if (request.routeOptions.config.public) done()
-    else check.call(this, request, reply, done)
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.config.public) return done()
+    const key = keyOf(request)
+    const account = key === '' ? undefined : accounts.byKey(key)
+    if (!account) {
+      const wrong = unauthorized('The API key is not valid. It may have been mistyped or replaced.')
+      failedKeys.count(request.ip, key).then(() => done(wrong), done)
+      return
+    }
+    request.account = account
+    // What is not limited needs no turn of the event loop.
+    if (requests.limited) requests.count(account.id).then(() => done(), done)
+    else done()
   })
 }
 
@@ -69,12 +79,6 @@ function userName(token: string): string {
   if (colon < 0) throw unauthorized('The Authorization header is malformed.')
   if (colon === 0) throw unauthorized('The API key belongs into the user name of Basic authentication.')
   return credentials.slice(0, colon)
-}
-
-function accountOf(accounts: Accounts, key: string): Account {
-  const account = key === '' ? undefined : accounts.byKey(key)
-  if (!account) throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
-  return account
 }
 
 function unauthorized(problem: string): ServerError {

@@ -28,6 +28,10 @@ export const SERVER_ERRORS = {
   unauthorized: { status: 401, when: 'the API key is missing, malformed, unknown or has been replaced' },
   plan_limit: { status: 402, when: "the account's plan does not allow it; the message names the limit" },
   forbidden: { status: 403, when: 'the account has no permission for it' },
+  cross_site: {
+    status: 403,
+    when: "a page of another site asked for a change with a browser's own login",
+  },
   not_found: { status: 404, when: 'no such repository, dataset, member or account' },
   unknown_path: { status: 404, when: 'there is nothing under this path' },
   method_not_allowed: {
@@ -43,6 +47,8 @@ export const SERVER_ERRORS = {
     status: 415,
     when: 'the `Content-Type` or the `Content-Encoding` is not one that the path takes',
   },
+  too_many_failures: { status: 429, when: 'too many wrong API keys were sent' },
+  too_many_requests: { status: 429, when: 'the account sends more requests than it may' },
   headers_too_large: {
     status: 431,
     when: 'the request line and the headers together are larger than the limit',

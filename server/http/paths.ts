@@ -20,7 +20,9 @@ export class Paths {
   refusal(method: string, url: string): ServerError {
     const path = url.split('?', 1)[0]!
     const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods
-    if (!methods) return new ServerError('unknown_path', 'There is nothing under this path.')
+    if (!methods?.size || methods.has(method)) {
+      return new ServerError('unknown_path', 'There is nothing under this path.')
+    }
     const allow = [...methods].sort().join(', ')
     return new ServerError('method_not_allowed', `${method} is not known here; known are ${allow}.`, {
       headers: { allow },

@@ -131,7 +131,7 @@ function asSwagger(schema: FastifySchema | undefined, url: string, { config }: R
  * named like a keyword, as `nullable`.
  */
 function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
-  const all = { ...errors(500, 503), ...(!config?.public && errors(400, 401)), ...response }
+  const all = { ...errors(500, 503), ...(!config?.public && errors(400, 401, 429)), ...response }
   return mapEntries(all, (status, one) => [
     status,
     one === ERROR_RESPONSES[status] ? { $ref: `#/components/responses/Error${status}` } : withReferences(one),

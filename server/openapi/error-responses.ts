@@ -74,7 +74,9 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     },
   },
   429: {
-    description: "The provider's limit is reached; other providers are unaffected.",
+    description:
+      "The provider's limit is reached; other providers are unaffected. Or too many wrong API keys were sent, or more " +
+      'requests than the account may send.',
     example: {
       error: 'The request limit of Alpha Vantage is reached. Save a key of your own to raise it.',
       code: 'provider_limit',

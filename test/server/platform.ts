@@ -58,6 +58,8 @@ export async function platform(
     // A busy machine would shed what the tests ask; those of shedding switch it on.
     shedding: { eventLoopDelay: 0, memoryBytes: 0 },
   }
+  // So many tests send wrong keys from one address that only those of the limit have one.
+  Object.assign(defaults.limits, { failedKeys: 0 })
   const merged = Object.fromEntries(
     Object.entries(defaults).map(([key, value]) => {
       const given = (options.config as Record<string, unknown> | undefined)?.[key]

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { ServerError } from './errors.ts'
+
+/** A name or an address, with or without a port (RFC 9110, 7.2). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i
+
+/** Refuses what Node's parser lets through and servers in front of us may read in another way. */
+export function refuseAmbiguousRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const problem = problemOf(raw)
+    if (problem === undefined) done()
+    else done(new ServerError('bad_request', problem, { headers: { connection: 'close' } }))
+  })
+}
+
+function problemOf({ headers, httpVersionMajor, rawHeaders }: IncomingMessage): string | undefined {
+  if (httpVersionMajor < 1) return 'HTTP/0.9 is not spoken here.'
+  if (headers.host !== undefined && !HOST.test(headers.host)) return 'The header Host is malformed.'
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]!.length === 4 && rawHeaders[index]!.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1 ? 'There is more than one header Host.' : undefined
+}
+
+const EXPECTS = Symbol('waits for 100 Continue')
+
+/**
+ * Lets a client that waits for `100 Continue` send its body only when its key has been checked. Node would say so as
+ * soon as the headers are there. For an application with a server of its own.
+ */
+export function continueLate(app: FastifyInstance): void {
+  app.server.on('checkContinue', (request, response) => {
+    Object.assign(request, { [EXPECTS]: true })
+    app.server.emit('request', request, response)
+  })
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (EXPECTS in request.raw) reply.raw.writeContinue()
+    done()
+  })
+}
