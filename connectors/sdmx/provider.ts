@@ -1,8 +1,8 @@
-import type { ProviderInfo, UpstreamRequest } from '../connector.ts'
+import type { Category, ConnectorContext, ProviderInfo, UpstreamRequest } from '../connector.ts'
 import type { FlowReference } from './flow-reference.ts'
 import type { KeyPattern } from './keys.ts'
+import type { Structures } from './structures/model.ts'
 import type { Reference } from './structures/references.ts'
-import type { Branch } from './tree/tree.ts'
 
 /** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
 export interface PeriodRange {
@@ -49,3 +49,18 @@ export interface SdmxRequests {
   /** The codes of one dimension that have data where a key matches: a constraint. */
   available?(flow: FlowReference, key: KeyPattern, dimension: string): UpstreamRequest
 }
+
+/** One call of a user's to one provider. */
+export interface Session {
+  readonly provider: SdmxProvider
+  readonly send: ConnectorContext['send']
+  readonly cached: ConnectorContext['cached']
+  /** Structures change rarely and are long: they are kept as read. */
+  structures(request: UpstreamRequest): Promise<Structures>
+}
+
+/**
+ * What lies above the dataflows: categories, agencies, a table of contents. Gives the categories under a path of its
+ * own, and undefined for a path that it does not know.
+ */
+export type Branch = (path: string, session: Session) => Promise<readonly Category[] | undefined>

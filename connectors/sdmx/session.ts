@@ -1,17 +1,8 @@
-import type { ConnectorContext, UpstreamRequest } from '../connector.ts'
+import type { ConnectorContext } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { SdmxFailure } from './failures.ts'
-import type { SdmxProvider } from './provider.ts'
-import { readStructures, type Structures } from './structures/structures.ts'
-
-/** One call of a user's to one provider. */
-export interface Session {
-  readonly provider: SdmxProvider
-  readonly send: ConnectorContext['send']
-  readonly cached: ConnectorContext['cached']
-  /** Structures change rarely and are long: they are kept as read. */
-  structures(request: UpstreamRequest): Promise<Structures>
-}
+import type { SdmxProvider, Session } from './provider.ts'
+import { readStructures } from './structures/structures.ts'
 
 export function openSession(provider: SdmxProvider, context: ConnectorContext): Session {
   return {

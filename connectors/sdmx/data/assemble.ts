@@ -1,5 +1,5 @@
 import { chooseDimensions, matches } from '../keys.ts'
-import type { DataMessage, DataSeries, Expected, RawObservation } from './data.ts'
+import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
 
 /** The id that every reader gives to the dimension of time, whatever the message calls it. */
 export const TIME = 'TIME_PERIOD'

@@ -2,7 +2,7 @@ import { notUnderstood } from '../failures.ts'
 import { type Candidate, chooseDimensions } from '../keys.ts'
 import { type CsvTable, parseCsv } from '../text/csv.ts'
 import { MULTIPLIER, SeriesBuilder } from './assemble.ts'
-import type { DataMessage, Expected } from './data.ts'
+import type { DataMessage, Expected } from './message.ts'
 
 /** Columns that say which structure a row follows, not where it stands in it. */
 const FRAME =

@@ -2,8 +2,8 @@ import { notUnderstood } from '../failures.ts'
 import { refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/json.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import type { DataMessage, Expected, Labels } from './data.ts'
 import { readJsonStat } from './json-stat.ts'
+import type { DataMessage, Expected, Labels } from './message.ts'
 
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {

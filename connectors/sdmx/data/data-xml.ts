@@ -1,7 +1,7 @@
 import { notUnderstood, refuseCode } from '../failures.ts'
 import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import type { DataMessage, Expected } from './data.ts'
+import type { DataMessage, Expected } from './message.ts'
 
 /** How one of the two SDMX-ML data formats writes components. */
 interface Format {

@@ -1,7 +1,7 @@
 import { notUnderstood } from '../failures.ts'
 import { type Json, type JsonRecord, listOf, record, textOf } from '../text/json.ts'
 import { assemble, type Block, type BlockObservation, TIME } from './assemble.ts'
-import type { DataMessage, Expected } from './data.ts'
+import type { DataMessage, Expected } from './message.ts'
 
 interface Dimension {
   readonly id: string

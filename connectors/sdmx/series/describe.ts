@@ -1,5 +1,5 @@
 import { frequencyName } from '../../periods.ts'
-import type { DataSeries, Labels } from '../data/data.ts'
+import type { DataSeries, Labels } from '../data/message.ts'
 import type { Multiplier, SdmxProvider } from '../provider.ts'
 import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
 

@@ -2,7 +2,7 @@ import type { Observation, SeriesRange } from '../../connector.ts'
 import { arranged } from '../../observations.ts'
 import { inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
-import type { RawObservation } from '../data/data.ts'
+import type { RawObservation } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import type { Multiplier } from '../provider.ts'
 

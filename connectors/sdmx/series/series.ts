@@ -1,10 +1,12 @@
 import type { Series, SeriesRange, UpstreamRequest } from '../../connector.ts'
 import { ConnectorError, invalidSeriesId, quoted } from '../../errors.ts'
-import { type DataMessage, NOTHING, readData } from '../data/data.ts'
+import { readData } from '../data/data.ts'
+import { type DataMessage, NOTHING } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import { flowText, parseSeriesId, type SeriesId } from '../flow-reference.ts'
 import { isExact, isOpen } from '../keys.ts'
-import { optional, type Session, wide } from '../session.ts'
+import type { Session } from '../provider.ts'
+import { optional, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,

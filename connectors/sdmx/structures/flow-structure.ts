@@ -1,8 +1,9 @@
 import { SdmxFailure } from '../failures.ts'
 import { type FlowReference, isFlow } from '../flow-reference.ts'
-import { attempt, optional, type Session } from '../session.ts'
+import type { Session } from '../provider.ts'
+import { attempt, optional } from '../session.ts'
+import type { Component, Dataflow, Item, Structures } from './model.ts'
 import { type Reference, resolve } from './references.ts'
-import type { Component, Dataflow, Item, Structures } from './structures.ts'
 
 /** A dataflow with all that is known of its dimensions. */
 export interface FlowStructure {

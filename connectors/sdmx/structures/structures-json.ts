@@ -1,16 +1,8 @@
 import { notUnderstood } from '../failures.ts'
 import { refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/json.ts'
+import type { Category, Component, Concept, Constraint, DataStructure, Item, Structures } from './model.ts'
 import { parseUrn, type Reference } from './references.ts'
-import type {
-  Category,
-  Component,
-  Concept,
-  Constraint,
-  DataStructure,
-  Item,
-  Structures,
-} from './structures.ts'
 
 /**
  * Reads an SDMX-JSON structure message, 1.0 or 2.0: the same artefacts under `data`, all references URNs. Versions

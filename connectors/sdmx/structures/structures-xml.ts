@@ -1,15 +1,7 @@
 import { notUnderstood } from '../failures.ts'
 import { attribute, child, children, localised, parseXml, textOf, type XmlElement } from '../text/xml.ts'
+import type { Category, Component, Concept, Constraint, DataStructure, Item, Structures } from './model.ts'
 import { type ItemReference, parseUrn, type Reference } from './references.ts'
-import type {
-  Category,
-  Component,
-  Concept,
-  Constraint,
-  DataStructure,
-  Item,
-  Structures,
-} from './structures.ts'
 
 /**
  * Reads an SDMX-ML structure message. Versions 2.1 and 3.0 differ in containers (`Concepts`, `ConceptSchemes`) and in

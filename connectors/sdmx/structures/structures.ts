@@ -1,85 +1,13 @@
 import type { UpstreamAnswer } from '../../connector.ts'
 import { refuseFailure } from '../refusals.ts'
-import type { ItemReference, Reference } from './references.ts'
+import type { Structures } from './model.ts'
 import { readStructuresJson } from './structures-json.ts'
 import { readStructuresXml } from './structures-xml.ts'
 
-export interface Dataflow extends Reference {
-  readonly name: string
-  readonly description: string
-  /** The data structure that its keys follow; undefined in stubs. */
-  readonly structure: Reference | undefined
-}
-
-/** An item of a codelist or of a concept scheme. */
-export interface Item {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-}
-
-export interface Codelist extends Reference {
-  readonly name: string
-  readonly codes: readonly Item[]
-}
-
-/** A concept may bring the codelist for every dimension that is made of it (the IMF keeps all of them there). */
-export interface Concept extends Item {
-  readonly codelist: Reference | undefined
-}
-
-export interface ConceptScheme extends Reference {
-  readonly concepts: readonly Concept[]
-}
-
-export interface Component {
-  readonly id: string
-  readonly concept: ItemReference | undefined
-  readonly codelist: Reference | undefined
-}
-
-export interface DataStructure extends Reference {
-  /** In the order of the series key; without the dimension of time. */
-  readonly dimensions: readonly Component[]
-  readonly attributes: readonly Component[]
-}
-
-export interface Category extends Item {
-  readonly categories: readonly Category[]
-}
-
-export interface CategoryScheme extends Reference {
-  readonly name: string
-  readonly description: string
-  readonly categories: readonly Category[]
-}
-
-/** Hangs a dataflow under a category; `category.item` is the dotted way down from the scheme. */
-export interface Categorisation {
-  readonly flow: Reference
-  readonly category: ItemReference
-}
-
-/** Which codes of which dimension have data. */
-export interface Constraint {
-  readonly flow: Reference | undefined
-  readonly codes: ReadonlyMap<string, readonly string[]>
-}
-
-/** Everything that one structure message holds. */
-export interface Structures {
-  readonly dataflows: readonly Dataflow[]
-  readonly dataStructures: readonly DataStructure[]
-  readonly codelists: readonly Codelist[]
-  readonly conceptSchemes: readonly ConceptScheme[]
-  readonly categorySchemes: readonly CategoryScheme[]
-  readonly categorisations: readonly Categorisation[]
-  readonly constraints: readonly Constraint[]
-}
-
 /**
- * Reads SDMX-ML (2.1 and 3.0) and SDMX-JSON (1.0 and 2.0) structure messages, told apart by the body itself, because
- * providers label them freely. Throws `unknown_series` for 'no such structure' and `not_understood` for what is neither.
+ * Reads SDMX-ML (2.1 and 3.0) and SDMX-JSON (1.0 and 2.0) structure messages. The body itself tells which it is,
+ * because providers' content types can't be relied on. Throws `SdmxFailure`: `no-results` where there is no such
+ * structure, `unreadable` for a body that is neither.
  */
 export function readStructures(answer: UpstreamAnswer): Structures {
   refuseFailure(answer)

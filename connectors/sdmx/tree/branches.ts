@@ -1,9 +1,9 @@
 import type { Category } from '../../connector.ts'
-import { attempt, type Session } from '../session.ts'
+import type { Branch, Session } from '../provider.ts'
+import { attempt } from '../session.ts'
+import type { CategoryScheme, Dataflow, Category as Node, Structures } from '../structures/model.ts'
 import { resolve } from '../structures/references.ts'
-import type { CategoryScheme, Dataflow, Category as Node, Structures } from '../structures/structures.ts'
 import { flowPath } from './flow-path.ts'
-import type { Branch } from './tree.ts'
 
 /** All dataflows at the root. */
 export const allFlows: Branch = async (path, session) => {

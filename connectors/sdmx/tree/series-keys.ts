@@ -1,9 +1,11 @@
 import type { UpstreamAnswer } from '../../connector.ts'
-import { type DataMessage, type DataSeries, NOTHING, readData } from '../data/data.ts'
+import { readData } from '../data/data.ts'
+import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import type { FlowReference } from '../flow-reference.ts'
 import type { KeyPattern } from '../keys.ts'
-import { type Session, wide } from '../session.ts'
+import type { Session } from '../provider.ts'
+import { wide } from '../session.ts'
 import { type FlowStructure, fetchCodes } from '../structures/flow-structure.ts'
 
 /** An answer with the series keys under a path. Without a structure the whole dataflow is read and cut down here. */

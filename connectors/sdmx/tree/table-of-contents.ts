@@ -1,10 +1,10 @@
 import type { Category, UpstreamAnswer, UpstreamRequest } from '../../connector.ts'
 import { notUnderstood } from '../failures.ts'
+import type { Branch } from '../provider.ts'
 import { refuseFailure } from '../refusals.ts'
 import { attempt } from '../session.ts'
 import { parseCsv } from '../text/csv.ts'
 import { allFlows } from './branches.ts'
-import type { Branch } from './tree.ts'
 
 interface Entry {
   readonly depth: number

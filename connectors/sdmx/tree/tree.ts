@@ -1,7 +1,8 @@
 import type { Category } from '../../connector.ts'
 import { SdmxFailure } from '../failures.ts'
 import type { FlowReference } from '../flow-reference.ts'
-import { attempt, optional, type Session } from '../session.ts'
+import type { Session } from '../provider.ts'
+import { attempt, optional } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
@@ -9,15 +10,9 @@ import {
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import type { Component, Item } from '../structures/structures.ts'
+import type { Component, Item } from '../structures/model.ts'
 import { parsePath } from './flow-path.ts'
 import { keysOf, refuseUnknownCode } from './series-keys.ts'
-
-/**
- * What lies above the dataflows: categories, agencies, a table of contents. Gives the categories under a path of its
- * own, and undefined for a path that it does not know.
- */
-export type Branch = (path: string, session: Session) => Promise<readonly Category[] | undefined>
 
 /** With fewer codes chosen, a list of series keys is too wide for what it tells; some services fail at it. */
 const CODES_BEFORE_KEYS = 2

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { number } from '../../../connectors/read.ts'
-import { type DataMessage, type Expected, readData } from '../../../connectors/sdmx/data/data.ts'
+import { readData } from '../../../connectors/sdmx/data/data.ts'
+import type { DataMessage, Expected } from '../../../connectors/sdmx/data/message.ts'
 import { parsePattern } from '../../../connectors/sdmx/keys.ts'
 import { CSV_10, components, FORMATS, generic, key, obs, specific, value } from './formats.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DataSeries } from '../../../connectors/sdmx/data/data.ts'
+import type { DataSeries } from '../../../connectors/sdmx/data/message.ts'
 import { flowText, parseFlow, parseSeriesId } from '../../../connectors/sdmx/flow-reference.ts'
 import { formatPattern, isOpen, matches, parsePattern } from '../../../connectors/sdmx/keys.ts'
 import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
