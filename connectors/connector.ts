@@ -8,8 +8,6 @@ export interface ProviderInfo {
   readonly tier: 'free' | 'paid' | 'shared-key'
   /** Base address, replaced by configuration in tests and behind proxies. */
   readonly baseUrl: string
-  /** The address for requests marked `keyless`, where that is another one; unused once `baseUrl` is replaced. */
-  readonly keylessBaseUrl?: string
   readonly key: 'none' | 'optional' | 'required'
   readonly limits: ProviderLimits
 }
@@ -59,14 +57,38 @@ export interface Observation {
   /** As `2024-Q1`, where the frequency is not daily. */
   readonly period?: string
   readonly value: number | null
+  /** In words, as `provisional` or `missing, holiday`; absent where the provider says nothing of the observation. */
+  readonly status?: string
 }
 
-export interface Series {
+/** One dimension of the key of a series: `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`. */
+export interface SeriesDimension {
+  readonly id: string
+  readonly name: string | null
+  readonly code: string
+  readonly label: string | null
+}
+
+/** A series as its connector reads it. What is absent the provider does not say. */
+export interface SeriesData {
   readonly series_id: string
   readonly name: string
   readonly frequency: string | null
   readonly unit: string | null
   readonly lastUpdated: string | null
+  /** `Seasonally adjusted`, in the words of the provider. */
+  readonly seasonalAdjustment?: string | null
+  /** Who made the numbers, where that is not the provider itself. */
+  readonly source?: string | null
+  readonly notes?: string | null
+  readonly dimensions?: readonly SeriesDimension[] | null
+  /** The period that the whole series covers, ISO dates; derived from the observations where all of them are here. */
+  readonly start?: string | null
+  readonly end?: string | null
+  readonly observations: readonly Observation[]
+}
+
+export interface Series extends Required<SeriesData> {
   /** Oldest first. */
   readonly observations: readonly Observation[]
 }
@@ -85,12 +107,12 @@ export interface UpstreamRequest {
    * empty segments are refused, but for an empty last one, which stands for a trailing slash.
    */
   readonly path: readonly string[]
+  /** Another base on the same host, as a relative address (`../comext`); the connector's own, never a user's text. */
+  readonly root?: string
   /** A value may be a list for a repeated parameter. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
-  /** Sent to the provider's `keylessBaseUrl`. */
-  readonly keyless?: boolean
 }
 
 export interface UpstreamAnswer {
@@ -124,7 +146,9 @@ export interface Connector {
   browse(path: string, context: ConnectorContext): Promise<readonly Category[]>
   /** Series directly under a path, sliced by us where the provider does not page. */
   list(path: string, page: { limit: number; offset: number }, context: ConnectorContext): Promise<SeriesPage>
-  series(id: string, range: SeriesRange, context: ConnectorContext): Promise<Series>
+  series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
+  /** All series that an id with wildcards names; absent where ids have none. */
+  many?(id: string, range: SeriesRange, context: ConnectorContext): Promise<readonly SeriesData[]>
   /** A cheap request that fails with `key_rejected` when the key is bad; absent where the provider offers none. */
   checkKey?(context: ConnectorContext): Promise<void>
 }

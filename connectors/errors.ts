@@ -45,15 +45,23 @@ export class ConnectorError extends Error {
   readonly provider: string | undefined
   /** Whole seconds after which a new attempt makes sense. */
   readonly retryAfter: number | undefined
+  /** `own-key`: a valid key of the user's own would help. Whoever shows the message knows where keys are saved. */
+  readonly remedy: 'own-key' | undefined
 
   constructor(
     code: ConnectorErrorCode,
     message: string,
-    options: { provider?: string; retryAfter?: number; cause?: unknown } = {},
+    options: {
+      provider?: string
+      retryAfter?: number | undefined
+      remedy?: 'own-key' | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.provider = options.provider
+    this.remedy = options.remedy
     this.retryAfter =
       options.retryAfter === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfter))
   }
@@ -89,8 +97,8 @@ export function invalidSeriesId({ name, slug }: Named, id: string, shape: string
 }
 
 export function keyRejected({ name, slug }: Named): ConnectorError {
-  const sentence = `${name} does not accept the key. Save a valid one with PUT /user-keys/${slug}.`
-  return new ConnectorError('key_rejected', sentence, { provider: slug })
+  const sentence = `${name} does not accept the key.`
+  return new ConnectorError('key_rejected', sentence, { provider: slug, remedy: 'own-key' })
 }
 
 /** For a limit that the provider reports in the body of its answer. */

@@ -8,7 +8,7 @@ import type {
   SeriesRange,
 } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
-import { arranged, checkedRange } from './observations.ts'
+import { checkedRange, completed } from './observations.ts'
 import { type ConnectorsOptions, withDefaults } from './options.ts'
 import { type Account, fingerprint } from './pipeline/accounts.ts'
 import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
@@ -204,8 +204,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
       const { start, end } = within
       checkLength(id)
       const read = await operate(provider, caller, 'series', [id, start, end], async (connector, context) => {
-        const series = await connector.series(id, within, context)
-        return { ...series, observations: arranged(series.observations, within) }
+        return completed(await connector.series(id, within, context), within)
       })
       return { provider: provider.info.slug, ...read.value, ...provenance(read) }
     },

@@ -1,12 +1,14 @@
-import type { Observation, SeriesRange } from './connector.ts'
+import type { Observation, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
-import { isDate, parsePeriod, periodOfDate } from './periods.ts'
+import { asInstant, isDate, parsePeriod, periodOfDate } from './periods.ts'
 import { type Json, notUnderstood, number, text } from './read.ts'
 
 /** A value at a time, both as the provider wrote them. */
 export interface Row {
   readonly time: Json | undefined
   readonly value: Json | undefined
+  /** In words of ours. */
+  readonly status?: string | undefined
 }
 
 /**
@@ -20,21 +22,49 @@ export function observed(
   frequency: string | null,
   options: { readonly keepDates?: boolean } = {},
 ): readonly Observation[] {
-  const read = rows.flatMap(({ time, value }) => {
+  const parsed = rows.flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
-    return written === undefined ? [] : [{ written, value: number(value) }]
+    return written === undefined ? [] : [{ written, value: number(value), status }]
   })
+  const isIntraday =
+    frequency === 'intraday' || parsed.some(({ written }) => written.frequency === 'intraday')
+  const read = isIntraday ? parsed.map((row) => ({ ...row, written: asInstant(row.written) })) : parsed
   if (rows.length > 0 && read.length === 0) throw notUnderstood('no row has a time that can be read')
   const periods = read.map(({ written }) =>
     written.period === undefined ? periodOfDate(written.date, frequency) : written,
   )
   const named = new Set(periods.map(({ date, period }) => period ?? date))
   const isByPeriod = named.size === periods.length
-  return read.map(({ written, value }, index) => {
+  return read.map(({ written, value, status }, index) => {
     const { date, period } = isByPeriod ? periods[index]! : written
     const shown = options.keepDates ? written.date : date
-    return { date: shown, ...(period === undefined ? {} : { period }), value }
+    return {
+      date: shown,
+      ...(period === undefined ? {} : { period }),
+      value,
+      ...(status === undefined ? {} : { status }),
+    }
   })
+}
+
+/** The series with everything in its place: observations in order and within the range, null for what nobody said. */
+export function completed(series: SeriesData, range: SeriesRange): Series {
+  const observations = arranged(series.observations, range)
+  const isWhole = range.start === undefined && range.end === undefined
+  return {
+    series_id: series.series_id,
+    name: series.name,
+    frequency: series.frequency,
+    unit: series.unit,
+    seasonalAdjustment: series.seasonalAdjustment ?? null,
+    source: series.source ?? null,
+    notes: series.notes ?? null,
+    dimensions: series.dimensions ?? null,
+    start: series.start ?? (isWhole ? (observations[0]?.date ?? null) : null),
+    end: series.end ?? (isWhole ? (observations.at(-1)?.date ?? null) : null),
+    lastUpdated: series.lastUpdated,
+    observations,
+  }
 }
 
 /** Oldest first and within the range, whatever order and range the provider kept to. Equal dates keep their order. */

@@ -43,6 +43,12 @@ export function parsePeriod(text: string): Period | undefined {
   return wholeMonths(Number(year), 'A', 1)
 }
 
+/** Midnight in a series of instants is one of them, and not the day that `parsePeriod` takes it for. */
+export function asInstant(period: Period): Period {
+  if (period.period !== undefined) return period
+  return { date: period.date, period: `${period.date}T00:00`, frequency: 'intraday' }
+}
+
 function instantPeriod(date: string, minutes: string, seconds: string | undefined): Period | undefined {
   if (!isDate(date)) return undefined
   const time = seconds === undefined || seconds === '00' ? minutes : `${minutes}:${seconds}`

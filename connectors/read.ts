@@ -16,6 +16,19 @@ export function parseJson(answer: UpstreamAnswer): Json {
   }
 }
 
+/**
+ * The outcome of what an answer can do without: undefined where the provider fails at it, has no such thing or answers
+ * something that can't be read. Only a caller who has gone away ends the call.
+ */
+export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ConnectorError && error.code !== 'cancelled') return undefined
+    throw error
+  }
+}
+
 /** `not_understood`, with what was wrong for the log; the pipeline adds the provider. */
 export function notUnderstood(what: string): ConnectorError {
   return new ConnectorError('not_understood', 'The answer of the provider was not understood.', {

@@ -105,7 +105,7 @@ export class Account {
   }
 
   #refusal(now: number, wait: number): ConnectorError {
-    const { name, slug } = this.#provider
+    const { key, name, slug } = this.#provider
     const retryAfter = Math.ceil(wait / 1000)
     const until = `Try again in ${retryAfter} s`
     const block = this.#blocks.find((each) => each.freeAt(now) > now)
@@ -118,15 +118,11 @@ export class Account {
       block !== undefined || spent === undefined
         ? `The request limit of ${name} is spent`
         : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, is spent`
-    return new ConnectorError('provider_limit', `${limit}. ${until}${this.#advice()}.`, {
+    return new ConnectorError('provider_limit', `${limit}. ${until}.`, {
       provider: slug,
       retryAfter,
+      remedy: key === 'none' ? undefined : 'own-key',
     })
-  }
-
-  #advice(): string {
-    const { key, slug } = this.#provider
-    return key === 'none' ? '' : `, or save a key of your own with PUT /user-keys/${slug}`
   }
 }
 

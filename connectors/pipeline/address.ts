@@ -9,7 +9,8 @@ const NEEDLESS = /%(?:24|26|2B|2C|3A|3B|3D|40)/g
  * result is on the host and below the path of `base`; segments that a server could take for a step out of it are
  * refused with `invalid_series_id`.
  */
-export function addressOf(base: URL, request: Pick<UpstreamRequest, 'path' | 'query'>): URL {
+export function addressOf(provider: URL, request: Pick<UpstreamRequest, 'path' | 'query' | 'root'>): URL {
+  const base = rootOf(provider, request)
   const last = request.path.length - 1
   const path = request.path.map((segment, index) =>
     segment === '' && index === last && index > 0 ? '' : encodeSegment(segment),
@@ -18,6 +19,11 @@ export function addressOf(base: URL, request: Pick<UpstreamRequest, 'path' | 'qu
   if (path.length > 0) address.pathname = `${basePath(base)}${path.join('/')}`
   address.search = encodeQuery(request.query ?? {})
   return address
+}
+
+/** The base that a request is below. */
+export function rootOf(base: URL, { root }: Pick<UpstreamRequest, 'root'>): URL {
+  return root === undefined ? base : new URL(root, `${base.origin}${basePath(base)}`)
 }
 
 /** Whether an address (of a redirect) is on the same origin and below the path of `base`. */

@@ -5,7 +5,8 @@ import type { Layer } from './layer.ts'
 
 /** How long nothing is asked after a 429 that doesn't say how long. */
 const DEFAULT_PAUSE_SECONDS = 60
-const LONGEST_PAUSE_SECONDS = 7 * 86_400
+/** What asks for more is taken for a mistake: a whole provider would be lost for as long as it says. */
+const LONGEST_PAUSE_SECONDS = 86_400
 
 /**
  * Spends the account's limits before a request leaves, each retry anew, and turns 429 into `provider_limit`. A
@@ -33,7 +34,12 @@ export function limited(provider: { slug: string; name: string }, now: () => num
         { provider: provider.slug, retryAfter: seconds },
       )
     }
-    if (answer.status === 503 && pause !== undefined) account.block('provider_down', pause)
+    if (answer.status === 503 && pause !== undefined) {
+      account.block('provider_down', pause)
+      // Not left to the retries, which would sit out the pause while the caller waits.
+      const sentence = `${provider.name} asks to be left alone for ${Math.ceil(pause)} s.`
+      throw new ConnectorError('provider_down', sentence, { provider: provider.slug, retryAfter: pause })
+    }
     return answer
   }
 }

@@ -19,7 +19,7 @@ import { openTransport, type Timeouts } from './transport.ts'
 import type { LimitStore } from './window.ts'
 
 export interface ProviderOptions {
-  /** Replaces the provider's address, with and without a key. */
+  /** Replaces the provider's address. */
   readonly baseUrl?: string | undefined
   /** The service's own key. */
   readonly key?: string | undefined
@@ -59,30 +59,22 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
   const { now, timeouts, maxAnswerBytes: maxBytes } = options
   const limits = { ...connector.info.limits, ...options.limits }
   const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
-  const keylessBase = options.baseUrl ?? info.keylessBaseUrl ?? info.baseUrl
   const key = info.key === 'none' ? undefined : options.key
 
   const accounts = new Accounts(info, options.limitStore, now)
   const breaker = new Breaker(info, options.breaker, now)
-  const open = (base: string) => {
-    const transport = openTransport({ base: new URL(base), timeouts, maxBytes })
-    const waitMs = timeouts.headersMs + timeouts.bodyMs
-    const layers = [
-      retried(options.retry),
-      breaker.refuse,
-      limited(info, now),
-      slotted(info, limits.concurrency ?? CONCURRENCY, waitMs),
-      breaker.observe,
-    ]
-    return { base: new URL(base), send: compose(layers, transport.send), close: transport.close }
-  }
-  const keyed = open(info.baseUrl)
-  const keyless = keylessBase === info.baseUrl ? keyed : open(keylessBase)
-  const addresses = [...new Set([keyed, keyless])].flatMap(({ base }) => [
-    base.href,
-    base.host,
-    base.hostname,
-  ])
+  const base = new URL(info.baseUrl)
+  const transport = openTransport({ base, timeouts, maxBytes })
+  const waitMs = timeouts.headersMs + timeouts.bodyMs
+  const layers = [
+    retried(options.retry),
+    breaker.refuse,
+    limited(info, now),
+    slotted(info, limits.concurrency ?? CONCURRENCY, waitMs),
+    breaker.observe,
+  ]
+  const send = compose(layers, transport.send)
+  const addresses = [base.href, base.host, base.hostname]
 
   const shown = (error: unknown, key: string | undefined) =>
     sanitised(error, info, secretsOf(key, options.key, addresses))
@@ -95,10 +87,9 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     account: (key) => accounts.of(key),
     async send(request, account, signal) {
       if (info.key === 'required' && account.key === undefined) throw keyRequired(info)
-      const route = request.keyless ? keyless : keyed
       // Refuses an id that would climb out of the base before it costs anything.
-      addressOf(route.base, request)
-      const answer = await route.send({ request, account, signal }).catch((error: unknown) => {
+      addressOf(base, request)
+      const answer = await send({ request, account, signal }).catch((error: unknown) => {
         throw shown(error, account.key)
       })
       if (answer.status < 500) return answer
@@ -108,9 +99,7 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
       )
     },
     sanitised: shown,
-    close: async () => {
-      await Promise.all([...new Set([keyed, keyless])].map(({ close }) => close()))
-    },
+    close: transport.close,
   }
 }
 
@@ -119,6 +108,6 @@ function secretsOf(...secrets: readonly (string | undefined | readonly string[])
 }
 
 function keyRequired(info: ProviderInfo): ConnectorError {
-  const sentence = `${info.name} needs a key of your own. Save it with PUT /user-keys/${info.slug}.`
-  return new ConnectorError('key_required', sentence, { provider: info.slug })
+  const sentence = `${info.name} needs a key of your own.`
+  return new ConnectorError('key_required', sentence, { provider: info.slug, remedy: 'own-key' })
 }

@@ -17,9 +17,10 @@ export function sanitised(
   const options = { provider: provider.slug, cause }
   if (error instanceof ConnectorError) {
     if (error.provider !== undefined && error.cause === undefined) return error
-    return new ConnectorError(error.code, error.message, {
+    return new ConnectorError(error.code, naming(error, provider.name), {
       provider: provider.slug,
-      ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+      retryAfter: error.retryAfter,
+      remedy: error.remedy,
       ...(error.cause === undefined ? {} : { cause: describe(error.cause, secrets) }),
     })
   }
@@ -51,6 +52,14 @@ export function sanitised(
     default:
       return error.kind satisfies never
   }
+}
+
+/** Readers don't know whose answer they read. */
+function naming(error: ConnectorError, name: string): string {
+  if (error.provider !== undefined || error.code === 'cancelled') return error.message
+  return error.code === 'not_understood'
+    ? `The answer of ${name} was not understood.`
+    : `${name}: ${error.message}`
 }
 
 /** `Name [CODE]: message`, for each error of the chain. */

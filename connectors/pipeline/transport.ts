@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
-import { addressOf, isBelow } from './address.ts'
+import { addressOf, isBelow, rootOf } from './address.ts'
 import { decodeText, unpack } from './body.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Handler } from './layer.ts'
@@ -57,7 +57,7 @@ async function follow(
     const location = answer.status >= 300 && answer.status < 400 ? answer.headers['location'] : undefined
     if (location === undefined) return answer
     const target = URL.parse(location, address)
-    if (target === null || !isBelow(options.base, target)) {
+    if (target === null || !isBelow(rootOf(options.base, request), target)) {
       throw new UpstreamFailure('redirected', 'The provider redirects to another address')
     }
     address = target

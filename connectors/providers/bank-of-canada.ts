@@ -9,12 +9,13 @@ import {
   type Json,
   type JsonRecord,
   notUnderstood,
-  parseJson,
+  optional,
   record,
   records,
   required,
   text,
 } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'bank-of-canada',
@@ -72,13 +73,16 @@ export const bankOfCanada: Connector = {
     const detail = record(details[name])
     const dimension = text(record(detail['dimension'])['key']) ?? 'd'
     const rows = required(body, 'observations').flatMap((row) => asRow(row, name, dimension))
-    const frequency = frequencyOf(detail) ?? inferFrequency(rows.flatMap(({ time }) => time ?? []).sort())
+    const isRange = range.start !== undefined || range.end !== undefined
+    const frequency =
+      frequencyOf(detail) ?? (isRange ? await inferred(rows, id, context) : inferFrequency(datesOf(rows)))
     return {
       series_id: id,
-      name: firstText(detail, 'description', 'label') ?? id,
+      name: nameOf(id, text(detail['label']), text(detail['description'])),
       frequency,
       unit: unitOf(detail),
       lastUpdated: null,
+      notes: text(detail['description']),
       observations: observed(rows, frequency),
     }
   },
@@ -120,7 +124,7 @@ function entriesOf(found: Json): readonly Entry[] {
 function asSeries({ id, name, description }: Entry): SeriesInfo {
   return {
     series_id: id,
-    name: description === '' ? name : description,
+    name: nameOf(id, name, description),
     frequency: null,
     unit: unitOf({ label: name }),
     start: null,
@@ -135,11 +139,10 @@ function groupOf(path: string): string {
 }
 
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  if (answer.status === 404) throw notFound()
-  const body = record(parseJson(answer))
+  const body = record(openBody(answer, info, notFound))
   if (answer.status < 400) return body
   if (/not found|does not exist|invalid series/i.test(text(body['message']) ?? '')) throw notFound()
-  throw notUnderstood(`status ${answer.status}`)
+  throw refusedStatus(answer, info)
 }
 
 /** `USD/CAD` is the price of the one in the other; other labels say nothing about units. */
@@ -156,12 +159,44 @@ function frequencyOf(detail: JsonRecord): string | null {
   return /\b(daily|weekly|monthly|quarterly|annual)\b/i.exec(words)?.[1]?.toLowerCase() ?? null
 }
 
+/** The label, unless it is a mere code, as `USD/CAD` or the id itself: then the description. */
+function nameOf(id: string, label: string | null, description: string | null): string {
+  const isCode = label === null || label === id || /^[A-Z]{3}\/[A-Z]{3}$/.test(label)
+  return (isCode ? description || label : label) ?? id
+}
+
+/** The last observations before a range that is too short to tell. */
+const RECENT = 12
+
+/** The frequency that the dates suggest; a few more are asked for where a range leaves too few of them. */
+async function inferred(
+  rows: readonly DatedRow[],
+  id: string,
+  context: ConnectorContext,
+): Promise<string | null> {
+  const found = inferFrequency(datesOf(rows))
+  if (found !== null || rows.length > 2) return found
+  const request = { path: ['observations', id, 'json'], query: { recent: RECENT } }
+  const more = await optional(
+    context.cached(request, (answer) => {
+      const body = bodyOf(answer, () => seriesNotFound(info, id))
+      return records(body['observations']).flatMap((row) => asRow(row, id, 'd'))
+    }),
+  )
+  return more === undefined ? null : inferFrequency(datesOf(more))
+}
+
+function datesOf(rows: readonly DatedRow[]): readonly string[] {
+  return rows.flatMap(({ time }) => time ?? []).sort()
+}
+
+interface DatedRow {
+  readonly time: string | null
+  readonly value: Json | undefined
+}
+
 /** `{d: '2024-01-02', FXUSDCAD: {v: '1.33'}}`; the series says under which key its dimension stands. */
-function asRow(
-  row: JsonRecord,
-  series: string,
-  dimension: string,
-): { time: string | null; value: Json | undefined }[] {
+function asRow(row: JsonRecord, series: string, dimension: string): DatedRow[] {
   const cell = row[series]
   if (cell === undefined) return []
   return [{ time: firstText(row, dimension, 'd', 'date'), value: isRecord(cell) ? cell['v'] : cell }]

@@ -1,4 +1,4 @@
-import type { Connector, ConnectorContext, Observation, SeriesRange, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, SeriesRange, UpstreamAnswer } from '../connector.ts'
 import {
   invalidSeriesId,
   keyRejected,
@@ -7,20 +7,11 @@ import {
   providerDown,
   seriesNotFound,
 } from '../errors.ts'
+import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { type Period, parsePeriod } from '../periods.ts'
-import {
-  firstText,
-  type Json,
-  type JsonRecord,
-  list,
-  notUnderstood,
-  number,
-  parseJson,
-  record,
-  records,
-  text,
-} from '../read.ts'
+import { firstText, type Json, type JsonRecord, list, notUnderstood, record, records, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'bls',
@@ -30,12 +21,15 @@ const info = {
     'with its last 10 years (20 with a key): each further span of that length costs a request.',
   homepage: 'https://www.bls.gov/data',
   tier: 'free',
+  // Version 2 takes requests without a key too, and has surveys that version 1 lacks (JOLTS).
   baseUrl: 'https://api.bls.gov/publicAPI/v2',
-  keylessBaseUrl: 'https://api.bls.gov/publicAPI/v1',
   key: 'optional',
   limits: {
     windows: [{ requests: 25, perSeconds: 86_400 }],
-    withKey: [{ requests: 500, perSeconds: 86_400 }],
+    withKey: [
+      { requests: 50, perSeconds: 10 },
+      { requests: 500, perSeconds: 86_400 },
+    ],
   },
 } as const
 
@@ -56,8 +50,9 @@ export const bls: Connector = {
       return []
     }
     const query = { registrationkey: context.key }
+    const notFound = () => notUnderstood('the list of surveys is missing')
     return context.cached({ path: ['surveys'], query }, (answer) =>
-      resultsOf(answer, 'survey').map((survey) => {
+      resultsOf(answer, 'survey', notFound).map((survey) => {
         const id = text(survey['survey_abbreviation']) ?? ''
         return { path: id, name: text(survey['survey_name']) ?? id, description: '', series: true }
       }),
@@ -67,8 +62,11 @@ export const bls: Connector = {
   async list(path, page, context) {
     if (path === '') return { total: 0, series: [] }
     const query = { survey: surveyOf(path), registrationkey: context.key }
+    const notFound = () => pathNotFound(info, path)
     const ids = await context.cached({ path: ['timeseries', 'popular'], query }, (answer) =>
-      resultsOf(answer, 'series').flatMap((series) => firstText(series, 'seriesID', 'seriesId', 'id') ?? []),
+      resultsOf(answer, 'series', notFound).flatMap(
+        (series) => firstText(series, 'seriesID', 'seriesId', 'id') ?? [],
+      ),
     )
     const unknown = { frequency: null, unit: null, start: null, end: null }
     return slice(
@@ -79,23 +77,26 @@ export const bls: Connector = {
 
   async series(id, range, context) {
     if (!/^[\w#-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters and digits, as CUUR0000SA0')
-    const observations = new Map<string, Observation & { frequency: string }>()
+    const rows = new Map<string, Point>()
     let catalog: JsonRecord = {}
     for (const years of spans(range, context.key === undefined ? YEARS.keyless : YEARS.keyed)) {
       const found = await query(id, years, context)
       catalog = { ...record(found['catalog']), ...catalog }
-      const rows = list(found['data']).map(record).flatMap(asObservation)
+      const points = list(found['data']).map(record).flatMap(asPoint)
       // The first years of a series lie behind us: no need to spend requests on older ones.
-      if (rows.length === 0 && observations.size > 0) break
-      for (const row of rows) observations.set(row.period ?? row.date, row)
+      if (points.length === 0 && rows.size > 0) break
+      for (const point of points) rows.set(point.time, point)
     }
+    const frequency = rows.values().next().value?.frequency ?? null
     return {
       series_id: id,
       name: firstText(catalog, 'series_title') ?? id,
-      frequency: observations.values().next().value?.frequency ?? null,
-      unit: firstText(catalog, 'measure_data_type'),
+      frequency,
+      unit: unitOf(text(catalog['measure_data_type'])),
       lastUpdated: null,
-      observations: [...observations.values()].map(({ frequency: _, ...observation }) => observation),
+      seasonalAdjustment: text(catalog['seasonality']),
+      source: text(catalog['survey_name']),
+      observations: observed([...rows.values()], frequency),
     }
   },
 
@@ -123,6 +124,7 @@ function spans({ start, end }: SeriesRange, longest: number): Years[] {
 }
 
 async function query(id: string, years: Years, { key, send }: ConnectorContext): Promise<JsonRecord> {
+  const notFound = () => seriesNotFound(info, id)
   const answer = await send({
     method: 'POST',
     // The slash at the end is part of the address.
@@ -133,14 +135,11 @@ async function query(id: string, years: Years, { key, send }: ConnectorContext):
       endyear: String(years.last),
       ...(key === undefined ? {} : { registrationkey: key, catalog: true }),
     },
-    keyless: key === undefined,
   })
-  const series = resultsOf(answer, 'series')
+  const series = resultsOf(answer, 'series', notFound)
   const found = series.find((each) => firstText(each, 'seriesID', 'seriesId', 'id') === id) ?? series[0]
-  const isUnknown = messagesOf(record(parseJson(answer))).some((message) =>
-    /series does not exist|invalid series/i.test(message),
-  )
-  if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw seriesNotFound(info, id)
+  const isUnknown = saysUnknown(messagesOf(record(openBody(answer, info, notFound))).join(' '))
+  if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw notFound()
   return found
 }
 
@@ -149,12 +148,18 @@ function surveyOf(path: string): string {
   return path.toUpperCase()
 }
 
-/** A list in `Results`, which is an object, or a list of objects. Failures have a status of 200: `status` tells. */
-function resultsOf(answer: UpstreamAnswer, name: string): readonly JsonRecord[] {
-  const body = record(parseJson(answer))
+/**
+ * A list in `Results`, which is an object, or a list of objects. Failures have a status of 200: `status` tells, unless
+ * there are data beside it, as with `REQUEST_PARTIALLY_PROCESSED`.
+ */
+function resultsOf(answer: UpstreamAnswer, name: string, notFound: () => Error): readonly JsonRecord[] {
+  const body = record(openBody(answer, info, notFound))
   const status = text(body['status']) ?? ''
-  if (status !== 'REQUEST_SUCCEEDED') throw failure(status, messagesOf(body).join(' '), answer.status)
-  return list(body['Results']).flatMap((results) => records(record(results)[name]))
+  const found = list(body['Results']).flatMap((results) => records(record(results)[name]))
+  const hasData = found.some((each) => list(each['data']).length > 0)
+  if (status === 'REQUEST_SUCCEEDED' || (hasData && answer.status < 400)) return found
+  if (status === '' && answer.status >= 400) throw refusedStatus(answer, info)
+  throw failure(status, messagesOf(body).join(' '), notFound)
 }
 
 function messagesOf(body: JsonRecord): readonly string[] {
@@ -163,22 +168,65 @@ function messagesOf(body: JsonRecord): readonly string[] {
   return all.flatMap((each) => text(each) ?? [])
 }
 
-function failure(status: string, message: string, httpStatus: number): Error {
+function saysUnknown(message: string): boolean {
+  return /series does not exist|invalid series/i.test(message)
+}
+
+function failure(status: string, message: string, notFound: () => Error): Error {
   // Comes first: the sentence about the quota mentions the key too.
-  if (/threshold|quota|too many/i.test(message)) return limitReached(info, QUOTA_PAUSE_SECONDS)
+  if (/threshold|quota|too many|exceeded|number of requests/i.test(message)) {
+    return limitReached(info, QUOTA_PAUSE_SECONDS)
+  }
   if (/key/i.test(message) && /invalid|not valid|unknown|expired/i.test(message)) return keyRejected(info)
-  if (status === 'REQUEST_NOT_PROCESSED') return providerDown(info)
-  return notUnderstood(`a status that is not known (HTTP ${httpStatus})`)
+  if (saysUnknown(message)) return notFound()
+  if (status === 'REQUEST_NOT_PROCESSED' || /OVER_CAPACITY/.test(status)) return providerDown(info)
+  return notUnderstood('a status that is not known')
+}
+
+interface Point {
+  readonly time: string
+  readonly value: Json | undefined
+  readonly status?: string
+  readonly frequency: string
 }
 
 /** `M13`, `Q05` and `S03` are averages of the year, not periods. */
-function asObservation(row: JsonRecord): (Observation & { frequency: string })[] {
+function asPoint(row: JsonRecord): Point[] {
   const read = periodOf(text(row['year']) ?? '', text(row['period']) ?? '')
   if (read === undefined) return []
-  const { date, period, frequency } = read
-  return [{ date, ...(period === undefined ? {} : { period }), frequency, value: number(row['value']) }]
+  // `-` stands for a value that is not to be had; its footnote says why.
+  const status = records(row['footnotes']).flatMap((note) => statusOf(note) ?? [])
+  return [
+    {
+      time: read.period ?? read.date,
+      value: row['value'],
+      frequency: read.frequency,
+      ...(status.length === 0 ? {} : { status: status.join(', ') }),
+    },
+  ]
+}
+
+/** https://www.bls.gov/help/def/footnotes.htm; codes beyond these differ by survey, their texts don't. */
+function statusOf(note: JsonRecord): string | null {
+  switch (text(note['code'])) {
+    case 'P':
+      return 'provisional'
+    case 'R':
+      return 'revised'
+    case 'C':
+      return 'corrected'
+    default:
+      return text(note['text'])
+  }
 }
 
 function periodOf(year: string, code: string): Period | undefined {
   return /^[AMQSW]\d\d$/.test(code) ? parsePeriod(`${year}-${code}`) : undefined
+}
+
+/** The field describes the item ("All employees, thousands"); only its end may be a unit. */
+function unitOf(measure: string | null): string | null {
+  const unit =
+    /(?:^|,\s*|\bin )((?:thousands|millions|billions)(?: of [\w ]+)?|percent(?: or rate)?|(?:u\.s\. )?dollars|hours)\s*$/i
+  return unit.exec(measure ?? '')?.[1]?.toLowerCase() ?? null
 }

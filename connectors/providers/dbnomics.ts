@@ -9,11 +9,11 @@ import {
   list,
   notUnderstood,
   number,
-  parseJson,
   record,
   records,
   text,
 } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'dbnomics',
@@ -134,12 +134,11 @@ function splitPath(path: string): [provider: string, place?: string] {
 }
 
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  if (answer.status === 404) throw notFound()
-  const body = record(parseJson(answer))
+  const body = record(openBody(answer, info, notFound))
   if (answer.status < 400) return body
   // A malformed code is 400, with the reason in words.
   if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw notFound()
-  throw notUnderstood(`status ${answer.status}`)
+  throw refusedStatus(answer, info)
 }
 
 /** `{providers: {docs: […]}}`, and the same for datasets and series; a bare list is understood too. */

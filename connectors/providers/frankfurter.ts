@@ -3,16 +3,8 @@ import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { inferFrequency } from '../periods.ts'
-import {
-  isRecord,
-  type Json,
-  type JsonRecord,
-  notUnderstood,
-  number,
-  parseJson,
-  record,
-  text,
-} from '../read.ts'
+import { isRecord, type Json, notUnderstood, number, record, records, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'frankfurter',
@@ -29,56 +21,76 @@ const info = {
 /** The first day of the European Central Bank's reference rates. */
 const FIRST_DAY = '1999-01-04'
 
-/** https://frankfurter.dev. A path is a base currency, as `EUR`; a series id a pair, as `EUR/USD`. */
+/** The second version of the service: rates blended from many central banks, of far more currencies. */
+const BLENDED = 'v2'
+
+/**
+ * https://frankfurter.dev. A path is a base currency, as `EUR`; a series id a pair, as `EUR/USD`. Below `v2` are the
+ * blended rates: `v2/EUR` and `v2/EUR/USD`.
+ */
 export const frankfurter: Connector = {
   info,
   freshSeconds: 3600,
 
   async browse(path, context) {
-    const all = await currencies(context)
-    if (path === '') {
-      return all.map(([code, name]) => ({
-        path: code,
-        name,
-        description: `Rates of 1 ${code}`,
-        series: true,
-      }))
+    const [version, currency] = splitPath(path)
+    const all = await currencies(version, context)
+    if (currency !== '') {
+      currencyAt(currency, path, all)
+      return []
     }
-    currencyAt(path, all)
-    return []
+    const prefix = version === BLENDED ? `${BLENDED}/` : ''
+    const bases = all.map(([code, name]) => ({
+      path: `${prefix}${code}`,
+      name,
+      description: `Rates of 1 ${code}`,
+      series: true,
+    }))
+    if (version === BLENDED) return bases
+    const description = 'Rates of more currencies, blended from those of many central banks'
+    return [...bases, { path: BLENDED, name: 'Blended rates', description, series: false }]
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
-    const all = await currencies(context)
-    const base = currencyAt(path, all)
+    const [version, currency] = splitPath(path)
+    if (currency === '') return { total: 0, series: [] }
+    const all = await currencies(version, context)
+    const base = currencyAt(currency, path, all)
+    const prefix = version === BLENDED ? `${BLENDED}/` : ''
     const series = all
       .filter(([code]) => code !== base)
-      .map(([code, name]) => ({
-        series_id: `${base}/${code}`,
+      .map(([code, name, start]) => ({
+        series_id: `${prefix}${base}/${code}`,
         name: titleOf(base, name),
         frequency: 'daily',
         unit: code,
-        start: FIRST_DAY,
+        start,
         end: null,
       }))
     return slice(series, page)
   },
 
-  async series(id, { start = FIRST_DAY, end = '' }, context) {
-    const [, base, symbol] = /^([A-Za-z]{3})\/([A-Za-z]{3})$/.exec(id.toUpperCase()) ?? []
+  async series(id, { start, end }, context) {
+    const [, blended, base, symbol] = /^(V2\/)?([A-Z]{3})\/([A-Z]{3})$/.exec(id.toUpperCase()) ?? []
     if (base === undefined || symbol === undefined || base === symbol) {
-      throw invalidSeriesId(info, id, 'two currencies, as EUR/USD')
+      throw invalidSeriesId(info, id, 'two currencies, as EUR/USD, or v2/EUR/USD for the blended rate')
     }
-    const query = { base, symbols: symbol }
-    const answer = await context.send({ path: ['v1', `${start}..${end}`], query })
-    const body = bodyOf(answer, () => seriesNotFound(info, id))
-    const rows = rowsOf(body, symbol)
-    const names = new Map(await currencies(context))
+    const version = blended === undefined ? 'v1' : BLENDED
+    const request =
+      version === 'v1'
+        ? { path: ['v1', `${start ?? FIRST_DAY}..${end ?? ''}`], query: { base, symbols: symbol } }
+        : { path: ['v2', 'rates'], query: { from: start ?? FIRST_DAY, to: end, base, quotes: symbol } }
+    const answer = await context.send(request)
+    const rows = rowsOf(
+      bodyOf(answer, () => seriesNotFound(info, id)),
+      symbol,
+    )
+    const all = await currencies(version, context)
+    const names = new Map(all.map(([code, name]) => [code, name]))
     // A long range is answered with one rate a week.
     const frequency = inferFrequency(rows.map(({ time }) => time).sort()) ?? 'daily'
     return {
-      series_id: `${base}/${symbol}`,
+      series_id: version === 'v1' ? `${base}/${symbol}` : `${BLENDED}/${base}/${symbol}`,
       name: titleOf(base, names.get(symbol) ?? symbol),
       frequency,
       unit: symbol,
@@ -88,17 +100,32 @@ export const frankfurter: Connector = {
   },
 }
 
-function currencies(context: ConnectorContext): Promise<readonly (readonly [code: string, name: string])[]> {
-  return context.cached({ path: ['v1', 'currencies'] }, (answer) => {
+type Currency = readonly [code: string, name: string, start: string | null]
+
+/** `{EUR: 'Euro'}` in version 1, `[{iso_code, name, start_date}]` in version 2. */
+function currencies(version: 'v1' | 'v2', context: ConnectorContext): Promise<readonly Currency[]> {
+  return context.cached({ path: [version, 'currencies'] }, (answer) => {
     const missing = () => notUnderstood('the list of currencies is missing')
-    const entries = Object.entries(bodyOf(answer, missing)).filter(([code]) => /^[A-Z]{3}$/.test(code))
-    if (entries.length === 0) throw missing()
-    return entries.map(([code, name]) => [code, text(name) ?? code])
+    const body = bodyOf(answer, missing)
+    const entries: readonly Currency[] = isRecord(body)
+      ? Object.entries(body).map(([code, name]) => [code, text(name) ?? code, FIRST_DAY])
+      : records(body).map((each) => {
+          const code = text(each['iso_code']) ?? ''
+          return [code, text(each['name']) ?? code, text(each['start_date'])]
+        })
+    const known = entries.filter(([code]) => /^[A-Z]{3}$/.test(code))
+    if (known.length === 0) throw missing()
+    return known
   })
 }
 
-function currencyAt(path: string, all: readonly (readonly [string, string])[]): string {
-  const code = path.toUpperCase()
+function splitPath(path: string): [version: 'v1' | 'v2', currency: string] {
+  const [, blended, rest = ''] = /^(v2)(?:\/(.*))?$/i.exec(path) ?? []
+  return blended === undefined ? ['v1', path] : ['v2', rest]
+}
+
+function currencyAt(currency: string, path: string, all: readonly Currency[]): string {
+  const code = currency.toUpperCase()
   if (!all.some(([each]) => each === code)) throw pathNotFound(info, path)
   return code
 }
@@ -108,16 +135,25 @@ function titleOf(base: string, name: string): string {
 }
 
 /** Errors are `{message}`: 404 for a currency or a day that is not known, 422 for a pair that makes no sense. */
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  if (answer.status === 404 || answer.status === 422) throw notFound()
-  const body = parseJson(answer)
-  if (answer.status >= 400 || !isRecord(body)) throw notUnderstood(`status ${answer.status}`)
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
+  if (answer.status === 422) throw notFound()
+  const body = openBody(answer, info, notFound)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (typeof body !== 'object' || body === null) throw notUnderstood('the body is no object')
+  if (!isRecord(body)) return body
   if (Object.keys(body).length <= 2 && /not found/i.test(text(body['message']) ?? '')) throw notFound()
   return body
 }
 
-/** `rates` by day for a range, or those of the one day in `date`; `amount` is how much of the base they buy. */
-function rowsOf(body: JsonRecord, symbol: string): { time: string; value: number | null }[] {
+/**
+ * `rates` by day for a range, or those of the one day in `date`; `amount` is how much of the base they buy. In version
+ * 2 a list of `{date, base, quote, rate}`.
+ */
+function rowsOf(body: Json, symbol: string): { time: string; value: number | null }[] {
+  if (!isRecord(body)) {
+    const own = records(body).filter((row) => text(row['quote']) === symbol)
+    return own.map((row) => ({ time: text(row['date']) ?? '', value: number(row['rate']) }))
+  }
   const rates = body['rates']
   if (!isRecord(rates)) throw notUnderstood('rates are missing')
   const amount = number(body['amount']) ?? 1

@@ -9,16 +9,8 @@ import {
 } from '../errors.ts'
 import { observed, type Row } from '../observations.ts'
 import { frequencyName } from '../periods.ts'
-import {
-  firstText,
-  type JsonRecord,
-  notUnderstood,
-  number,
-  parseJson,
-  record,
-  required,
-  text,
-} from '../read.ts'
+import { firstText, type JsonRecord, notUnderstood, number, record, required, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'fred',
@@ -93,7 +85,18 @@ export const fred: Connector = {
       if (found.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
     }
     const lastUpdated = instant(firstText(found, 'last_updated'))
-    return { series_id: id, name, frequency, unit, lastUpdated, observations: observed(rows, frequency) }
+    return {
+      series_id: id,
+      name,
+      frequency,
+      unit,
+      lastUpdated,
+      seasonalAdjustment: firstText(found, 'seasonal_adjustment', 'seasonal_adjustment_short'),
+      notes: text(found['notes']),
+      start: text(found['observation_start']),
+      end: text(found['observation_end']),
+      observations: observed(rows, frequency),
+    }
   },
 
   async checkKey(context) {
@@ -113,8 +116,7 @@ function categoryId(path: string): string {
 
 /** The body of a success. Errors are told by `error_code`, whatever the status: a bad key and an unknown id are 400. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  if (answer.status === 404) throw notFound()
-  const body = record(parseJson(answer))
+  const body = record(openBody(answer, info, notFound))
   const code = number(body['error_code']) ?? answer.status
   if (code < 400) return body
   const message = text(body['error_message']) ?? ''
@@ -122,7 +124,7 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   if (code === 404 || /does not exist|not found/i.test(message)) throw notFound()
   if (code === 429) throw limitReached(info, 60)
   if (code === 423 || code >= 500) throw providerDown(info)
-  throw notUnderstood(`error_code ${code}`)
+  throw answer.status >= 400 ? refusedStatus(answer, info) : notUnderstood(`error_code ${code}`)
 }
 
 function asCategory(category: JsonRecord): Category {

@@ -1,5 +1,6 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../errors.ts'
+import { statusOfCode } from '../observation-status.ts'
 import { observed } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
@@ -9,11 +10,12 @@ import {
   list,
   notUnderstood,
   number,
-  parseJson,
+  optional,
   record,
   records,
   text,
 } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
   slug: 'worldbank',
@@ -106,18 +108,33 @@ export const worldbank: Connector = {
     if (first === undefined) throw notFound()
     const title = labelOf(first['indicator'])
     const place = labelOf(first['country'])
+    const about = (await optional(aboutIndicator(indicator, context, notFound))) ?? {}
     return {
       series_id: id,
       name: [title ?? indicator, place ?? country].join(', '),
       frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
       unit: unitOf(first, title),
       lastUpdated,
+      source: text(about['sourceOrganization']),
+      notes: text(about['sourceNote']),
       observations: observed(
-        rows.map((row) => ({ time: row['date'], value: row['value'] })),
+        rows.map((row) => ({
+          time: row['date'],
+          value: row['value'],
+          status: statusOfCode(text(row['obs_status'])),
+        })),
         null,
       ),
     }
   },
+}
+
+function aboutIndicator(
+  indicator: string,
+  context: ConnectorContext,
+  notFound: () => Error,
+): Promise<JsonRecord | undefined> {
+  return context.cached(requestOf(['indicator', indicator], {}), (answer) => read(answer, notFound).rows[0])
 }
 
 function requestOf(path: readonly string[], query: Readonly<Record<string, number>>) {
@@ -143,12 +160,11 @@ function splitPath(path: string): [kind: string, id?: string, indicator?: string
 
 /** `[{page, pages, total, …}, rows]`; errors are `[{message: […]}]`, with a status of 200. */
 function read(answer: UpstreamAnswer, notFound: () => Error) {
-  if (answer.status === 404) throw notFound()
-  const body = list(parseJson(answer))
+  const body = list(openBody(answer, info, notFound))
   const head = record(body.find((part) => !Array.isArray(part)))
   const [error] = records(head['message'])
   if (error !== undefined) throw failure(error, notFound)
-  if (answer.status >= 400) throw notUnderstood(`status ${answer.status}`)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
   const rows = body.find((part) => Array.isArray(part))
   // Nothing found is `null` in their place.
   if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')
@@ -195,9 +211,20 @@ function asSeries(indicator: JsonRecord, place: { id: string; name: string }): S
   }
 }
 
-/** The field is nearly always empty; by the provider's convention the unit ends the name, in parentheses. */
+/** What a unit has in it, as against `modeled ILO estimate`, `Class` or `TFEC`. */
+const UNIT_WORDS =
+  /%|\$|\bLCU\b|\bper\b|=|\b(number|units?|values?|years?|months?|weeks?|days?|hours?|minutes|people|persons|births|deaths|tons?|tonnes|kt|kg|km|sq\. ?km|hectares|mm|m3|meters|kWh|TJ|MJ|index|points|ratio|score|percent|percentage|thousands?|millions?|billions?|euros?|dollars?|currency)\b/i
+/** `$1.90 a day` is the line of poverty that an indicator is about. */
+const POVERTY_LINE = /^\$[\d.-]+ a day$/
+
+/** The field is nearly always empty; by the provider's convention the name has the unit in one of its parentheses. */
 function unitOf(row: JsonRecord, name: string | null): string | null {
-  return text(row['unit']) ?? /\(([^()]+)\)\s*$/.exec(name ?? '')?.[1] ?? null
+  const given = text(row['unit'])
+  if (given !== null) return given
+  const parentheses = [...(name ?? '').matchAll(/\(([^()]+)\)/g)].map((match) => match[1]!.trim())
+  const isUnit = (each: string) =>
+    UNIT_WORDS.test(each) && !POVERTY_LINE.test(each) && !/\bestimate\b/i.test(each)
+  return parentheses.findLast(isUnit) ?? null
 }
 
 function labelOf(value: JsonRecord[string] | undefined): string | null {

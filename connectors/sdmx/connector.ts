@@ -9,7 +9,7 @@ import {
 } from '../errors.ts'
 import { SdmxFailure } from './failures.ts'
 import type { SdmxProvider } from './provider.ts'
-import { fetchSeries } from './series/series.ts'
+import { fetchMany, fetchSeries } from './series/series.ts'
 import { openSession } from './session.ts'
 import { list } from './tree/list.ts'
 import { browse } from './tree/tree.ts'
@@ -26,6 +26,8 @@ export function sdmxConnector(provider: SdmxProvider): Connector {
     list: (path, page, context) => atPath(path, list(openSession(provider, context), path, page)),
     series: (id, range, context) =>
       translated(provider, seriesNotFound, id, fetchSeries(openSession(provider, context), id, range)),
+    many: (id, range, context) =>
+      translated(provider, seriesNotFound, id, fetchMany(openSession(provider, context), id, range)),
   }
 }
 

@@ -132,12 +132,13 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   return known ? answer(known.status, known.message, known.code) : INTERNAL
 }
 
-/** How to save a key, where that would help. The connectors don't know our paths. */
-function keyAdvice({ code, provider, message }: ConnectorError): string {
-  if (provider === undefined || message.includes('/user-keys/')) return ''
-  if (code === 'key_required') return ` Save one with PUT /user-keys/${provider}.`
-  if (code === 'key_rejected') return ` Save a valid one with PUT /user-keys/${provider}.`
-  return ''
+/** How to save a key, where the connectors say that one of the user's own would help. They don't know our paths. */
+function keyAdvice({ code, provider, remedy }: ConnectorError): string {
+  if (provider === undefined || remedy === undefined) return ''
+  const path = `PUT /user-keys/${provider}`
+  if (code === 'key_required') return ` Save one with ${path}.`
+  if (code === 'key_rejected') return ` Save a valid one with ${path}.`
+  return ` A key of your own has a limit of its own: save it with ${path}.`
 }
 
 function answer(

@@ -46,7 +46,7 @@ describe('alphavantage', () => {
     expect(page.series[0]).toMatchObject({ series_id: 'TIME_SERIES_DAILY/IBM', frequency: 'daily' })
     // Browsing costs none of the few requests.
     expect(at.upstream.requests).toHaveLength(0)
-    expect(await connectors.series('alphavantage', 'TIME_SERIES_DAILY/IBM')).toEqual({
+    expect(await connectors.series('alphavantage', 'TIME_SERIES_DAILY/IBM')).toMatchObject({
       provider: 'alphavantage',
       series_id: 'TIME_SERIES_DAILY/IBM',
       name: 'Daily prices, IBM, close',

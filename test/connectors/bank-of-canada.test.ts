@@ -58,7 +58,7 @@ describe('bank-of-canada', () => {
       total: 1,
       series: [{ series_id: 'FXUSDCAD', name: 'USD/CAD', unit: 'CAD' }],
     })
-    expect(await connectors.series('bank-of-canada', 'FXUSDCAD')).toEqual({
+    expect(await connectors.series('bank-of-canada', 'FXUSDCAD')).toMatchObject({
       provider: 'bank-of-canada',
       series_id: 'FXUSDCAD',
       name: 'US dollar to Canadian dollar daily exchange rate',

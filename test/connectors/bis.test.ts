@@ -21,33 +21,33 @@ M,US,602,3,"Fed, Board","Policy rate, United States",368,0,2024-01,A,5.375
 M,US,602,3,"Fed, Board","Policy rate, United States",368,0,2024-02,M,NaN
 `
 
-const BASE = '/api/v1'
+const BASE = '/api/v2'
 const routes: Routes = {
-  [`${BASE}/categoryscheme/BIS/all/latest`]: xml(
+  [`${BASE}/structure/categoryscheme/BIS/*/+`]: xml(
     structureMessage(
       categoryScheme('BIS', 'BIS_DP', ['RATES', 'Interest rates'], ['POLICY', 'Policy rates'], 'WS_CBPOL'),
     ),
   ),
-  [`${BASE}/dataflow/BIS/all/latest`]: xml(
+  [`${BASE}/structure/dataflow/BIS/*/+`]: xml(
     structureMessage(
       dataflows(['BIS', 'WS_CBPOL', 'Policy rates', 'BIS_CBPOL'], ['BIS.CBS', 'CBS', 'Banking', 'BIS_CBS']),
     ),
   ),
-  [`${BASE}/datastructure/BIS/BIS_CBPOL/1.0`]: xml(
+  [`${BASE}/structure/datastructure/BIS/BIS_CBPOL/+`]: xml(
     structureMessage(
       dataStructure('BIS', 'BIS_CBPOL', { FREQ: 'CL_FREQ', REF_AREA: 'CL_AREA' }),
       codelists('BIS', LISTS),
       concepts('BIS', { FREQ: 'Frequency', REF_AREA: 'Reference area' }),
     ),
   ),
-  [`${BASE}/availableconstraint/WS_CBPOL/all/all/FREQ`]: xml(
+  [`${BASE}/availability/dataflow/BIS/WS_CBPOL/+/*/FREQ`]: xml(
     structureMessage(constraint('BIS', 'WS_CBPOL', { FREQ: ['M'] })),
   ),
-  [`${BASE}/data/WS_CBPOL/M./all`]: json(
+  [`${BASE}/data/dataflow/BIS/WS_CBPOL/+/M.*`]: json(
     keysMessage('Policy rates', { FREQ: LISTS.CL_FREQ, REF_AREA: LISTS.CL_AREA }, 'M.US', 'M.CH'),
   ),
-  [`${BASE}/data/WS_CBPOL/M.US/all`]: csv(DATA),
-  [`${BASE}/data/BIS,WS_CBPOL,1.0/M.US/all`]: csv(DATA),
+  [`${BASE}/data/dataflow/BIS/WS_CBPOL/+/M.US`]: csv(DATA),
+  [`${BASE}/data/dataflow/BIS/WS_CBPOL/1.0/M.US`]: csv(DATA),
 }
 const open = (more: Routes = {}) => harness('bis', { ...routes, ...more }, { base: BASE })
 
@@ -75,7 +75,7 @@ describe('bis', () => {
   it('fetches a series by the short and the long form of its dataflow', async () => {
     await using at = await open()
     for (const id of ['WS_CBPOL/M.US', 'BIS,WS_CBPOL,1.0/M.US']) {
-      expect(await at.connectors.series('bis', id)).toEqual({
+      expect(await at.connectors.series('bis', id)).toMatchObject({
         provider: 'bis',
         series_id: id,
         name: 'Policy rate, United States',
@@ -91,9 +91,9 @@ describe('bis', () => {
   })
 
   it('shows the dataflows alone where there are no categories, and fails while they are down', async () => {
-    await using at = await open({ [`${BASE}/categoryscheme/BIS/all/latest`]: { status: 404 } })
+    await using at = await open({ [`${BASE}/structure/categoryscheme/BIS/*/+`]: { status: 404 } })
     expect((await at.connectors.browse('bis', '')).categories.map(({ path }) => path)).toEqual(['flows'])
-    await using down = await open({ [`${BASE}/categoryscheme/BIS/all/latest`]: { status: 500 } })
+    await using down = await open({ [`${BASE}/structure/categoryscheme/BIS/*/+`]: { status: 500 } })
     expect(await failureOf(down.connectors.browse('bis', ''))).toMatchObject({
       code: 'provider_down',
       status: 503,
@@ -111,7 +111,7 @@ describe('bis', () => {
       500,
     ],
   ])('answers %s with the right error', async (_, reply, code, status) => {
-    await using at = await open({ [`${BASE}/data/WS_CBPOL/M.US/all`]: reply })
+    await using at = await open({ [`${BASE}/data/dataflow/BIS/WS_CBPOL/+/M.US`]: reply })
     expect(await failureOf(at.connectors.series('bis', 'WS_CBPOL/M.US'))).toMatchObject({ code, status })
   })
 })

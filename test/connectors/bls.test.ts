@@ -48,7 +48,7 @@ describe('bls', () => {
     const page = await at.connectors.seriesList('bls', 'CU', { limit: 1, offset: 1 })
     expect(page).toMatchObject({ total: 2, series: [{ series_id: 'CUUR0000AA0' }] })
     expect(at.upstream.requests.at(-1)!.query.get('survey')).toBe('CU')
-    expect(await at.connectors.series('bls', 'CUUR0000SA0')).toEqual({
+    expect(await at.connectors.series('bls', 'CUUR0000SA0')).toMatchObject({
       provider: 'bls',
       series_id: 'CUUR0000SA0',
       name: 'CUUR0000SA0',
@@ -64,12 +64,12 @@ describe('bls', () => {
   })
 
   it('has title and unit from the catalogue with a key, and sends the key in the body', async () => {
-    const catalog = { series_title: 'All items', measure_data_type: 'Index' }
+    const catalog = { series_title: 'All items', measure_data_type: 'All employees, thousands' }
     const found = { seriesID: 'CUUR0000SA0', catalog, data: [point(2024, 'M01', '1')] }
     await using at = await open({ body: answered({ series: [found] }) }, 'mine')
     expect(await at.connectors.series('bls', 'CUUR0000SA0')).toMatchObject({
       name: 'All items',
-      unit: 'Index',
+      unit: 'thousands',
     })
     expect(JSON.parse(at.upstream.requests[0]!.body)).toMatchObject({
       registrationkey: 'mine',

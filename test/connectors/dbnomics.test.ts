@@ -80,7 +80,7 @@ describe('dbnomics', () => {
       series: [{ series_id: 'IMF/WEO:2024-10/A.B:C', frequency: 'quarterly' }],
     })
     expect(at.upstream.requests.at(-1)!.query.get('offset')).toBe('5')
-    expect(await connectors.series('dbnomics', 'IMF/WEO:2024-10/A.B:C')).toEqual({
+    expect(await connectors.series('dbnomics', 'IMF/WEO:2024-10/A.B:C')).toMatchObject({
       provider: 'dbnomics',
       series_id: 'IMF/WEO:2024-10/A.B:C',
       name: 'Series A.B:C',

@@ -95,7 +95,9 @@ describe('eurostat', () => {
 
   it('fetches a series with its names from the structure and the date of its last update', async () => {
     await using at = await open()
-    expect(await at.connectors.series('eurostat', id, { start: '2021-01-01', end: '2023-12-31' })).toEqual({
+    expect(
+      await at.connectors.series('eurostat', id, { start: '2021-01-01', end: '2023-12-31' }),
+    ).toMatchObject({
       provider: 'eurostat',
       series_id: id,
       name: 'GDP and main components: Current prices, million euro, Gross domestic product, Luxembourg',

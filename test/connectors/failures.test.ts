@@ -110,13 +110,13 @@ describe('a provider that', () => {
     expect(await failureOf(browse(at))).toMatchObject({ code: 'provider_down', status: 503 })
     expect(at.upstream.requests).toHaveLength(3)
     at.upstream.routes = { '*': euro }
-    expect((await browse(at)).categories).toHaveLength(2)
+    expect((await browse(at)).categories).toHaveLength(3)
   })
 
   it('fails once is asked again', async () => {
     let count = 0
     await using at = await open(() => (++count === 1 ? { status: 502, body: '<html>' } : euro))
-    expect((await browse(at)).categories).toHaveLength(2)
+    expect((await browse(at)).categories).toHaveLength(3)
   })
 
   it('is not there is down: 503', async () => {
@@ -153,7 +153,7 @@ describe('a provider that', () => {
     expect(at.upstream.requests).toHaveLength(7)
     at.upstream.routes = { '*': euro }
     await wait(520)
-    expect((await browse(at)).categories).toHaveLength(2)
+    expect((await browse(at)).categories).toHaveLength(3)
     expect(at.connectors.stats().providers.find(({ provider }) => provider === 'frankfurter')?.breaker).toBe(
       'closed',
     )
@@ -228,7 +228,7 @@ describe('a redirect', () => {
 
   it('below the base address is followed', async () => {
     await using at = await openBelow('/api/v1/moved?x=1')
-    expect((await browse(at)).categories).toHaveLength(2)
+    expect((await browse(at)).categories).toHaveLength(3)
     expect(at.upstream.requests.at(-1)?.url).toBe('/api/v1/moved?x=1')
   })
 

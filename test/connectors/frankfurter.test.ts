@@ -37,7 +37,7 @@ describe('frankfurter', () => {
       series: [{ series_id: 'EUR/USD', unit: 'USD', frequency: 'daily' }],
     })
     const range = { start: '2024-01-06', end: '2024-01-09' }
-    expect(await at.connectors.series('frankfurter', 'EUR/USD', range)).toEqual({
+    expect(await at.connectors.series('frankfurter', 'EUR/USD', range)).toMatchObject({
       provider: 'frankfurter',
       series_id: 'EUR/USD',
       name: 'United States Dollar for 1 EUR',

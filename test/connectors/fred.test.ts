@@ -61,7 +61,7 @@ describe('fred', () => {
       end: '2012-01-01',
     })
     const series = await at.connectors.series('FRED', page.series[0]!.series_id)
-    expect(series).toEqual({
+    expect(series).toMatchObject({
       provider: 'fred',
       series_id: 'GNPCA',
       name: 'Real Gross National Product',
@@ -127,11 +127,10 @@ describe('fred', () => {
     expect(at.upstream.requests).toHaveLength(1)
   })
 
-  it('needs a key, and says how to save one', async () => {
+  it('needs a key, and says that one of your own helps', async () => {
     await using at = await harness('fred', routes, { base: '/fred' })
     const error = await failureOf(at.connectors.series('fred', 'GNPCA'))
-    expect(error).toMatchObject({ code: 'key_required', status: 400 })
-    expect(error.message).toContain('PUT /user-keys/fred')
+    expect(error).toMatchObject({ code: 'key_required', status: 400, remedy: 'own-key' })
     expect(at.upstream.requests).toHaveLength(0)
     const own = { userKey: { owner: 'ann', key: 'hers' } }
     expect((await at.connectors.series('fred', 'GNPCA', {}, own)).name).toBe('Real Gross National Product')

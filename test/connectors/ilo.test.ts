@@ -72,7 +72,9 @@ describe('ilo', () => {
   it('fetches a series by the short and the long form of its dataflow', async () => {
     await using at = await open()
     for (const form of [id, `ILO,${id}`]) {
-      expect(await at.connectors.series('ilo', form, { start: '2021-06-01', end: '2023-12-31' })).toEqual({
+      expect(
+        await at.connectors.series('ilo', form, { start: '2021-06-01', end: '2023-12-31' }),
+      ).toMatchObject({
         provider: 'ilo',
         series_id: form,
         name: 'Unemployment by sex: Norway, Unemployment, Total',

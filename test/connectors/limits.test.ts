@@ -53,7 +53,7 @@ describe('a limit of 25 a day', () => {
     await Promise.allSettled(ids(100).map((id) => at.connectors.series('bls', id)))
     expect(at.upstream.requests).toHaveLength(25)
 
-    expect((await at.connectors.browse('frankfurter', '')).categories).toHaveLength(1)
+    expect((await at.connectors.browse('frankfurter', '')).categories).toHaveLength(2)
     const cached = await at.connectors.series('bls', 'S0')
     expect(cached.observations).toEqual(first.observations)
     expect(cached.cachedAt).toBeDefined()
@@ -133,9 +133,8 @@ describe('limits of seconds', () => {
     })
     await at.connectors.series('bls', 'S0')
     const error = await failureOf(at.connectors.series('bls', 'S1'))
-    expect(error.message).toMatch(
-      /^The limit of BLS, 1 requests a minute, is spent\. Try again in \d+ s, or save a key/,
-    )
+    expect(error.message).toMatch(/^The limit of BLS, 1 requests a minute, is spent\. Try again in \d+ s\.$/)
+    expect(error).toMatchObject({ remedy: 'own-key' })
     expect(error.retryAfter).toBeLessThanOrEqual(63)
     expect(at.connectors.limit('bls')).toMatchObject({ requests: 1, perSeconds: 60, remaining: 0 })
   })
@@ -188,7 +187,7 @@ describe("a provider's own Retry-After", () => {
     await failureOf(at.connectors.browse('frankfurter', ''))
     at.upstream.routes = { '*': { body: { EUR: 'Euro' } } }
     time += 30_001
-    expect((await at.connectors.browse('frankfurter', '')).categories).toHaveLength(1)
+    expect((await at.connectors.browse('frankfurter', '')).categories).toHaveLength(2)
   })
 
   it('comes with 503 as well', async () => {

@@ -136,7 +136,7 @@ describe('norges-bank', () => {
 
   it('gives the price of one where the bank gives that of a hundred, digit for digit', async () => {
     await using at = await open()
-    expect(await at.connectors.series('norges-bank', 'EXR/B.DKK.NOK.SP')).toEqual({
+    expect(await at.connectors.series('norges-bank', 'EXR/B.DKK.NOK.SP')).toMatchObject({
       provider: 'norges-bank',
       series_id: 'EXR/B.DKK.NOK.SP',
       name: 'Exchange rates: Danish krone, Norwegian krone, Spot',
@@ -180,7 +180,9 @@ describe('norges-bank', () => {
     await using at = await open()
     const failure = await failureOf(at.connectors.series('norges-bank', 'EXR/B..NOK.SP'))
     expect(failure).toMatchObject({ code: 'invalid_series_id', status: 404 })
-    expect(failure.message).toContain('matches 2 series of Norges Bank: EXR/B.USD.NOK.SP, EXR/B.DKK.NOK.SP.')
+    expect(failure.message).toContain(
+      'which differ in Base currency (BASE_CUR): EXR/B.USD.NOK.SP, EXR/B.DKK.NOK.SP.',
+    )
   })
 
   it.each([

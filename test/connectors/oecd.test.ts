@@ -105,7 +105,7 @@ describe('oecd', () => {
 
   it('puts periods in order, keeps a blank value as missing, and names all by the labels in the data', async () => {
     await using at = await open()
-    expect(await at.connectors.series('oecd', id)).toEqual({
+    expect(await at.connectors.series('oecd', id)).toMatchObject({
       provider: 'oecd',
       series_id: id,
       name: 'Leading, and lagging: United States, Composite leading indicator',

@@ -102,7 +102,7 @@ describe('statcan', () => {
 
   it.each(['v41690973', '41690973', 'V41690973'])('reads the vector %s', async (id) => {
     await using at = await open()
-    expect(await at.connectors.series('statcan', id)).toEqual({
+    expect(await at.connectors.series('statcan', id)).toMatchObject({
       provider: 'statcan',
       series_id: id,
       name: 'Consumer Price Index: Canada; All-items',

@@ -34,7 +34,7 @@ describe('us-treasury', () => {
     const page = await at.connectors.seriesList('us-treasury', PENNY, { limit: 1, offset: 0 })
     expect(page.total).toBe(3)
     const range = { start: '2024-01-01', end: '2024-12-31' }
-    expect(await at.connectors.series('us-treasury', page.series[0]!.series_id, range)).toEqual({
+    expect(await at.connectors.series('us-treasury', page.series[0]!.series_id, range)).toMatchObject({
       provider: 'us-treasury',
       series_id: `${PENNY}/tot_pub_debt_out_amt`,
       name: 'Debt to the Penny, Total Public Debt Outstanding',

@@ -79,7 +79,7 @@ describe('worldbank', () => {
       },
     ])
     const series = await at.connectors.series('worldbank', 'US/NY.GDP.MKTP.CD')
-    expect(series).toEqual({
+    expect(series).toMatchObject({
       provider: 'worldbank',
       series_id: 'US/NY.GDP.MKTP.CD',
       name: 'GDP (current US$), United States',

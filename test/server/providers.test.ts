@@ -111,6 +111,12 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
     name: 'Real Gross National Product',
     frequency: 'annual',
     unit: 'Billions of Dollars',
+    seasonalAdjustment: null,
+    source: null,
+    notes: null,
+    dimensions: null,
+    start: '1929-01-01',
+    end: '1931-01-01',
     lastUpdated: '2026-03-26T07:46:03-05:00',
   }
 
@@ -131,6 +137,8 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
     expect((await get('/providers/fred/series/GNPCA?$last=1&$select=value')).json().observations).toEqual([
       { value: -0.5 },
     ])
+    const selected = await get('/providers/fred/series/GNPCA?$last=1&$select=date,value,status')
+    expect(selected.json().observations).toEqual([{ date: '1931-01-01', value: -0.5, status: null }])
     expect((await get('/providers/fred/series/GNPCA?$filter=nope eq 1')).statusCode).toBe(400)
   })
 

@@ -10,7 +10,8 @@ import {
 import { observed } from '../../observations.ts'
 import { slice } from '../../paging.ts'
 import { addDays, frequencyName, isoDate } from '../../periods.ts'
-import { type JsonRecord, parseJson, record, records, text } from '../../read.ts'
+import { type JsonRecord, record, records, text } from '../../read.ts'
+import { openBody, refusedStatus } from '../../statuses.ts'
 import { type Points, pointsOf } from './answers.ts'
 import { type Call, functionNamed, groups, readId } from './functions.ts'
 
@@ -23,7 +24,12 @@ const info = {
   tier: 'shared-key',
   baseUrl: 'https://www.alphavantage.co/query',
   key: 'required',
-  limits: { windows: [{ requests: 25, perSeconds: 86_400 }] },
+  limits: {
+    windows: [
+      { requests: 1, perSeconds: 1 },
+      { requests: 25, perSeconds: 86_400 },
+    ],
+  },
 } as const
 
 const DAY_SECONDS = 86_400
@@ -156,23 +162,24 @@ async function search(keywords: string, { send, key }: ConnectorContext): Promis
 
 /** Every failure has a status of 200 and a sentence under one of three names. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(parseJson(answer))
+  const body = record(openBody(answer, info, notFound))
   const error = text(body['Error Message'])
   if (error !== null) throw /api ?key/i.test(error) ? keyRejected(info) : notFound()
   const notice = text(body['Information']) ?? text(body['Note'])
   const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
   if (notice !== null && !hasData) throw noticed(notice)
-  if (answer.status >= 400) throw notFound()
+  if (answer.status >= 400) throw refusedStatus(answer, info)
   return body
 }
 
 function noticed(notice: string): Error {
+  // Comes first: this notice names the limit of the day and advertises premium plans too.
+  if (/per second|spreading out/i.test(notice)) return limitReached(info, 2)
   if (/premium (endpoint|feature|api function)/i.test(notice)) {
     const sentence = 'The key does not include this function or range at Alpha Vantage.'
     return new ConnectorError('key_rejected', sentence, { provider: info.slug })
   }
   if (/demo/i.test(notice) && /api key/i.test(notice)) return keyRejected(info)
-  if (/per second/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 2)
   if (/per minute/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 60)
   // When the day ends is not said: an hour later is soon enough to try again.
   return limitReached(info, DAY_SECONDS / 24)

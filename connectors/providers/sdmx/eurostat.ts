@@ -1,4 +1,5 @@
 import { sdmxConnector } from '../../sdmx/connector.ts'
+import type { FlowReference } from '../../sdmx/flow-reference.ts'
 import { formatPattern } from '../../sdmx/keys.ts'
 import { ANY, STRUCTURE_XML, structureRequest, structureRequests } from '../../sdmx/rest.ts'
 import { tableOfContents } from '../../sdmx/tree/table-of-contents.ts'
@@ -6,6 +7,11 @@ import { tableOfContents } from '../../sdmx/tree/table-of-contents.ts'
 const AGENCY = 'ESTAT'
 const REST = ['sdmx', '2.1']
 const STYLE = { prefix: REST }
+
+/** Trade in goods and production by product (`DS-…`) have a service of their own, with the same addresses below it. */
+function rootOf({ id }: FlowReference): { readonly root?: string } {
+  return /^DS-/i.test(id) ? { root: '../comext/dissemination' } : {}
+}
 
 /**
  * The format is a parameter; a media type of CSV is refused. Answers that the service finds too large come with
@@ -31,18 +37,22 @@ export const eurostat = sdmxConnector({
       query: { detail: 'allstubs' },
       headers: STRUCTURE_XML,
     }),
-    dataflow: (flow) =>
-      structureRequest('dataflow', flow, { references: 'descendants', detail: 'referencepartial' }, STYLE),
+    dataflow: (flow) => ({
+      ...structureRequest('dataflow', flow, { references: 'descendants', detail: 'referencepartial' }, STYLE),
+      ...rootOf(flow),
+    }),
     ...structureRequests(STYLE),
-    data: ({ id }, key, { start, end }) => ({
-      path: [...REST, 'data', id, formatPattern(key)],
+    data: (flow, key, { start, end }) => ({
+      path: [...REST, 'data', flow.id, formatPattern(key)],
       query: { format: 'SDMX-CSV', startPeriod: start, endPeriod: end },
       headers: ANY,
+      ...rootOf(flow),
     }),
-    keys: ({ id }, key) => ({
-      path: [...REST, 'data', id, formatPattern(key)],
+    keys: (flow, key) => ({
+      path: [...REST, 'data', flow.id, formatPattern(key)],
       query: { format: 'SDMX-CSV', detail: 'serieskeysonly' },
       headers: ANY,
+      ...rootOf(flow),
     }),
   },
 })

@@ -1,21 +1,9 @@
 import { sdmxConnector } from '../../sdmx/connector.ts'
-import type { FlowReference } from '../../sdmx/flow-reference.ts'
-import { isOpen, type KeyPattern } from '../../sdmx/keys.ts'
-import type { PeriodRange } from '../../sdmx/provider.ts'
+import { flowOf, keyOf } from '../../sdmx/rest-v2.ts'
 import { byAgency } from '../../sdmx/tree/branches.ts'
 
 const JSON_STRUCTURE = { accept: 'application/vnd.sdmx.structure+json;version=2.0.0, application/json;q=0.9' }
 const LATEST = '+'
-
-const flowOf = ({ agency, id, version }: FlowReference) => ['dataflow', agency, id, version || LATEST]
-
-/** In the REST API of SDMX 3.0 a wildcard is written out. */
-const keyOf = (key: KeyPattern) => (isOpen(key) ? '*' : key.map((codes) => codes.join('+') || '*').join('.'))
-
-function periodsOf({ start, end }: PeriodRange): string | undefined {
-  const bounds = [start && `ge:${start}`, end && `le:${end}`].filter(Boolean)
-  return bounds.length > 0 ? bounds.join('+') : undefined
-}
 
 /** Observations with all attributes, none of which scale: `SCALE` says how to show a value that is in units already. */
 const DATA = { dimensionAtObservation: 'TIME_PERIOD', attributes: 'dsd', measures: 'all' }
@@ -49,10 +37,8 @@ export const imf = sdmxConnector({
       path: ['structure', 'codelist', agency, id, LATEST],
       headers: JSON_STRUCTURE,
     }),
-    data: (flow, key, range) => ({
-      path: ['data', ...flowOf(flow), keyOf(key)],
-      query: { ...DATA, 'c[TIME_PERIOD]': periodsOf(range) },
-    }),
+    // Without a range: only some of the agencies honour the filter for it, and others answer with a part or nothing.
+    data: (flow, key) => ({ path: ['data', ...flowOf(flow), keyOf(key)], query: DATA }),
     keys: (flow, key) => ({
       path: ['data', ...flowOf(flow), keyOf(key)],
       query: { ...DATA, lastNObservations: 1 },

@@ -1,16 +1,24 @@
-import type { SeriesInfo } from '../../connector.ts'
+import type { SeriesDimension, SeriesInfo } from '../../connector.ts'
 import { firstText, type JsonRecord, number, records, text } from '../../read.ts'
 
-/** A table of Statistics Canada: a series for each combination of members. */
+/** A table of Statistics Canada: a series for each combination of members, or for some of them. */
 export interface Cube {
   readonly product: string
   readonly title: string
   readonly frequencyCode: string
   readonly start: string | null
   readonly end: string | null
-  readonly dimensions: readonly (readonly Member[])[]
-  /** How many combinations there are; not each has data. */
-  readonly size: number
+  readonly dimensions: readonly Dimension[]
+  /** How many combinations of members there are. */
+  readonly combinations: number
+  /** How many of them are series; null where the provider doesn't say. */
+  readonly size: number | null
+}
+
+export interface Dimension {
+  readonly id: string
+  readonly name: string | null
+  readonly members: readonly Member[]
 }
 
 export interface Member {
@@ -27,14 +35,17 @@ export function readCube(object: JsonRecord): Cube {
   const position = (dimension: JsonRecord) => number(dimension['dimensionPositionId']) ?? 0
   const dimensions = records(object['dimension'])
     .toSorted((a, b) => position(a) - position(b))
-    .map((dimension) =>
-      records(dimension['member']).map((member) => ({
+    .map((dimension, index) => ({
+      id: text(dimension['dimensionPositionId']) ?? String(index + 1),
+      name: firstText(dimension, 'dimensionNameEn', 'dimensionNameFr'),
+      members: records(dimension['member']).map((member) => ({
         id: text(member['memberId']) ?? '',
         name: firstText(member, 'memberNameEn', 'memberNameFr') ?? '',
         unit: text(member['memberUomCode']),
       })),
-    )
+    }))
   const product = text(object['productId']) ?? ''
+  const combinations = dimensions.reduce((size, { members }) => size * members.length, 1)
   return {
     product,
     title: firstText(object, 'cubeTitleEn', 'cubeTitleFr') ?? product,
@@ -42,23 +53,41 @@ export function readCube(object: JsonRecord): Cube {
     start: text(object['cubeStartDate']),
     end: text(object['cubeEndDate']),
     dimensions,
-    size: dimensions.length === 0 ? 0 : dimensions.reduce((size, members) => size * members.length, 1),
+    combinations: dimensions.length === 0 ? 0 : combinations,
+    size: number(object['nbSeriesCube']),
   }
 }
 
-/** The series at a place in the order of combinations: the last dimension changes first. */
-export function seriesAt(cube: Cube, place: number, frequency: string | null): SeriesInfo {
-  const members: Member[] = []
+/** The members at a place in the order of combinations: those of the last dimension change first. */
+export function membersAt({ dimensions }: Cube, place: number): readonly Member[] {
+  const found: Member[] = []
   let rest = place
-  for (const dimension of cube.dimensions.toReversed()) {
-    members.unshift(dimension[rest % dimension.length]!)
-    rest = Math.floor(rest / dimension.length)
+  for (const { members } of dimensions.toReversed()) {
+    found.unshift(members[rest % members.length]!)
+    rest = Math.floor(rest / members.length)
   }
+  return found
+}
+
+/** The short form of a coordinate, as it stands in a series id. */
+export function coordinateAt(cube: Cube, place: number): string {
+  return membersAt(cube, place)
+    .map(({ id }) => id)
+    .join('.')
+}
+
+export function seriesAt(
+  cube: Cube,
+  place: number,
+  frequency: string | null,
+  unitName: (code: string | null) => string | null,
+): SeriesInfo {
+  const members = membersAt(cube, place)
   return {
-    series_id: `${cube.product}/${members.map(({ id }) => id).join('.')}`,
+    series_id: `${cube.product}/${coordinateAt(cube, place)}`,
     name: members.map(({ name }) => name).join('; '),
     frequency,
-    unit: null,
+    unit: unitName(members.find(({ unit }) => unit !== null)?.unit ?? null),
     start: cube.start,
     end: cube.end,
   }
@@ -70,13 +99,20 @@ export function coordinateOf(short: string): string {
   return [...places, ...Array<string>(PLACES - places.length).fill('0')].join('.')
 }
 
-export function memberAt(cube: Cube, coordinate: string, dimension: number): Member | undefined {
-  const id = coordinate.split('.')[dimension]
-  return cube.dimensions[dimension]?.find((member) => member.id === id)
+/** The members of a coordinate; of those that the table doesn't have none. */
+export function dimensionsAt(
+  cube: Cube,
+  coordinate: string,
+): readonly (SeriesDimension & Pick<Member, 'unit'>)[] {
+  const ids = coordinate.split('.')
+  return cube.dimensions.flatMap(({ id, name, members }, index) => {
+    const member = members.find((each) => each.id === ids[index])
+    return member === undefined ? [] : [{ id, name, code: member.id, label: member.name, unit: member.unit }]
+  })
 }
 
 /** The table's title and the names of a coordinate's members. */
 export function titleAt(cube: Cube, coordinate: string): string {
-  const names = cube.dimensions.flatMap((_, index) => memberAt(cube, coordinate, index)?.name ?? [])
+  const names = dimensionsAt(cube, coordinate).map(({ label }) => label)
   return [cube.title, ...(names.length === 0 ? [] : [names.join('; ')])].join(': ')
 }

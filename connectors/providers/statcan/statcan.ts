@@ -5,7 +5,7 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
 } from '../../connector.ts'
-import { ConnectorError, invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../../errors.ts'
+import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../../errors.ts'
 import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'
 import {
@@ -14,12 +14,14 @@ import {
   type JsonRecord,
   list,
   notUnderstood,
-  parseJson,
+  optional,
   records,
   required,
   text,
 } from '../../read.ts'
-import { type Cube, coordinateOf, memberAt, readCube, seriesAt, titleAt } from './cube.ts'
+import { openBody, refusedStatus } from '../../statuses.ts'
+import { type Cube, coordinateOf, dimensionsAt, readCube, seriesAt, titleAt } from './cube.ts'
+import { existingPlaces } from './existing.ts'
 
 const info = {
   slug: 'statcan',
@@ -122,10 +124,11 @@ export const statcan: Connector = {
     const [, product] = splitPath(path)
     if (product === undefined) return { total: 0, series: [] }
     const cube = await cubeOf(product, context, () => pathNotFound(info, path))
-    const count = Math.max(0, Math.min(page.limit, cube.size - page.offset))
     const frequency = FREQUENCIES[cube.frequencyCode] ?? null
-    const series = Array.from({ length: count }, (_, index) => seriesAt(cube, page.offset + index, frequency))
-    return { total: cube.size, series }
+    const places = await existingPlaces(cube, page, context)
+    const codes = await codeSets(context)
+    const series = places.map((place) => seriesAt(cube, place, frequency, (code) => unitName(codes, code)))
+    return { total: cube.size ?? cube.combinations, series }
   },
 
   async series(id, range, context) {
@@ -137,18 +140,32 @@ export const statcan: Connector = {
     const cube = product === null ? undefined : await optional(cubeOf(product, context, notFound))
     const coordinate = text(object['coordinate']) ?? ''
     const name = firstText(object, 'SeriesTitleEn', 'seriesTitleEn')
+    const dimensions = cube === undefined ? [] : dimensionsAt(cube, coordinate)
+    const codes = await codeSets(context)
+    const unitCode =
+      text(object['memberUomCode']) ?? dimensions.find(({ unit }) => unit !== null)?.unit ?? null
+    const scale = SCALES[text(points.at(-1)?.['scalarFactorCode'] ?? object['scalarFactorCode']) ?? '']
     return {
       series_id: id,
       name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
       frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
-      unit: await unitOf(cube, coordinate, text(points.at(-1)?.['scalarFactorCode']), context),
+      unit: [unitName(codes, unitCode), scale].filter((part) => part != null).join(', ') || null,
+      source: cube?.title ?? null,
+      dimensions:
+        dimensions.length === 0
+          ? null
+          : dimensions.map(({ id, name, code, label }) => ({ id, name, code, label })),
       lastUpdated:
         points
           .flatMap((point) => text(point['releaseTime']) ?? [])
           .sort()
           .at(-1) ?? null,
       observations: observed(
-        points.map((point) => ({ time: firstText(point, 'refPer', 'refPerRaw'), value: point['value'] })),
+        points.map((point) => ({
+          time: firstText(point, 'refPer', 'refPerRaw'),
+          value: point['value'],
+          status: statusOf(codes, point),
+        })),
         frequency,
       ),
     }
@@ -199,49 +216,36 @@ function cubeOf(product: string, { cached }: ConnectorContext, notFound: () => E
   return cached(request, (answer) => readCube(objectOf(answer, notFound)))
 }
 
-/** `null` where the units of the provider's code sets can't be had: a series can do without. */
-async function unitOf(
-  cube: Cube | undefined,
-  coordinate: string,
-  scale: string | null,
-  { cached }: ConnectorContext,
-): Promise<string | null> {
-  const code = cube?.dimensions
-    .map((_, index) => memberAt(cube, coordinate, index)?.unit)
-    .find((each) => each != null)
-  const sets =
-    code === undefined
-      ? undefined
-      : await optional(
-          cached({ path: ['getCodeSets'] }, (answer) =>
-            objectOf(answer, () => notUnderstood('no code sets')),
-          ),
-        )
-  const found = records(sets?.['uom']).find((unit) => text(unit['memberUomCode']) === code)
-  const parts = [firstText(found ?? {}, 'memberUomEn'), SCALES[scale ?? '']].filter((part) => part != null)
-  return parts.length === 0 ? null : parts.join(', ')
+/** The provider's lists of codes; `{}` where they can't be had, since a series can do without. */
+async function codeSets({ cached }: ConnectorContext): Promise<JsonRecord> {
+  const notFound = () => notUnderstood('no code sets')
+  return (await optional(cached({ path: ['getCodeSets'] }, (answer) => objectOf(answer, notFound)))) ?? {}
 }
 
-/** What a series can do without: undefined where the provider doesn't have it. */
-async function optional<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    const isMissing =
-      error instanceof ConnectorError && ['series_not_found', 'not_understood'].includes(error.code)
-    if (isMissing) return undefined
-    throw error
-  }
+function unitName(codes: JsonRecord, code: string | null): string | null {
+  const found = records(codes['uom']).find((unit) => code !== null && text(unit['memberUomCode']) === code)
+  return found === undefined ? null : text(found['memberUomEn'])
+}
+
+/** What the codes of a point say; 0 of either list says nothing. */
+function statusOf(codes: JsonRecord, point: JsonRecord): string | undefined {
+  const words = (['status', 'symbol'] as const).flatMap((kind) => {
+    const code = text(point[`${kind}Code`])
+    if (code === null || code === '0') return []
+    const found = records(codes[kind]).find((each) => text(each[`${kind}Code`]) === code)
+    const word = text(found?.[`${kind}DescEn`])?.toLowerCase()
+    return word === 'preliminary' ? 'provisional' : (word ?? [])
+  })
+  return words.length === 0 ? undefined : words.join(', ')
 }
 
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error) {
-  if (answer.status === 404) throw notFound()
   // Tables are locked while they are released, in the morning.
   if (answer.status === 409) throw providerDown(info)
-  const body = parseJson(answer)
-  if (answer.status < 400) return body
   if (answer.status === 406) throw notFound()
-  throw notUnderstood(`status ${answer.status}`)
+  const body = openBody(answer, info, notFound)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  return body
 }
 
 /** The first `object` of `[{status, object}]`; when the item failed, `object` is a sentence. */

@@ -8,6 +8,8 @@ export interface Table {
   readonly fields: Readonly<Record<string, string>>
   /** Columns that tell the rows of one date apart. */
   readonly by: readonly string[]
+  /** Where the values of a field stand since the table changed: in another field of the rows whose group fits. */
+  readonly moved?: { readonly from: string; readonly to: string; readonly where: RegExp }
 }
 
 /** https://fiscaldata.treasury.gov/datasets/ */
@@ -55,6 +57,8 @@ export const tables: readonly Table[] = [
     frequency: 'daily',
     fields: { open_today_bal: 'Opening Balance Today', close_today_bal: 'Closing Balance Today' },
     by: ['account_type'],
+    // Since 18 April 2022 the closing balance is a type of account, with its value in the column of the opening one.
+    moved: { from: 'close_today_bal', to: 'open_today_bal', where: /closing balance/i },
   },
   {
     path: 'v1/debt/mspd/mspd_table_1',

@@ -3,7 +3,8 @@ import { invalidSeriesId, pathNotFound, seriesNotFound } from '../../errors.ts'
 import { observed } from '../../observations.ts'
 import { slice } from '../../paging.ts'
 import { inferFrequency } from '../../periods.ts'
-import { type JsonRecord, notUnderstood, number, parseJson, record, records, text } from '../../read.ts'
+import { type JsonRecord, notUnderstood, number, record, records, text } from '../../read.ts'
+import { openBody, refusedStatus } from '../../statuses.ts'
 import { type Table, tables } from './tables.ts'
 
 const info = {
@@ -64,7 +65,9 @@ export const usTreasury: Connector = {
         /^[\w .-]+$/.test(value) ? [`${column}:eq:${value}`] : [],
       ),
     ].join(',')
-    const fields = asked === undefined ? undefined : ['record_date', asked, ...Object.keys(group)].join(',')
+    const moved = movedTo(table, asked, group)
+    const columns = ['record_date', asked, moved, ...Object.keys(group)].filter((each) => each !== undefined)
+    const fields = asked === undefined ? undefined : columns.join(',')
     const query = { fields, filter: filter === '' ? undefined : filter, sort: 'record_date' }
     const { rows, meta } = await allPages(path, query, context, notFound)
     const hasRange = range.start !== undefined || range.end !== undefined
@@ -85,12 +88,22 @@ export const usTreasury: Connector = {
       lastUpdated: null,
       // A balance is of the day on which it was struck.
       observations: observed(
-        matching.map((row) => ({ time: row['record_date'], value: row[field] })),
+        matching.map((row) => ({ time: row['record_date'], value: amountIn(row, field, moved) })),
         frequency,
         { keepDates: true },
       ),
     }
   },
+}
+
+function movedTo(table: Table | undefined, field: string | undefined, group: Group): string | undefined {
+  const { moved } = table ?? {}
+  return moved?.from === field && moved?.where.test(groupText(group)) ? moved.to : undefined
+}
+
+/** A missing value is the text `null`; then that of the column where it has moved to. */
+function amountIn(row: JsonRecord, field: string, moved: string | undefined) {
+  return moved === undefined || number(row[field]) !== null ? row[field] : row[moved]
 }
 
 type Group = Readonly<Record<string, string>>
@@ -168,9 +181,9 @@ function read(
   answer: UpstreamAnswer,
   notFound: () => Error,
 ): { rows: readonly JsonRecord[]; meta: JsonRecord } {
-  if (answer.status === 404 || answer.status === 400) throw notFound()
-  const body = parseJson(answer)
-  if (answer.status >= 400) throw notUnderstood(`status ${answer.status}`)
+  if (answer.status === 400) throw notFound()
+  const body = openBody(answer, info, notFound)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
   const { data, meta } = Array.isArray(body) ? { data: body, meta: null } : record(body)
   if (data === undefined) throw notUnderstood('data is missing')
   return { rows: records(data), meta: record(meta) }

@@ -6,6 +6,9 @@ export const TIME = 'TIME_PERIOD'
 
 export const MULTIPLIER = 'UNIT_MULT'
 
+/** Components that say what kind of value an observation is. */
+export const STATUSES = ['OBS_STATUS', 'OBS_FLAG'] as const
+
 /** What belongs together in a message: components that hold for all of it, and its observations. */
 export interface Block {
   readonly components: ReadonlyMap<string, string>
@@ -46,7 +49,8 @@ export function assemble(
     for (const { components, value } of block.observations) {
       const key = ids.map((id, i) => common[i] || lookUp(components, id))
       const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
-      add(key, components)?.push({ period, value, multiplier: components.get(MULTIPLIER) })
+      const status = STATUSES.map((id) => components.get(id)).find(Boolean)
+      add(key, components)?.push({ period, value, multiplier: components.get(MULTIPLIER), status })
     }
   }
   return { name, dimensions: ids, certain, series: builder.all(), labels }

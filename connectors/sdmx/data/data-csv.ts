@@ -1,14 +1,15 @@
 import { notUnderstood } from '../failures.ts'
 import { type Candidate, chooseDimensions } from '../keys.ts'
 import { type CsvTable, parseCsv } from '../text/csv.ts'
-import { MULTIPLIER, SeriesBuilder } from './assemble.ts'
+import { MULTIPLIER, SeriesBuilder, STATUSES } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
 /** Columns that say which structure a row follows, not where it stands in it. */
 const FRAME =
   /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST UPDATE)$/i
 const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
-const VALUE_COLUMN = /^(OBS_VALUE|VALUE)$/i
+/** `VALUE` stands for it in some dialects, but is a dimension of the BIS' beside `OBS_VALUE`: the first name wins. */
+const VALUE_COLUMNS = [/^OBS_VALUE$/i, /^VALUE$/i]
 /** `FREQ: Frequency` in a header, `M: Monthly` in a cell: SDMX-CSV with labels=both. */
 const LABELLED = /^([\w@$-]+)\s*:\s*(.+)$/s
 
@@ -27,7 +28,7 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const table = parseCsv(text)
   const columns = columnsOf(table)
   const time = columns.find(({ id }) => TIME_COLUMN.test(id))
-  const value = columns.find(({ id }) => VALUE_COLUMN.test(id))
+  const value = VALUE_COLUMNS.map((name) => columns.find(({ id }) => name.test(id))).find(Boolean)
   // A list of series keys has neither, but says which dataflow it is of.
   if ((!time || !value) && !columns.some(({ id }) => FRAME.test(id))) {
     throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
@@ -44,25 +45,33 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
       keyed ?? expected.dimensions,
     )
   const byPosition = choose(leading.length > 0 ? leading : components)
-  const { ids, certain } = byPosition.certain ? byPosition : choose(components)
-  const dimensions = ids.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
+  const { ids: chosen, certain } = byPosition.certain ? byPosition : choose(components)
+  const named = chosen.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
+  const others = certain ? [] : separating(table, named, leading, time, value)
+  const dimensions = [...named, ...others]
+  const ids = [...chosen, ...others.map(({ id }) => id)]
   const attributes = columns.filter((one) => one !== time && one !== value)
   const multiplier = components.find(({ id }) => id === MULTIPLIER)
+  const status = components.find(({ id }) => STATUSES.some((one) => one === id.toUpperCase()))
   const builder = new SeriesBuilder(expected)
   // A locale with semicolons between the cells has commas in the numbers.
   const number = (text: string) => (table.delimiter === ';' ? text.replace(',', '.') : text)
   for (const row of table.rows) {
     const key = dimensions.map((column) => cell(row, column))
-    // A row that leaves out dimensions is of attributes that many series share (SDMX-CSV 2.0).
-    if (certain && key.some((code, i) => code === '' && dimensions[i])) continue
+    const period = cell(row, time)
+    // A row without an observation that leaves out dimensions is of attributes which many series share (SDMX-CSV 2.0).
+    if (period === '' && certain && key.some((code, i) => code === '' && dimensions[i])) continue
     const observations = builder.series(
       key,
       () => new Map(attributes.map((one) => [attributeId(one), cell(row, one)])),
     )
-    const period = cell(row, time)
     if (period === '') continue
-    const amount = number(cell(row, value))
-    observations?.push({ period, value: amount, multiplier: multiplier && cell(row, multiplier) })
+    observations?.push({
+      period,
+      value: number(cell(row, value)),
+      multiplier: multiplier && cell(row, multiplier),
+      status: status && cell(row, status),
+    })
   }
   return {
     name: flowName(columns, table),
@@ -71,6 +80,31 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
     series: builder.all(),
     labels: labelsOf(components, table),
   }
+}
+
+/**
+ * Further columns that must be dimensions, because rows of one key and one period differ in them: a key that leaves
+ * out the last dimensions names several series, and they must not become one.
+ */
+function separating(
+  { rows }: CsvTable,
+  known: readonly (Column | undefined)[],
+  leading: readonly Column[],
+  time: Column | undefined,
+  value: Column | undefined,
+): readonly Column[] {
+  if (!time || !value) return []
+  const indices = known.flatMap((column) => column?.index ?? [])
+  const firsts = new Map<string, readonly string[]>()
+  const differing = new Set<Column>()
+  for (const row of rows) {
+    const place = JSON.stringify([...indices, time.index].map((index) => row[index]))
+    const first = firsts.get(place) ?? row
+    firsts.set(place, first)
+    if (first[value.index] === row[value.index]) continue
+    for (const column of leading) if (first[column.index] !== row[column.index]) differing.add(column)
+  }
+  return [...differing]
 }
 
 /** The ids of components have no blanks; Eurostat's column has. */

@@ -53,6 +53,8 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
 function refuseErrorElement(name: string, root: XmlElement): void {
   if (name === 'Error') refuseCode(attribute(child(root, 'ErrorMessage'), 'code') ?? '')
   const fault = name === 'Fault' ? root : child(root, 'Body', 'Fault')
+  // 'Come back later for this file': https://ec.europa.eu/eurostat/web/user-guides/data-browser/api-data-access/async
+  if (child(root, 'Body', 'syncResponse') ?? child(root, 'queued')) refuseCode('413')
   if (fault) refuseCode(textOf(child(fault, 'faultcode') ?? child(fault, 'Code', 'Value')))
 }
 

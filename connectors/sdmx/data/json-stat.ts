@@ -25,6 +25,7 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
   }
   const strides = size.map((_, i) => size.slice(i + 1).reduce((product, n) => product * n, 1))
   const time = dimensions.findIndex(({ id }) => id === TIME)
+  const statuses = message['status']
   const updated = textOf(message['updated'])
   const common = updated === '' ? [] : [['LAST_UPDATE', updated] as const]
   const blocks = new Map<string, Block & { readonly observations: BlockObservation[] }>()
@@ -36,7 +37,9 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
     const name = key.map(([, code]) => code).join('.')
     const block = blocks.get(name) ?? { components: new Map([...key, ...common]), observations: [] }
     blocks.set(name, block)
-    block.observations.push({ components: new Map(at.slice(time, time + 1)), value })
+    const flags = textOf(Array.isArray(statuses) ? statuses[index] : record(statuses)[index])
+    const status = flags === '' ? [] : [['OBS_FLAG', flags] as const]
+    block.observations.push({ components: new Map([...at.slice(time, time + 1), ...status]), value })
   }
   const labels = new Map(dimensions.filter(({ names }) => names.size > 0).map(({ id, names }) => [id, names]))
   const known = dimensions.map(({ id }) => id).filter((id) => id !== TIME)

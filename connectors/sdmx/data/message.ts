@@ -6,6 +6,8 @@ export interface RawObservation {
   readonly value: unknown
   /** `UNIT_MULT` where it is given for each observation. */
   readonly multiplier: string | undefined
+  /** `OBS_STATUS`, or the flags that Eurostat has in its place. */
+  readonly status?: string | undefined
 }
 
 export interface DataSeries {

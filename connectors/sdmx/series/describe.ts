@@ -10,7 +10,6 @@ export type Names = (component: string, code: string) => string | undefined
 const TITLES = ['TITLE', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'EXT_UNIT']
 const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
-const UPDATES = ['LAST_UPDATE', 'LAST_UPDATED', 'UPDATE_DATE', 'LAST_UPDATE_DATE', 'UPDATED']
 
 const POWERS: Readonly<Record<string, string>> = {
   1: 'tens',
@@ -37,7 +36,7 @@ export function namesFrom(labels: Labels, structure: FlowStructure | undefined):
 }
 
 export function hasTitle(series: DataSeries): boolean {
-  return first(series, TITLES) !== undefined
+  return firstComponent(series, TITLES) !== undefined
 }
 
 /** The title that the provider gives, else the dataflow and what each dimension but the frequency says. */
@@ -47,8 +46,9 @@ export function nameOf(
   flow: string,
   names: Names,
 ): string {
-  const title = first(series, TITLES)
-  if (title) return title.value
+  const title = firstComponent(series, TITLES)
+  // The BIS writes a blank before some.
+  if (title) return title.value.trim()
   const parts = dimensions.flatMap((id, i) => {
     const code = series.key[i] ?? ''
     const says = code !== '' && code !== '_Z' && !FREQUENCIES.includes(id.toUpperCase())
@@ -59,11 +59,22 @@ export function nameOf(
 
 export function frequencyOf(series: DataSeries, names: Names): string | null {
   for (const id of FREQUENCIES) {
-    const found = first(series, [id])
+    const found = firstComponent(series, [id])
     const name = found && (frequencyName(found.value) ?? frequencyName(names(found.id, found.value)))
     if (name) return name
   }
   return null
+}
+
+/** The unit of a series where it is a code that has no name yet. */
+export function unitCodeOf(
+  series: DataSeries,
+  names: Names,
+  provider: SdmxProvider,
+): { readonly id: string; readonly value: string } | undefined {
+  const unit = firstComponent(series, provider.units ?? UNITS)
+  const isBare = unit !== undefined && !unit.value.includes(' ') && names(unit.id, unit.value) === undefined
+  return isBare ? unit : undefined
 }
 
 export function unitOf(
@@ -72,31 +83,21 @@ export function unitOf(
   provider: SdmxProvider,
   multiplier: Multiplier,
 ): string | null {
-  const unit = first(series, provider.units ?? UNITS)
-  const power = multiplier === 'named' ? (first(series, ['UNIT_MULT'])?.value ?? '0') : '0'
+  const unit = firstComponent(series, provider.units ?? UNITS)
+  const power = multiplier === 'named' ? (firstComponent(series, ['UNIT_MULT'])?.value ?? '0') : '0'
   const scale = Number(power) === 0 ? undefined : (POWERS[power] ?? `10^${power}`)
   const name = unit && (names(unit.id, unit.value) ?? unit.value)
   return name && scale ? `${name}, ${scale}` : (name ?? scale ?? null)
 }
 
-/** When the data changed last, ISO 8601; null where the provider does not say. */
-export function lastUpdatedOf(series: DataSeries): string | null {
-  const text = first(series, UPDATES)?.value ?? ''
-  // Eurostat's CSV: 10/11/22 23:00:00.
-  const european = /^(\d{2})\/(\d{2})\/(\d{2}|\d{4})(?: (\d{2}:\d{2}:\d{2}))?$/.exec(text)
-  if (european) {
-    const [, day, month, year, time] = european
-    const date = `${year!.padStart(4, '20')}-${month}-${day}`
-    return time === undefined ? date : `${date}T${time}`
-  }
-  return /^\d{4}-\d{2}-\d{2}/.test(text) ? text : null
-}
-
 /** The first of these components that the series has, under the id that it has there. */
-function first(series: DataSeries, ids: readonly string[]): { id: string; value: string } | undefined {
+export function firstComponent(
+  series: DataSeries,
+  ids: readonly string[],
+): { readonly id: string; readonly value: string } | undefined {
   for (const wanted of ids) {
     for (const [id, value] of series.attributes) {
-      if (id.toUpperCase() === wanted && value !== '') return { id, value }
+      if (id.toUpperCase() === wanted && value.trim() !== '') return { id, value }
     }
   }
   return undefined

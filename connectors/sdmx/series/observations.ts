@@ -1,10 +1,12 @@
 import type { Observation, SeriesRange } from '../../connector.ts'
+import { statusOfCode, statusOfFlags } from '../../observation-status.ts'
 import { arranged } from '../../observations.ts'
-import { inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
+import { asInstant, inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
 import type { RawObservation } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import type { Multiplier } from '../provider.ts'
+import type { Names } from './describe.ts'
 
 /**
  * Observations within a range of dates, oldest first, whatever order they came in. Anything that is not a number is a
@@ -15,7 +17,7 @@ export function observationsOf(
   raw: readonly RawObservation[],
   range: SeriesRange,
   frequency: string | null,
-  scale: { readonly multiplier: Multiplier; readonly power: string | undefined },
+  scale: { readonly multiplier: Multiplier; readonly power: string | undefined; readonly names?: Names },
 ): readonly Observation[] {
   const found = new Map<string, Observation>()
   for (const one of raw) {
@@ -27,9 +29,32 @@ export function observationsOf(
       throw new SdmxFailure('unreadable', 'The answer has two values for one period.')
     }
     const isDay = period === undefined || frequency === 'daily'
-    found.set(name, { date, ...(isDay ? {} : { period }), value: value ?? known })
+    const status = statusOf(one.status, scale.names) ?? found.get(name)?.status
+    found.set(name, {
+      date,
+      ...(isDay ? {} : { period }),
+      value: value ?? known,
+      ...(status === undefined ? {} : { status }),
+    })
   }
+  refuseUnread([...found.values()], raw)
   return arranged([...found.values()], range)
+}
+
+/** That no value at all could be read although there were digits is a mistake of the reader, not a series of gaps. */
+function refuseUnread(observations: readonly Observation[], raw: readonly RawObservation[]): void {
+  const isEmpty = observations.every(({ value }) => value === null)
+  if (isEmpty && raw.some(({ value }) => /\d/.test(String(value ?? '')))) {
+    throw new SdmxFailure('unreadable', 'The answer has values, none of which is a number.')
+  }
+}
+
+/** One capital is a code of SDMX, small letters are flags of Eurostat's; other codes go by their name. */
+function statusOf(code: string | undefined, names: Names | undefined): string | undefined {
+  const text = code?.trim() ?? ''
+  if (text === '') return undefined
+  if (/^[A-Z]$/.test(text)) return statusOfCode(text)
+  return names?.('OBS_STATUS', text)?.toLowerCase() ?? (/^[a-z:]+$/.test(text) ? statusOfFlags(text) : text)
 }
 
 /** What the notation of the periods says, and for mere days the gaps between them; null where they disagree. */
@@ -44,7 +69,8 @@ export function frequencyOfPeriods(raw: readonly RawObservation[]): string | nul
 function periodOf(text: string, frequency: string | null) {
   const period = parsePeriod(text.split('/', 1)[0]!)
   if (!period) throw new SdmxFailure('unreadable', 'A period is in no notation of SDMX.')
-  const isCoarser = frequency !== null && frequency !== 'daily' && frequency !== 'intraday'
+  if (frequency === 'intraday') return asInstant(period)
+  const isCoarser = frequency !== null && frequency !== 'daily'
   return period.frequency === 'daily' && isCoarser ? periodOfDate(period.date, frequency) : period
 }
 

@@ -1,63 +1,139 @@
-import type { Series, SeriesRange, UpstreamRequest } from '../../connector.ts'
+import type { SeriesData, SeriesRange, UpstreamRequest } from '../../connector.ts'
 import { ConnectorError, invalidSeriesId, quoted } from '../../errors.ts'
+import { parsePeriod } from '../../periods.ts'
 import { readData } from '../data/data.ts'
-import { type DataMessage, NOTHING } from '../data/message.ts'
+import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import { flowText, parseSeriesId, type SeriesId } from '../flow-reference.ts'
 import { isExact, isOpen } from '../keys.ts'
-import type { Session } from '../provider.ts'
+import type { PeriodRange, Session } from '../provider.ts'
 import { optional, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
+  fetchCodes,
   flowName,
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import { frequencyOf, hasTitle, lastUpdatedOf, nameOf, namesFrom, unitOf } from './describe.ts'
+import { frequencyOf, hasTitle, type Names, nameOf, namesFrom, unitCodeOf, unitOf } from './describe.ts'
+import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
 import { frequencyOfPeriods, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
 
 /** How many series the message about an ambiguous id names. */
 const EXAMPLES = 3
 
+/** The one series that an id names. */
+export async function fetchSeries(session: Session, id: string, range: SeriesRange): Promise<SeriesData> {
+  const found = await fetchMatching(session, id, range)
+  const [series, ...others] = found.message.series
+  if (!series) throw new SdmxFailure('no-results', 'The answer has no series.')
+  if (others.length > 0) throw await ambiguous(session, found)
+  return { ...(await described(session, found, range))(series), series_id: id }
+}
+
+/** All series that an id with wildcards or `+` names, each under its own id, in the order of their keys. */
+export async function fetchMany(
+  session: Session,
+  id: string,
+  range: SeriesRange,
+): Promise<readonly SeriesData[]> {
+  const found = await fetchMatching(session, id, range)
+  if (found.message.series.length === 0) throw new SdmxFailure('no-results', 'The answer has no series.')
+  const describe = await described(session, found, range)
+  return found.message.series
+    .map((one) => ({ ...describe(one), series_id: idOf(session, found.wanted, one) }))
+    .sort((a, b) => (a.series_id < b.series_id ? -1 : Number(a.series_id > b.series_id)))
+}
+
+interface Found {
+  readonly wanted: SeriesId
+  readonly message: DataMessage
+  readonly query: Query
+}
+
 /**
- * Fetches the one series that an id names. Data come first, so that an unknown series costs one request; the data
- * structure follows where the answer leaves its dimensions or names open, and its absence costs names alone.
+ * Fetches what an id names. Data come first, so that an unknown series costs one request; the data structure follows
+ * where the answer leaves its dimensions or names open, and its absence costs names alone.
  */
-export async function fetchSeries(session: Session, id: string, range: SeriesRange): Promise<Series> {
+async function fetchMatching(session: Session, id: string, range: SeriesRange): Promise<Found> {
   const { provider } = session
-  const parsed = parseSeriesId(id)
+  // In a query string `+` is a blank, and no code has one.
+  const parsed = parseSeriesId(id.trim().replace(/(?<=[^ ]) (?=[^ ])/g, '+'))
   if (!parsed) throw invalidSeriesId(provider.info, id, '{dataflow}/{key}, as the lists of series give it')
   if (isOpen(parsed.key)) throw invalidSeriesId(provider.info, id, 'a key that names some of its codes')
   const wanted = { ...parsed, flow: await qualified(session, parsed.flow) }
   const query = openQuery(session, wanted)
-  let message = await query.ask(
-    provider.requests.data(wanted.flow, wanted.key, periodRange(range, wanted.key, provider.frequencyFirst)),
-  )
+  const ask = (range: PeriodRange) => query.ask(provider.requests.data(wanted.flow, wanted.key, range))
+  let message = await ask(periodRange(range, wanted.key, provider.frequencyFirst))
   if (message.series.length === 0 && (range.start !== undefined || range.end !== undefined)) {
     // Services answer alike where a series has no observations in the range and where there is no such series.
-    message = await query.ask(provider.requests.keys(wanted.flow, wanted.key))
+    const keys = await query.ask(provider.requests.keys(wanted.flow, wanted.key))
+    // A list of keys may bring the last observation of each. It must not pass for all that the range has: where it lies
+    // in the range, the service does not understand our range, and the whole series is cut to it here.
+    const isInRange = keys.series.some((one) => hasObservationIn(one, range))
+    message = isInRange
+      ? await ask({ start: undefined, end: undefined })
+      : { ...keys, series: keys.series.map((one) => ({ ...one, observations: [] })) }
   }
-  const [series, ...others] = message.series
-  if (!series) throw new SdmxFailure('no-results', 'The answer has no series.')
-  if (others.length > 0) throw ambiguous(session, wanted, message)
-  const isNamed = message.labels.size > 0 || hasTitle(series)
-  const structure = await (isNamed ? query.structureAtHand() : query.structure())
-  const names = namesFrom(message.labels, structure)
+  return { wanted, message, query }
+}
+
+function hasObservationIn({ observations }: DataSeries, { start, end }: SeriesRange): boolean {
+  const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? [])
+  return dates.some((date) => (start === undefined || date >= start) && (end === undefined || date <= end))
+}
+
+/** How to describe the series of an answer, with the names of codes that the structure has to tell. */
+async function described(
+  session: Session,
+  { wanted, message, query }: Found,
+  range: SeriesRange,
+): Promise<(series: DataSeries) => Omit<SeriesData, 'series_id'>> {
+  const { provider } = session
+  const isTitled = message.series.every(hasTitle)
+  const isNamed = message.labels.size > 0 || isTitled
+  const fromMessage = namesFrom(message.labels, undefined)
+  const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, provider) ?? [])
+  const structure = await (isNamed && bareUnits.length === 0 ? query.structureAtHand() : query.structure())
+  const names = await withUnits(session, bareUnits, structure, namesFrom(message.labels, structure))
   const known = structure?.flow.name ?? message.name
-  const flow = known ?? (hasTitle(series) ? '' : await flowName(session, wanted.flow))
-  const frequency = frequencyOf(series, names) ?? frequencyOfPeriods(series.observations)
+  const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
   const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
-  const power = series.attributes.get('UNIT_MULT')
-  return {
-    series_id: id,
-    name: nameOf(series, message.dimensions, flow, names),
-    frequency,
-    unit: unitOf(series, names, provider, multiplier),
-    lastUpdated: lastUpdatedOf(series),
-    observations: observationsOf(series.observations, range, frequency, { multiplier, power }),
+  return (series) => {
+    const frequency = frequencyOf(series, names) ?? frequencyOfPeriods(series.observations)
+    const power = series.attributes.get('UNIT_MULT')
+    return {
+      name: nameOf(series, message.dimensions, flow, names),
+      frequency,
+      unit: unitOf(series, names, provider, multiplier),
+      lastUpdated: lastUpdatedOf(series),
+      ...metadataOf(series, names),
+      dimensions: dimensionsOf(series, message.dimensions, structure, names),
+      observations: observationsOf(series.observations, range, frequency, { multiplier, power, names }),
+    }
   }
+}
+
+/** With the names of unit codes whose list did not come with the structure. */
+async function withUnits(
+  session: Session,
+  units: readonly { readonly id: string; readonly value: string }[],
+  structure: FlowStructure | undefined,
+  names: Names,
+): Promise<Names> {
+  if (structure === undefined) return names
+  const lists = new Map<string, ReadonlyMap<string, string>>()
+  for (const id of new Set(
+    units.filter((one) => names(one.id, one.value) === undefined).map((one) => one.id),
+  )) {
+    const isIt = (one: { readonly id: string }) => one.id.toLowerCase() === id.toLowerCase()
+    const component = structure.attributes.find(isIt) ?? structure.dimensions.find(isIt)
+    const codes = component && (await optional(fetchCodes(session, component, structure.structures)))
+    if (codes) lists.set(id.toLowerCase(), new Map(codes.map((code) => [code.id, code.name])))
+  }
+  return (component, code) => names(component, code) ?? lists.get(component.toLowerCase())?.get(code)
 }
 
 interface Query {
@@ -104,19 +180,27 @@ function shapeOfKey(structure: FlowStructure | undefined): string {
   return `a key of ${names.length} parts for ${structure.flow.name}: ${names.join(', ')}`
 }
 
-function ambiguous(
-  { provider }: Session,
-  { text, flow, key }: SeriesId,
-  { series }: DataMessage,
-): ConnectorError {
-  const examples = series.slice(0, EXAMPLES).map((one) => {
-    const codes = key.map((asked, i) => one.key[i] || asked.join('+'))
-    return `${flowText(flow, provider.agency)}/${codes.join('.')}`
+/** The id of one of the series that a key with wildcards names; parts that the answer leaves out are as asked for. */
+function idOf({ provider }: Session, { flow, key }: SeriesId, series: DataSeries): string {
+  const length = Math.max(key.length, series.key.length)
+  const codes = Array.from({ length }, (_, i) => series.key[i] || (key[i] ?? []).join('+'))
+  return `${flowText(flow, provider.agency)}/${codes.join('.')}`
+}
+
+async function ambiguous(session: Session, { wanted, message, query }: Found): Promise<ConnectorError> {
+  const { info } = session.provider
+  const { series, dimensions } = message
+  const structure = await query.structureAtHand()
+  const open = dimensions.flatMap((id, i) => {
+    if (new Set(series.map(({ key }) => key[i] ?? '')).size < 2) return []
+    const component = structure?.dimensions.find((one) => one.id === id)
+    const name = component && structure ? componentName(component, structure.structures) : id
+    return name === id ? [id] : [`${name} (${id})`]
   })
+  const examples = series.slice(0, EXAMPLES).map((one) => idOf(session, wanted, one))
   const more = series.length > EXAMPLES ? ' …' : ''
-  return new ConnectorError(
-    'invalid_series_id',
-    `${quoted(text)} matches ${series.length} series of ${provider.info.name}: ${examples.join(', ')}${more}. Name one of them.`,
-    { provider: provider.info.slug },
-  )
+  const sentence =
+    `${quoted(wanted.text)} matches ${series.length} series of ${info.name}, which differ in ${open.join(', ')}: ` +
+    `${examples.join(', ')}${more}. Name one of them.`
+  return new ConnectorError('invalid_series_id', sentence, { provider: info.slug })
 }

@@ -1,11 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Provenance, Series } from '../../../connectors/index.ts'
-import type { Column } from '../../../engine/index.ts'
+import type { Provenance } from '../../../connectors/index.ts'
 import { parameters } from '../../http/query.ts'
 import { json, listOf } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
-import type { Around } from '../../transfers/exports.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
@@ -13,6 +11,7 @@ import { queryOptions, rowParameters } from '../query-options.ts'
 import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf, providerRecord } from './caller.ts'
+import { aroundObservations, OBSERVATION_COLUMNS, observationRows, withColumns } from './observation-table.ts'
 
 const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
@@ -119,7 +118,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       const slug = pathParameter(request, 'slug')
       const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
       // Before the provider is asked, because that counts against its limit.
-      engine.relation(COLUMNS, []).query(options)[Symbol.dispose]()
+      engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const series = withoutProvenance(
         reply,
         await connectors.series(info.slug, pathParameter(request, '*'), { start, end }, caller),
@@ -128,9 +127,9 @@ export function providerRoutes(app: Routes, services: Services): void {
       if (format === 'json' && Object.keys(options).length === 0) {
         return reply.header('row-count', series.observations.length).send(series)
       }
-      const table = observationTable(series)
+      const relation = engine.relation(OBSERVATION_COLUMNS, observationRows(series))
       return exports.send(request, reply, {
-        query: engine.relation(table.columns, table.rows).query(options),
+        query: relation.query(withColumns(options, series)),
         window: options,
         format,
         name: `${info.slug}-${series.series_id}`,
@@ -149,27 +148,4 @@ function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T)
   }
   if (stale) reply.header('warning', '110 - "Response is Stale"')
   return rest
-}
-
-const COLUMNS: readonly Column[] = [
-  { name: 'date', type: 'date', nullable: false, description: '' },
-  { name: 'period', type: 'string', nullable: true, description: '' },
-  { name: 'value', type: 'double', nullable: true, description: '' },
-]
-
-/** Observations as columns and rows. The period is a column only where the provider's dates stand for periods. */
-function observationTable({ observations }: Series) {
-  const periods = observations.some((one) => one.period !== undefined)
-  return {
-    columns: periods ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'period'),
-    rows: observations.map(({ date, period = null, value }) =>
-      periods ? [date, period, value] : [date, value],
-    ),
-  }
-}
-
-/** What stands before and after the observations in the JSON of a series. */
-function aroundObservations(series: Series): Around {
-  const { observations, ...head } = series
-  return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }

@@ -15,8 +15,16 @@ export const dataflows = (...flows: readonly (readonly [string, string, string, 
     })
     .join('')}</str:Dataflows>`
 
-/** Dimensions as `{id: codelist}` in the order of the key; positions are given, and the elements come in reverse. */
-export const dataStructure = (agency: string, id: string, dimensions: Readonly<Record<string, string>>) =>
+/**
+ * Dimensions as `{id: codelist}` in the order of the key; positions are given, and the elements come in reverse.
+ * Attributes likewise.
+ */
+export const dataStructure = (
+  agency: string,
+  id: string,
+  dimensions: Readonly<Record<string, string>>,
+  attributes: Readonly<Record<string, string>> = {},
+) =>
   `<str:DataStructures><str:DataStructure id="${id}" agencyID="${agency}" version="1.0"><str:DataStructureComponents><str:DimensionList>${Object.entries(
     dimensions,
   )
@@ -27,7 +35,14 @@ export const dataStructure = (agency: string, id: string, dimensions: Readonly<R
     .toReversed()
     .join(
       '',
-    )}<str:TimeDimension id="TIME_PERIOD" position="99"/></str:DimensionList></str:DataStructureComponents></str:DataStructure></str:DataStructures>`
+    )}<str:TimeDimension id="TIME_PERIOD" position="99"/></str:DimensionList><str:AttributeList>${Object.entries(
+    attributes,
+  )
+    .map(
+      ([attribute, list]) =>
+        `<str:Attribute id="${attribute}"><str:ConceptIdentity><Ref id="${attribute}" maintainableParentID="CS" maintainableParentVersion="1.0" agencyID="${agency}" class="Concept"/></str:ConceptIdentity><str:LocalRepresentation><str:Enumeration><Ref id="${list}" agencyID="${agency}" version="1.0" class="Codelist"/></str:Enumeration></str:LocalRepresentation></str:Attribute>`,
+    )
+    .join('')}</str:AttributeList></str:DataStructureComponents></str:DataStructure></str:DataStructures>`
 
 /** Codelists as `{id: {code: name}}`. */
 export const codelists = (

@@ -4,13 +4,8 @@ import type { DataSeries } from '../../../connectors/sdmx/data/message.ts'
 import { flowText, parseFlow, parseSeriesId } from '../../../connectors/sdmx/flow-reference.ts'
 import { formatPattern, isOpen, matches, parsePattern } from '../../../connectors/sdmx/keys.ts'
 import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
-import {
-  frequencyOf,
-  lastUpdatedOf,
-  nameOf,
-  namesFrom,
-  unitOf,
-} from '../../../connectors/sdmx/series/describe.ts'
+import { frequencyOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
+import { lastUpdatedOf } from '../../../connectors/sdmx/series/metadata.ts'
 import { frequencyOfPeriods, observationsOf } from '../../../connectors/sdmx/series/observations.ts'
 import { periodRange } from '../../../connectors/sdmx/series/range.ts'
 

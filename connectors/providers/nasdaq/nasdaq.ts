@@ -1,16 +1,8 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import {
-  ConnectorError,
-  invalidSeriesId,
-  keyRejected,
-  limitReached,
-  pathNotFound,
-  providerDown,
-  seriesNotFound,
-} from '../errors.ts'
-import { observed } from '../observations.ts'
-import { fromPages } from '../paging.ts'
-import { frequencyName } from '../periods.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo } from '../../connector.ts'
+import { invalidSeriesId, pathNotFound, seriesNotFound } from '../../errors.ts'
+import { observed } from '../../observations.ts'
+import { fromPages } from '../../paging.ts'
+import { frequencyName } from '../../periods.ts'
 import {
   isRecord,
   type Json,
@@ -18,44 +10,22 @@ import {
   list,
   notUnderstood,
   number,
-  parseJson,
   record,
   required,
   text,
-} from '../read.ts'
+} from '../../read.ts'
+import { bodyOf, info } from './answers.ts'
+import { listTable, TABLES, tableAt, tableSeries } from './tables.ts'
 
-const info = {
-  slug: 'nasdaq',
-  name: 'Nasdaq Data Link',
-  description: 'Time series of Nasdaq Data Link, formerly Quandl.',
-  homepage: 'https://data.nasdaq.com',
-  tier: 'paid',
-  baseUrl: 'https://data.nasdaq.com/api/v3',
-  key: 'required',
-  limits: {
-    windows: [
-      { requests: 300, perSeconds: 10 },
-      { requests: 2000, perSeconds: 600 },
-      { requests: 50_000, perSeconds: 86_400 },
-    ],
-    concurrency: 1,
-  },
-} as const
-
-/** The provider has no list of its databases; these are the well-known ones. Others can be browsed by their code. */
+/**
+ * The provider has no list of its databases; these are well-known ones that are kept up to date. Others can be browsed
+ * by their code: but FRED is stale there, and ECB, OECD, WIKI, CHRIS and USTREASURY are no more.
+ */
 const DATABASES: Readonly<Record<string, string>> = {
-  BCHAIN: 'Blockchain',
-  BOE: 'Bank of England',
-  ECB: 'European Central Bank',
-  EIA: 'U.S. Energy Information Administration',
-  FED: 'U.S. Federal Reserve',
-  FRED: 'Federal Reserve Economic Data',
-  LBMA: 'London Bullion Market Association',
-  ODA: 'IMF cross country macroeconomic statistics',
-  OPEC: 'Organization of the Petroleum Exporting Countries',
-  UMICH: 'University of Michigan consumer survey',
-  USTREASURY: 'U.S. Treasury',
-  WIKI: 'Wiki end-of-day stock prices',
+  EOD: 'End-of-day prices of U.S. stocks',
+  FSE: 'Frankfurt Stock Exchange',
+  MULTPL: 'Ratios of the S&P 500',
+  NSE: 'National Stock Exchange of India',
 }
 
 /** The largest page of datasets. */
@@ -65,22 +35,33 @@ const PAGE = 100
 const PREFERRED = ['value', 'settle', 'close', 'adj. close', 'last', 'price', 'rate']
 
 /**
- * https://docs.data.nasdaq.com/docs/in-depth-usage. A path is the code of a database; a series id `FRED/GDP`, or
- * `LBMA/GOLD/USD (PM)` for one column of several.
+ * https://docs.data.nasdaq.com/docs/in-depth-usage. A path is the code of a database; a series id `MULTPL/SP500_PE`, or
+ * `FSE/BMW_X/Close` for one column of several. For tables see `tables.ts`.
  */
 export const nasdaq: Connector = {
   info,
 
   async browse(path, context) {
     if (path === '') {
-      return Object.entries(DATABASES).map(([code, name]) => asCategory(code, name))
+      return [
+        { path: 'tables', name: 'Tables', description: 'Tables of many series each', series: false },
+        ...Object.entries(DATABASES).map(([code, name]) => asCategory(code, name)),
+      ]
     }
-    await database(path, context)
+    if (path === 'tables') {
+      return Object.entries(TABLES).map(([code, { name }]) => asCategory(`tables/${code}`, name))
+    }
+    if (tableAt(path) === undefined) await database(path, context)
     return []
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
+    if (path === '' || path === 'tables') return { total: 0, series: [] }
+    const at = tableAt(path)
+    if (at !== undefined) {
+      if (at.table === undefined) throw pathNotFound(info, path)
+      return listTable(at.code, at.table, page, context, () => pathNotFound(info, path))
+    }
     const code = codeOf(path)
     const fetch = async (number_: number, size: number) => {
       const query = {
@@ -100,12 +81,13 @@ export const nasdaq: Connector = {
   },
 
   async series(id, range, context) {
+    if (id.startsWith('tables/')) return tableSeries(id, range, context, () => seriesNotFound(info, id))
     const [, db, code, column] = /^(\w+)\/([^/]+)(?:\/(.+))?$/.exec(id) ?? []
     if (db === undefined || code === undefined) {
       throw invalidSeriesId(
         info,
         id,
-        'database and dataset, and a column where there are several, as FRED/GDP',
+        'database and dataset, and a column where there are several, as FSE/BMW_X/Close',
       )
     }
     const notFound = () => seriesNotFound(info, id)
@@ -141,7 +123,9 @@ export const nasdaq: Connector = {
   },
 
   async checkKey(context) {
-    await database('FRED', context)
+    const query = { code: 'MKPRU', 'qopts.per_page': 1, api_key: context.key }
+    const answer = await context.send({ path: ['datatables', 'QDL', 'BCHAIN.json'], query })
+    bodyOf(answer, () => notUnderstood('the table for the check is missing'))
   },
 }
 
@@ -154,31 +138,6 @@ async function database(path: string, { key, cached }: ConnectorContext): Promis
 function codeOf(path: string): string {
   if (!/^\w+$/.test(path)) throw pathNotFound(info, path)
   return path.toUpperCase()
-}
-
-/** `{quandl_error: {code: 'QELx04', message}}`: the third letter is the kind. */
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  if (answer.status === 404) throw notFound()
-  const body = record(parseJson(answer))
-  const error = body['quandl_error']
-  const kind = /^QE([A-Z])/.exec(text(record(error)['code']) ?? '')?.[1]
-  if (error === undefined && answer.status < 400) return body
-  switch (kind) {
-    case 'A':
-      throw keyRejected(info)
-    case 'C':
-      throw notFound()
-    case 'L':
-      throw limitReached(info, 60)
-    case 'P':
-      throw new ConnectorError('key_rejected', 'The key does not give access to this at Nasdaq Data Link.', {
-        provider: info.slug,
-      })
-    case 'X':
-      throw providerDown(info)
-    default:
-      throw notUnderstood(`status ${answer.status}`)
-  }
 }
 
 function asCategory(code: string, name: string): Category {

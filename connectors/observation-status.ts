@@ -1,0 +1,47 @@
+/** SDMX, CL_OBS_STATUS 2.2; Eurostat writes the same letters in lower case, and several of them together. */
+const WORDS: Readonly<Record<string, string>> = {
+  B: 'break',
+  C: 'confidential',
+  D: 'definition differs',
+  E: 'estimated',
+  F: 'forecast',
+  G: 'experimental',
+  H: 'missing, holiday',
+  I: 'imputed',
+  J: 'derogation',
+  K: 'included in another category',
+  L: 'missing, not collected',
+  M: 'missing, can not exist',
+  N: 'not significant',
+  O: 'missing',
+  P: 'provisional',
+  Q: 'missing, suppressed',
+  R: 'revised',
+  S: 'strike or other special event',
+  U: 'low reliability',
+  V: 'unvalidated',
+  W: 'includes another category',
+  X: 'includes another category',
+  Z: 'not applicable',
+}
+
+/** The words for a code; a code that we don't know as it is; undefined for none and for `A`, a normal value. */
+export function statusOfCode(code: string | null | undefined): string | undefined {
+  const text = code?.trim() ?? ''
+  if (text === '' || text === 'A') return undefined
+  return WORDS[text] ?? text
+}
+
+/** The words for Eurostat's flags (`p`, `bep`, `:c`), each a letter of its own. */
+export function statusOfFlags(flags: string): string | undefined {
+  const letters = [...flags.replace(/[\s:]/g, '')].map(
+    (letter) => EUROSTAT[letter] ?? statusOfCode(letter.toUpperCase()),
+  )
+  return letters.length === 0 ? undefined : letters.join(', ')
+}
+
+/** Where Eurostat's letters mean something else than the codes of SDMX. */
+const EUROSTAT: Readonly<Record<string, string>> = {
+  i: 'see metadata',
+  s: "Eurostat's estimate",
+}

@@ -1,0 +1,169 @@
+import type { ConnectorContext, SeriesData, SeriesInfo, SeriesRange } from '../../connector.ts'
+import { invalidSeriesId } from '../../errors.ts'
+import { observed } from '../../observations.ts'
+import type { Page } from '../../paging.ts'
+import { inferFrequency } from '../../periods.ts'
+import { type Json, type JsonRecord, list, notUnderstood, record, records, text } from '../../read.ts'
+import { bodyOf, info } from './answers.ts'
+
+/** A table of the Tables API, which has no list of them. */
+interface Table {
+  readonly name: string
+  /** Columns that tell the series apart. */
+  readonly by: readonly string[]
+  readonly value: string
+}
+
+/** Tables that are kept up to date. Others can be asked for by their code. */
+export const TABLES: Readonly<Record<string, Table>> = {
+  'QDL/BCHAIN': { name: 'Blockchain statistics', by: ['code'], value: 'value' },
+  'QDL/BITFINEX': { name: 'Bitfinex prices of crypto-currencies', by: ['code'], value: 'last' },
+  'QDL/FON': {
+    name: 'Futures and options positions (CFTC)',
+    by: ['contract_code', 'type'],
+    value: 'market_participation',
+  },
+  'QDL/JODI': {
+    name: 'Joint Organisations Data Initiative: oil and gas',
+    by: ['energy', 'code', 'country'],
+    value: 'value',
+  },
+  'QDL/LME': {
+    name: 'London Metal Exchange stocks',
+    by: ['item_code', 'country_code'],
+    value: 'closing_stock',
+  },
+  'QDL/ODA': { name: 'World Economic Outlook of the IMF', by: ['indicator'], value: 'value' },
+  'QDL/OPEC': { name: 'OPEC basket price of crude oil', by: [], value: 'value' },
+  'WASDE/DATA': {
+    name: 'World agricultural supply and demand',
+    by: ['code', 'report_month', 'region', 'commodity', 'item', 'year'],
+    value: 'value',
+  },
+  'WB/DATA': { name: 'World Bank indicators', by: ['series_id', 'country_code'], value: 'value' },
+  'ZILLOW/DATA': { name: 'Zillow real estate', by: ['indicator_id', 'region_id'], value: 'value' },
+}
+
+/** Rows of one page, and of those that are looked through for the series of a table. */
+const PAGE = 10_000
+const SHAPE = 'a table, a column and which of its rows, as tables/QDL/BCHAIN/value/code=MKPRU'
+const DATE = /^(date|per_end_date|calendardate|month|period)$/i
+
+interface Rows {
+  readonly columns: readonly string[]
+  readonly rows: readonly Json[]
+  readonly next: string | null
+}
+
+/** https://docs.data.nasdaq.com/docs/tables-1. A path is `tables/QDL/BCHAIN`. */
+export function tableAt(path: string): { code: string; table: Table | undefined } | undefined {
+  const code = /^tables\/(\w+\/\w+)$/.exec(path)?.[1]?.toUpperCase()
+  return code === undefined ? undefined : { code, table: TABLES[code] }
+}
+
+/** The series that the first rows of a table are of; how many there are in all is not told. */
+export async function listTable(
+  code: string,
+  { by, value }: Table,
+  { limit, offset }: Page,
+  context: ConnectorContext,
+  notFound: () => Error,
+): Promise<{ total: null; series: readonly SeriesInfo[] }> {
+  const { columns, rows } =
+    by.length === 0
+      ? { columns: [], rows: [[]] }
+      : await context.cached(requestOf(code, { 'qopts.columns': by.join(',') }, context), (answer) =>
+          read(bodyOf(answer, notFound)),
+        )
+  const ids = new Set(
+    rows.map((row) => {
+      const conditions = by.map((column) => `/${column}=${text(cell(row, column, columns)) ?? ''}`)
+      return `tables/${code}/${value}${conditions.join('')}`
+    }),
+  )
+  const series = [...ids].sort().map((id) => ({
+    series_id: id,
+    name:
+      id
+        .split('/')
+        .slice(4)
+        .map((part) => part.replace(/^\w+=/, ''))
+        .join(', ') || code,
+    frequency: null,
+    unit: null,
+    start: null,
+    end: null,
+  }))
+  return { total: null, series: series.slice(offset, offset + limit) }
+}
+
+export async function tableSeries(
+  id: string,
+  range: SeriesRange,
+  context: ConnectorContext,
+  notFound: () => Error,
+): Promise<SeriesData> {
+  const match = /^tables\/(\w+\/\w+)\/(\w+)((?:\/\w+=[^/]*)*)$/.exec(id)
+  if (match === null) throw invalidSeriesId(info, id, SHAPE)
+  const [, code = '', column = '', text_ = ''] = match
+  const filters = Object.fromEntries(
+    text_
+      .split('/')
+      .slice(1)
+      .map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
+  )
+  const all: { time: Json | undefined; value: Json | undefined }[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { ...filters, 'qopts.cursor_id': cursor }
+    const found = read(bodyOf(await context.send(requestOf(code.toUpperCase(), query, context)), notFound))
+    const date = found.columns.find((each) => DATE.test(each))
+    if (date === undefined || !found.columns.includes(column)) throw notFound()
+    all.push(
+      ...found.rows.map((row) => ({
+        time: cell(row, date, found.columns),
+        value: cell(row, column, found.columns),
+      })),
+    )
+    cursor = found.next
+  }
+  if (all.length === 0 && range.start === undefined && range.end === undefined) throw notFound()
+  const dates = all.flatMap(({ time }) => text(time) ?? []).sort()
+  if (new Set(dates).size < dates.length) {
+    throw invalidSeriesId(info, id, 'followed by as many /column=value as tell one row a day')
+  }
+  const frequency = inferFrequency(dates)
+  return {
+    series_id: id,
+    name: [TABLES[code.toUpperCase()]?.name ?? code, ...Object.values(filters), column].join(', '),
+    frequency,
+    unit: null,
+    lastUpdated: null,
+    observations: observed(all, frequency),
+  }
+}
+
+function requestOf(
+  code: string,
+  query: Readonly<Record<string, string | undefined>>,
+  { key }: ConnectorContext,
+) {
+  return {
+    path: ['datatables', ...code.split('/').slice(0, 1), `${code.split('/')[1]}.json`],
+    query: { ...query, 'qopts.per_page': PAGE, api_key: key },
+  }
+}
+
+/** `{datatable: {data: [[…]], columns: [{name, type}]}, meta: {next_cursor_id}}`. */
+function read(body: JsonRecord): Rows {
+  const table = record(body['datatable'])
+  if (!('data' in table)) throw notUnderstood('the table has no data')
+  return {
+    columns: records(table['columns']).map((column) => text(column['name']) ?? ''),
+    rows: list(table['data']),
+    next: text(record(body['meta'])['next_cursor_id']),
+  }
+}
+
+function cell(row: Json, column: string, columns: readonly string[]): Json | undefined {
+  return Array.isArray(row) ? (row as readonly Json[])[columns.indexOf(column)] : record(row)[column]
+}
