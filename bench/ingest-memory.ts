@@ -7,7 +7,7 @@ import { Ingestor } from '../engine/ingest/index.ts'
 const [directory, rows] = process.argv.slice(2) as [string, string]
 const file = join(directory, 'rows.json')
 await writeRows(Number(rows))
-const ingestor = await Ingestor.open({ tempDirectory: directory })
+const ingestor = new Ingestor({ tempDirectory: directory })
 const take = async (from: string) => {
   const target = join(directory, 'memory.parquet')
   await ingestor.ingest({
@@ -15,7 +15,6 @@ const take = async (from: string) => {
     format: 'json',
     target,
     limits: { unpackedBytes: 2 ** 36 },
-    tempDirectory: directory,
   })
   rmSync(target)
 }

@@ -17,7 +17,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
-  const ingestor = await Ingestor.open({ tempDirectory: directory })
+  const ingestor = new Ingestor({ tempDirectory: directory })
   const place: Place = {
     directory,
     connection,
@@ -217,7 +217,6 @@ async function ingest(
     format,
     target,
     limits: { unpackedBytes: 2 ** 36 },
-    tempDirectory: directory,
   })
   rmSync(target)
 }

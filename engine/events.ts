@@ -17,6 +17,10 @@ export const EVENTS = {
     level: 'warn',
     when: 'files of parts that the catalog never knew were moved to the folder lost, or all were by --new',
   },
+  reader_ended: {
+    level: 'warn',
+    when: 'a process that reads uploads died, or was ended because it took too much; its upload was refused',
+  },
   lease_unwritten: {
     level: 'warn',
     when: 'a reader could not be noted in the catalog; this process removes nothing until it is',

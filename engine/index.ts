@@ -10,7 +10,7 @@ import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
 import { Snapshot } from './snapshot.ts'
 import { type BackupReport, backupStore } from './store/backup.ts'
-import { Store, type Upload } from './store/store.ts'
+import { Store, type Upload, type UploadLimits } from './store/store.ts'
 import { type VerifyReport, verifyStore } from './store/verify.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
@@ -34,7 +34,7 @@ export type { Query, RunOptions } from './query.ts'
 export type { Cell } from './relation.ts'
 export type { Snapshot } from './snapshot.ts'
 export type { BackupReport } from './store/backup.ts'
-export type { Upload } from './store/store.ts'
+export type { Upload, UploadLimits } from './store/store.ts'
 export type { VerifyReport } from './store/verify.ts'
 export type { DeclaredColumn } from './types/columns.ts'
 export { type Column, type ColumnType, decimalParts, FORMATS, type Format } from './types/index.ts'
@@ -60,8 +60,8 @@ export interface EngineOptions {
   readonly workers?: number
   /** What DuckDB may use, as `2GiB`; a good part of the machine by default. */
   readonly memoryLimit?: string
-  /** The largest upload in bytes, as it comes and unpacked. */
-  readonly uploadLimits?: { readonly bytes: number; readonly unpackedBytes: number }
+  /** What an upload may come to. */
+  readonly uploadLimits?: UploadLimits
 }
 
 /** Figures for metrics. */
@@ -109,7 +109,6 @@ export class Engine implements AsyncDisposable {
       events: this.#events,
       role: options.role ?? 'guest',
       threads: options.threads,
-      memoryLimit: options.memoryLimit,
       uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
     })
   }

@@ -50,7 +50,11 @@ export async function serve(
       anew,
       onEvent: (event) => told.event(event),
       ...config.engine,
-      uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
+      uploadLimits: {
+        bytes: config.limits.uploadBytes,
+        unpackedBytes: config.limits.unpackedBytes,
+        memory: config.limits.uploadMemory,
+      },
     }),
   )
   migrate(engine.database, 'server', SERVER_STEPS)

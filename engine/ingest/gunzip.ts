@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
 import { FileSink } from './file.ts'
-import type { IngestRequest } from './request.ts'
+import type { ReadRequest } from './request.ts'
 import { malformed } from './text/accepts.ts'
 
 /**
@@ -13,7 +13,7 @@ import { malformed } from './text/accepts.ts'
 export async function gunzip(
   file: string,
   target: string,
-  { limits, signal, onProgress }: Pick<IngestRequest, 'limits' | 'signal' | 'onProgress'>,
+  { limits, signal, onProgress }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'>,
 ): Promise<void> {
   const sink = await FileSink.create(target)
   const packed = createReadStream(file)

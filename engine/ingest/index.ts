@@ -1,44 +1,44 @@
-import { stat } from 'node:fs/promises'
-import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
+import { rm, stat } from 'node:fs/promises'
+import type { RunOptions } from '../duckdb/duck.ts'
+import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import { TemporaryFile } from '../util/temporary.ts'
-import { ingestCsv, scanArriving } from './csv/ingest.ts'
-import type { EarlyScan } from './early.ts'
-import { gunzip } from './gunzip.ts'
-import { ingestParquet } from './parquet/ingest.ts'
-import { rewriteParts, verifyPart } from './parts.ts'
+import { EarlyReading } from './early.ts'
+import type { Input, JobHooks, JobName, Result, ScanInput } from './process/jobs.ts'
+import { type ReaderState, Readers, type ReadersOptions } from './process/readers.ts'
 import type { IngestRequest, IngestResult, PartSize } from './request.ts'
-import { knownColumns } from './targets.ts'
-import { ingestRewritten } from './text/rewritten.ts'
-import type { Arrival } from './threads/arrival.ts'
-import { Workers } from './threads/workers.ts'
-import type { Tools } from './tools.ts'
 
 export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
 
-/** A thread is kept by each for as long as its client takes. */
+/** A reader is kept by each for as long as its client takes. */
 const MOST_EARLY = 2
 
-/** Turns uploads into Parquet parts. Order of rows is order of upload, always. */
+/** What reading an upload may take: a file of a megabyte may hold a gigabyte, one of a kilobyte may not. */
+const CPU_SECONDS = 60
+const CPU_SECONDS_A_MEGABYTE = 4
+
+/**
+ * Turns uploads into Parquet parts. Order of rows is order of upload, always. All of it happens in child processes, one
+ * upload at a time in each: no byte of a stranger reaches native code of this process.
+ */
 export class Ingestor {
-  readonly #duck: Duck
-  readonly #workers = new Workers()
-  readonly #tools: Tools
+  readonly #readers: Readers
   #early = 0
 
-  private constructor(duck: Duck) {
-    this.#duck = duck
-    this.#tools = { duck, workers: this.#workers }
+  /** Starts a reader. Close the ingestor. */
+  constructor(options: ReadersOptions) {
+    this.#readers = new Readers(options)
+    this.#readers.warm()
   }
 
-  static async open(options: DuckOptions): Promise<Ingestor> {
-    return new Ingestor(await Duck.open(options))
+  /** The processes that read. */
+  get readers(): ReaderState[] {
+    return this.#readers.states
   }
 
-  async close(): Promise<void> {
-    await this.#workers.close()
-    await this.#duck.close()
+  /** Ends what is under way. */
+  close(): Promise<void> {
+    return this.#readers.close()
   }
 
   /**
@@ -46,36 +46,36 @@ export class Ingestor {
    * temporary directory.
    * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
    */
-  async ingest(request: IngestRequest): Promise<IngestResult> {
-    if (!request.gzip) return this.#read(request)
-    await using unpacked = new TemporaryFile(request.tempDirectory)
-    await gunzip(request.file, unpacked.path, request)
-    // What is left to be read is not part of the upload as it came.
+  async ingest({ signal, onProgress, early, ...request }: IngestRequest): Promise<IngestResult> {
     const { size } = await stat(request.file)
-    const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
-    return await this.#read({ ...request, file: unpacked.path, onProgress })
+    using lent = early?.process.alive ? undefined : this.#readers.lend()
+    const process = lent?.process ?? early!.process
+    process.allowCpu(CPU_SECONDS + (CPU_SECONDS_A_MEGABYTE * size) / 2 ** 20)
+    const input = { ...request, tempDirectory: process.directory, early: lent ? undefined : early?.job }
+    try {
+      return await process.run('ingest', input, { signal, onProgress })
+    } catch (error) {
+      // A reader that died has left what it had written.
+      if (!process.alive) await rm(request.target, { force: true })
+      throw error
+    }
   }
 
   /**
    * Begins to scan a csv upload that still arrives, if not too many others do.
    * @throws EngineError what is wrong already with its beginning
    */
-  async scanEarly(
-    request: Pick<IngestRequest, 'file' | 'format' | 'existing' | 'declared' | 'signal' | 'onProgress'>,
-    arrival: Arrival,
-  ): Promise<EarlyScan | undefined> {
+  async scanEarly(input: ScanInput, hooks: JobHooks): Promise<EarlyReading | undefined> {
     if (this.#early === MOST_EARLY) return undefined
     this.#early += 1
-    const leave = () => {
+    const reading = new EarlyReading(this.#readers.lend(), input, hooks, () => {
       this.#early -= 1
-    }
+    })
     try {
-      const known = knownColumns(request.existing, request.declared)
-      const early = await scanArriving(this.#workers, known, request, arrival)
-      early.findings.then(leave, leave)
-      return early
+      await reading.begun
+      return reading
     } catch (error) {
-      leave()
+      reading[Symbol.dispose]()
       throw error
     }
   }
@@ -87,43 +87,46 @@ export class Ingestor {
     columns: readonly Column[],
     options: RunOptions = {},
   ): Promise<PartSize> {
-    return rewriteParts(this.#duck, parts, target, columns, columns, options)
+    return this.rewrite(parts, target, columns, columns, options)
   }
 
   /**
    * Writes the rows of parts under a changed manifest: columns may be added as nulls, reordered, and widened.
    * @throws EngineError `column_conflict` where a type can't become the other without loss
    */
-  rewrite(
+  async rewrite(
     parts: readonly string[],
     target: string,
     from: readonly Column[],
     to: readonly Column[],
     options: RunOptions = {},
   ): Promise<PartSize> {
-    return rewriteParts(this.#duck, parts, target, from, to, options)
+    try {
+      return await this.#ofOurs('rewrite', { parts, target, from, to }, options)
+    } catch (error) {
+      await rm(target, { force: true })
+      throw error
+    }
   }
 
   /** Decodes every page of a part. @throws if it can't be read to its end */
-  verify(part: string): Promise<{ rows: number; columns: string[] }> {
-    return verifyPart(this.#duck, part)
+  verify(part: string, options: RunOptions = {}): Promise<{ rows: number; columns: string[] }> {
+    return this.#ofOurs('verify', { part }, options)
   }
 
-  #read(request: IngestRequest): Promise<IngestResult> {
-    const known = knownColumns(request.existing, request.declared)
-    switch (request.format) {
-      case 'csv':
-      case 'tsv':
-        return ingestCsv(this.#tools, known, request)
-      case 'parquet':
-        return ingestParquet(this.#duck, known, request)
-      case 'json':
-      case 'ndjson':
-      case 'arrow':
-      case 'xlsx':
-        return ingestRewritten(this.#tools, request)
-      default:
-        return request.format satisfies never
+  /** Runs a job over parts. If it kills its reader, it is a part that is damaged, not an upload. */
+  async #ofOurs<Name extends JobName>(
+    name: Name,
+    input: Input<Name>,
+    options: RunOptions,
+  ): Promise<Result<Name>> {
+    using lent = this.#readers.lend()
+    try {
+      return await lent.process.run(name, input, options)
+    } catch (error) {
+      const damaged = !lent.process.alive && error instanceof EngineError && error.code === 'invalid_upload'
+      if (!damaged) throw error
+      throw new EngineError('internal', 'A part makes its reader crash: it is damaged.', { cause: error })
     }
   }
 }

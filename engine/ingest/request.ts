@@ -1,6 +1,7 @@
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
-import type { EarlyScan } from './early.ts'
+import type { EarlyScan } from './csv/tasks.ts'
+import type { EarlyReading } from './early.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
 
@@ -21,12 +22,11 @@ export interface IngestRequest {
   readonly declared?: readonly DeclaredColumn[]
   /** `unpackedBytes`: what gzip, xlsx and compressed pages may come to. */
   readonly limits: { readonly unpackedBytes: number }
-  readonly tempDirectory: string
   readonly signal?: AbortSignal
   /** Bytes of the upload that have been read. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
   /** A scan of the file that began before it was whole. */
-  readonly early?: EarlyScan
+  readonly early?: EarlyReading
 }
 
 export interface IngestResult {
@@ -37,6 +37,12 @@ export interface IngestResult {
   readonly bytes: number
   /** The width of all values, about: strings by their length, fixed types by their size. */
   readonly rawBytes: number
+}
+
+/** An upload, as the readers of its format get it. */
+export interface ReadRequest extends Omit<IngestRequest, 'early'> {
+  readonly tempDirectory: string
+  readonly early?: EarlyScan
 }
 
 /** What a part that was written from other parts comes to. */

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
@@ -9,7 +8,7 @@ import type { DatasetRecord, Part } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
-import { Arriving, type EarlyScan } from '../ingest/early.ts'
+import { Arriving, type EarlyReading } from '../ingest/early.ts'
 import type { Ingestor, UploadFormat } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
@@ -34,6 +33,15 @@ export interface Upload {
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
+export interface UploadLimits {
+  /** The largest upload, as it comes. */
+  readonly bytes: number
+  /** What it may come to unpacked. */
+  readonly unpackedBytes: number
+  /** What reading one upload may have in memory; an eighth of the machine's by default, from 768 MiB to 2 GiB. */
+  readonly memory?: number
+}
+
 export interface StoreOptions {
   readonly directory: string
   /**
@@ -45,8 +53,7 @@ export interface StoreOptions {
   readonly anew?: boolean
   readonly events: Events
   readonly threads?: number
-  readonly memoryLimit?: string
-  readonly uploadLimits: { readonly bytes: number; readonly unpackedBytes: number }
+  readonly uploadLimits: UploadLimits
 }
 
 /** How often leases are given back that became idle because another process wrote. */
@@ -141,6 +148,8 @@ export class Store {
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
     this.datasets.get(datasetId)
     const { body, signal } = upload
+    // A reader starts while the body comes.
+    this.ingestor().catch(() => {})
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
     const file = join(this.temporary, `upload-${++this.#spooled}`)
     using arriving = this.#arriving(datasetId, file, upload)
@@ -156,11 +165,11 @@ export class Store {
   /** Csv is scanned from the moment that there is enough of it. */
   #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
     if (upload.gzip || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
-    return new Arriving(async (arrival, giveUp) => {
+    return new Arriving(async () => {
       const ingestor = await this.ingestor()
       const { columns } = this.versions.current(datasetId)
-      const signal = upload.signal ? AbortSignal.any([upload.signal, giveUp]) : giveUp
-      return ingestor.scanEarly({ ...ingestRequest(file, upload, columns), signal }, arrival)
+      const { signal, onProgress, ...input } = ingestRequest(file, upload, columns)
+      return ingestor.scanEarly(input, { signal, onProgress })
     })
   }
 
@@ -169,14 +178,14 @@ export class Store {
     file: string,
     upload: Upload,
     mode: 'replace' | 'append',
-    early?: EarlyScan,
+    early?: EarlyReading,
   ): Promise<DatasetRecord> {
     for (;;) {
       const base = this.versions.current(datasetId)
       const request = ingestRequest(file, upload, base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
       const made = await this.#commits.makePart((ingestor, target) =>
-        ingestor.ingest({ ...request, target, limits, tempDirectory: this.temporary, early }),
+        ingestor.ingest({ ...request, target, limits, early }),
       )
       const done = this.#commits.commit(datasetId, made.part, (current) => {
         // The columns changed while the rows were read: read them again under the new ones.
@@ -270,10 +279,12 @@ export class Store {
   async #openIngestor(): Promise<Ingestor> {
     // Who only reads is spared the loading.
     const { Ingestor } = await import('../ingest/index.ts')
-    return Ingestor.open({
-      threads: this.#options.threads,
-      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.25) / 2 ** 20)}MiB`,
+    const { threads, uploadLimits, events } = this.#options
+    return new Ingestor({
+      threads,
+      memory: uploadLimits.memory,
       tempDirectory: this.temporary,
+      onEnd: (message) => events.tell('reader_ended', message),
     })
   }
 

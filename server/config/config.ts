@@ -66,6 +66,8 @@ export interface Config {
     readonly unpackedBytes: number
     /** An upload that brings less on average, after its first seconds, is ended; 0 lets each take its time. */
     readonly uploadBytesPerSecond: number
+    /** What reading one upload may have in memory; an eighth of the machine's where it isn't set. */
+    readonly uploadMemory?: number
     /** JSON bodies that are not uploads. */
     readonly bodyBytes: number
     /** The request line and the headers. */

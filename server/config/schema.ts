@@ -176,6 +176,7 @@ export const CONFIG_SCHEMA = {
         queue: { ...natural, maximum: 1_000_000, default: 64 },
         uploadBytes: { ...bytes, default: 16 * GIB },
         unpackedBytes: { ...bytes, default: 64 * GIB },
+        uploadMemory: { ...bytes, minimum: 256 * MIB },
         uploadBytesPerSecond: { ...natural, default: 1_024 },
         bodyBytes: { ...bytes, maximum: 256 * MIB, default: MIB },
         headerBytes: { ...bytes, minimum: 16 * 1024, maximum: 16 * MIB, default: 160 * 1024 },

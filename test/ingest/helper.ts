@@ -35,7 +35,7 @@ export class Bench {
   #count = 0
 
   async open(): Promise<void> {
-    this.ingestor = await Ingestor.open({ tempDirectory: this.temporary })
+    this.ingestor = new Ingestor({ tempDirectory: this.temporary })
     this.#instance = await DuckDBInstance.create(':memory:')
   }
 
@@ -43,6 +43,11 @@ export class Bench {
     await this.ingestor.close()
     this.#instance.closeSync()
     rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  temporaryFiles(): string[] {
+    const entries = readdirSync(this.temporary, { recursive: true, withFileTypes: true })
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   }
 
   path(ending = ''): string {
@@ -82,7 +87,6 @@ export class Bench {
       format,
       target: part,
       limits: { unpackedBytes: 1 << 30 },
-      tempDirectory: this.temporary,
       ...given,
     })
     return { ...result, part }
@@ -124,7 +128,7 @@ export function useBench(): Bench {
   const bench = new Bench()
   beforeAll(() => bench.open())
   // Whatever a test did, no temporary file outlives it.
-  afterEach(() => expect(readdirSync(bench.temporary)).toEqual([]))
+  afterEach(() => expect(bench.temporaryFiles()).toEqual([]))
   afterAll(() => bench.close())
   return bench
 }

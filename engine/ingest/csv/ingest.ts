@@ -1,8 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { TemporaryFile } from '../../util/temporary.ts'
-import type { EarlyScan } from '../early.ts'
-import type { IngestRequest, IngestResult } from '../request.ts'
+import type { IngestResult, ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns, type Target } from '../targets.ts'
 import { malformed, quoteValue } from '../text/accepts.ts'
 import type { Arrival } from '../threads/arrival.ts'
@@ -11,7 +10,7 @@ import type { Tools } from '../tools.ts'
 import { readHeader } from './header.ts'
 import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './load.ts'
 import type { CsvFindings, FieldPlan } from './scan.ts'
-import { type ScanCsv, sampleCsv } from './tasks.ts'
+import { type EarlyScan, type ScanCsv, sampleCsv } from './tasks.ts'
 
 /**
  * csv and tsv. One pass of ours settles shape and types of the whole file, one of DuckDB's reads typed columns and
@@ -20,7 +19,7 @@ import { type ScanCsv, sampleCsv } from './tasks.ts'
 export async function ingestCsv(
   tools: Tools,
   known: KnownColumns,
-  request: IngestRequest,
+  request: ReadRequest,
 ): Promise<IngestResult> {
   const { file, tempDirectory, signal } = request
   const { header, targets, scan } = await planScan(known, request)
@@ -42,7 +41,7 @@ export async function ingestCsv(
 export async function scanArriving(
   workers: Workers,
   known: KnownColumns,
-  request: Pick<IngestRequest, 'file' | 'format' | 'signal' | 'onProgress'>,
+  request: Pick<ReadRequest, 'file' | 'format' | 'signal' | 'onProgress'>,
   arrival: Arrival,
 ): Promise<EarlyScan> {
   const { scan } = await planScan(known, request)
@@ -53,7 +52,7 @@ export async function scanArriving(
 }
 
 /** Reads the header, and lays out what the records behind it have to be. */
-async function planScan(known: KnownColumns, { file, format }: Pick<IngestRequest, 'file' | 'format'>) {
+async function planScan(known: KnownColumns, { file, format }: Pick<ReadRequest, 'file' | 'format'>) {
   const delimiter = (format === 'tsv' ? '\t' : ',').charCodeAt(0)
   const header = await readHeader(file, delimiter)
   if (format === 'csv') refuseOtherDelimiters(header.names, known)
@@ -76,7 +75,7 @@ async function scanAndGuess(
   scan: ScanCsv,
   targets: readonly Target[],
   sourceOf: (findings: CsvFindings) => CsvSource,
-  request: IngestRequest,
+  request: ReadRequest,
 ): Promise<[CsvFindings, IngestResult | undefined]> {
   const { file, target, signal, onProgress, early } = request
   const scanAll = () => {

@@ -3,7 +3,7 @@ import type { Duck } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
 import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../../types/index.ts'
 import { type WrittenPart, writePart } from '../part.ts'
-import type { IngestRequest, IngestResult } from '../request.ts'
+import type { IngestResult, ReadRequest } from '../request.ts'
 import { settledColumns, type Target } from '../targets.ts'
 import { inferType, KIND, ZONED } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
@@ -23,7 +23,7 @@ export async function loadCsv(
   duck: Duck,
   source: CsvSource,
   targets: readonly Target[],
-  request: Pick<IngestRequest, 'target' | 'signal'>,
+  request: Pick<ReadRequest, 'target' | 'signal'>,
 ): Promise<IngestResult> {
   const plan = planLoad(source, targets)
   const write = async (parallel: boolean) => {
@@ -61,7 +61,7 @@ export function runLoad(
   duck: Duck,
   plan: LoadPlan,
   parallel: boolean,
-  { target, signal }: Pick<IngestRequest, 'target' | 'signal'>,
+  { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
 ): Promise<WrittenPart> {
   const estimate = { rows: plan.source.rows, rawBytes: plan.rawBytes, columns: plan.columns.length }
   return writePart(duck, selectCsv(plan, parallel), target, estimate, { signal })

@@ -12,6 +12,12 @@ export interface ScanCsv {
   readonly fields: readonly FieldPlan[]
 }
 
+/** A scan of a file that began before the whole of it was there. */
+export interface EarlyScan {
+  readonly scan: ScanCsv
+  readonly findings: Promise<CsvFindings>
+}
+
 /** Checks all records of a csv file, which may still arrive. @throws EngineError `invalid_upload` */
 export async function scanCsv(
   task: ScanCsv & { readonly arrival?: Arrival },

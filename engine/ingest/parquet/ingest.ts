@@ -7,7 +7,7 @@ import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types
 import { unpacksTooLarge } from '../gunzip.ts'
 import { writePart } from '../part.ts'
 import { measure, readParts, widened } from '../parts.ts'
-import type { IngestRequest, IngestResult } from '../request.ts'
+import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, takes } from '../targets.ts'
 import { malformed, missingValue } from '../text/accepts.ts'
 
@@ -23,7 +23,7 @@ interface ParquetColumn {
 export async function ingestParquet(
   duck: Duck,
   known: KnownColumns,
-  request: IngestRequest,
+  request: ReadRequest,
 ): Promise<IngestResult> {
   try {
     return await ingest(duck, known, request)
@@ -33,7 +33,7 @@ export async function ingestParquet(
   }
 }
 
-async function ingest(duck: Duck, known: KnownColumns, request: IngestRequest): Promise<IngestResult> {
+async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, target, limits } = request
   const size = await unpackedSize(duck, request)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
@@ -78,7 +78,7 @@ const NOT_OF_TYPE = 'A text'
 /** What the file comes to unpacked, by its own account. */
 async function unpackedSize(
   duck: Duck,
-  request: IngestRequest,
+  request: ReadRequest,
 ): Promise<{ rows: number; rawBytes: number; bytes: number }> {
   const file = quoteLiteral(request.file)
   const [groups] = await duck.run(
@@ -93,7 +93,7 @@ async function unpackedSize(
 }
 
 /** Names come from the file's schema: DuckDB renames those that differ only by case. */
-async function describe(duck: Duck, request: IngestRequest): Promise<ParquetColumn[]> {
+async function describe(duck: Duck, request: ReadRequest): Promise<ParquetColumn[]> {
   const file = quoteLiteral(request.file)
   const schema = await duck.run(`SELECT name, num_children FROM parquet_schema(${file})`, request)
   const { names } = topLevel(schema.map(([name, children]) => ({ name, children })))
@@ -109,7 +109,7 @@ async function refuseNulls(
   duck: Duck,
   columns: readonly Column[],
   nulls: readonly number[],
-  request: IngestRequest,
+  request: ReadRequest,
 ): Promise<void> {
   const index = columns.findIndex(({ nullable }, at) => !nullable && nulls[at]! > 0)
   if (index < 0) return
@@ -119,7 +119,7 @@ async function refuseNulls(
 }
 
 /** DuckDB's complaints about the file as 400; those about the part that is written stay what they are. */
-function parquetError(error: unknown, { target }: IngestRequest): unknown {
+function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (error instanceof EngineError) {
     return error.code === 'overloaded'
       ? new EngineError(

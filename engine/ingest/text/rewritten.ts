@@ -1,16 +1,13 @@
 import { TemporaryFile } from '../../util/temporary.ts'
 import { loadCsv } from '../csv/load.ts'
-import type { IngestRequest, IngestResult } from '../request.ts'
+import type { IngestResult, ReadRequest } from '../request.ts'
 import type { Tools } from '../tools.ts'
 
 /**
  * JSON, ndjson, Arrow and xlsx: rewritten as csv, which keeps every digit and needs no memory, then read as that. Types
  * and columns are settled on the way.
  */
-export async function ingestRewritten(
-  { duck, workers }: Tools,
-  request: IngestRequest,
-): Promise<IngestResult> {
+export async function ingestRewritten({ duck, workers }: Tools, request: ReadRequest): Promise<IngestResult> {
   const { file, existing, declared, signal, onProgress, tempDirectory, limits } = request
   await using csv = new TemporaryFile(tempDirectory)
   const task = { file, existing, declared, target: csv.path, unpackedBytes: limits.unpackedBytes }

@@ -1,21 +1,16 @@
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
 import { cancelled } from '../../duckdb/errors.ts'
-import { EngineError, type ErrorCode } from '../../errors.ts'
+import { EngineError } from '../../errors.ts'
 import { startWorkerBeside } from '../../util/threads.ts'
+import { type PlainError, revivedError } from '../process/plain-error.ts'
 import { type Hooks, runHere, type Task, type TaskName, type TaskResult } from './task.ts'
 
 /** What a worker sends while it does a task. */
 export type Message =
   | { readonly kind: 'progress'; readonly done: { bytes: number; rows?: number } }
   | { readonly kind: 'done'; readonly result: unknown }
-  | { readonly kind: 'failed'; readonly error: unknown; readonly ours?: OurError }
-
-interface OurError {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly details: Readonly<Record<string, unknown>> | undefined
-}
+  | { readonly kind: 'failed'; readonly error: PlainError }
 
 /** Above this many bytes a task goes to another thread, so that this one keeps answering. */
 const INLINE_BYTES = 256 * 1024
@@ -90,7 +85,7 @@ export class Workers {
           case 'done':
             return end(() => resolve(message.result as TaskResult<Name>))
           case 'failed':
-            return end(() => reject(message.ours ? revived(message.ours) : message.error))
+            return end(() => reject(revivedError(message.error)))
           default:
             return message satisfies never
         }
@@ -108,10 +103,6 @@ function start(): Worker {
   })
   // An error without a listener would end the process, and an idle worker has no other one.
   return worker.on('error', () => {})
-}
-
-function revived({ code, message, details }: OurError): EngineError {
-  return new EngineError(code, message, { details })
 }
 
 function workerError(error: Error & { code?: string }): Error {

@@ -1,0 +1,77 @@
+import { Reader } from '../reader.ts'
+import { type Arrival, arrived, arrivedWhole, newArrival } from '../threads/arrival.ts'
+import { throttled } from '../threads/throttled.ts'
+import { JOBS, type JobName } from './jobs.ts'
+import type { FromReader, JobId, ToReader, Usage } from './messages.ts'
+import { plainError } from './plain-error.ts'
+import { readerOptions, WHOLE } from './start.ts'
+
+/** A reader's process: it does jobs until the process that started it lets it go, or is gone itself. */
+const reader = await Reader.open(readerOptions())
+
+/** A job from its beginning until nobody asks for it any more. */
+interface Running {
+  readonly abort: AbortController
+  readonly arrival: Arrival
+}
+const running = new Map<JobId, Running>()
+
+// Where our parent is gone, nobody wants what we write. Threads of DuckDB would hold up an orderly end.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+// A terminal and a service manager send these to the whole group. Our parent ends us when its uploads are done.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+process.on('message', (message: ToReader) => {
+  const place = running.get(message.job)
+  switch (message.kind) {
+    case 'run':
+      run(message.job, message.name, message.input)
+      break
+    case 'abort':
+      place?.abort.abort()
+      running.delete(message.job)
+      break
+    case 'arrived':
+      if (place && message.bytes === WHOLE) arrivedWhole(place.arrival)
+      else if (place) arrived(place.arrival, message.bytes)
+      break
+    default:
+      message satisfies never
+  }
+})
+
+async function run(job: JobId, name: JobName, input: unknown): Promise<void> {
+  const place: Running = { abort: new AbortController(), arrival: newArrival() }
+  running.set(job, place)
+  const hooks = {
+    signal: place.abort.signal,
+    onProgress: throttled((done: { bytes: number; rows?: number }) => tell({ kind: 'progress', job, done })),
+  }
+  try {
+    const work = JOBS[name] as (...args: unknown[]) => Promise<unknown>
+    const result = await work(reader, input, hooks, { job, arrival: place.arrival })
+    // A scan that has begun goes on until it is aborted.
+    if (name !== 'scanEarly') running.delete(job)
+    tell({ kind: 'done', job, result, usage: usage() })
+  } catch (error) {
+    running.delete(job)
+    tell({ kind: 'failed', job, error: plainError(error), usage: usage() })
+  }
+}
+
+const REPORT_MS = 200
+setInterval(() => {
+  if (running.size > 0) tell({ kind: 'usage', usage: usage() })
+}, REPORT_MS)
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { memory: process.memoryUsage.rss(), cpu: (user + system) / 1e6 }
+}
+
+function tell(message: FromReader): void {
+  // Without a callback, a parent that is gone would be an error that nobody catches.
+  process.send!(message, undefined, undefined, () => {})
+}
+
+tell({ kind: 'ready' })

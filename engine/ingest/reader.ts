@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises'
+import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
+import { EngineError } from '../errors.ts'
+import type { Column } from '../types/index.ts'
+import { TemporaryFile } from '../util/temporary.ts'
+import { ingestCsv, scanArriving } from './csv/ingest.ts'
+import type { EarlyScan } from './csv/tasks.ts'
+import { gunzip } from './gunzip.ts'
+import { ingestParquet } from './parquet/ingest.ts'
+import { rewriteParts, verifyPart } from './parts.ts'
+import type { IngestInput, JobHooks, ScanInput } from './process/jobs.ts'
+import type { JobId } from './process/messages.ts'
+import type { ReaderOptions } from './process/start.ts'
+import type { IngestResult, PartSize, ReadRequest } from './request.ts'
+import { knownColumns } from './targets.ts'
+import { ingestRewritten } from './text/rewritten.ts'
+import type { Arrival } from './threads/arrival.ts'
+import { Workers } from './threads/workers.ts'
+import type { Tools } from './tools.ts'
+
+/** What Node, its threads and their buffers take beside DuckDB. */
+const NODE_MEMORY = 384 * 2 ** 20
+const LEAST_DUCK_MEMORY = 128 * 2 ** 20
+
+/** Reads uploads and parts and writes parts, in a process of its own (`process/main.ts`). */
+export class Reader {
+  readonly #tools: Tools
+  readonly #early = new Map<JobId, EarlyScan>()
+
+  private constructor(duck: Duck) {
+    this.#tools = { duck, workers: new Workers() }
+  }
+
+  static async open({ threads, memory, directory }: ReaderOptions): Promise<Reader> {
+    const duck: DuckOptions = {
+      threads,
+      memoryLimit: `${Math.floor(Math.max(memory - NODE_MEMORY, LEAST_DUCK_MEMORY) / 2 ** 20)}MiB`,
+      tempDirectory: directory,
+    }
+    return new Reader(await Duck.open(duck))
+  }
+
+  /** As `Ingestor.ingest`. */
+  async ingest(input: IngestInput, hooks: JobHooks): Promise<IngestResult> {
+    const early = input.early === undefined ? undefined : this.#early.get(input.early)
+    const request = { ...input, ...hooks, early }
+    try {
+      if (!input.gzip) return await this.#read(request)
+      await using unpacked = new TemporaryFile(input.tempDirectory)
+      await gunzip(input.file, unpacked.path, request)
+      // What is left to be read is not part of the upload as it came.
+      const { size } = await stat(input.file)
+      const onProgress = ({ rows }: { rows?: number }) => hooks.onProgress?.({ bytes: size, rows })
+      return await this.#read({ ...request, file: unpacked.path, onProgress })
+    } catch (error) {
+      // DuckDB's limit is here that of one upload, and waiting won't raise it.
+      if (!(error instanceof EngineError && error.code === 'overloaded')) throw error
+      throw new EngineError('upload_too_large', 'The upload needs more memory than one upload may take.', {
+        cause: error,
+      })
+    }
+  }
+
+  /** Begins to scan a csv file that still arrives. The scan is kept for the upload's own job until it is aborted. */
+  async scanEarly(job: JobId, input: ScanInput, hooks: JobHooks, arrival: Arrival): Promise<void> {
+    const known = knownColumns(input.existing, input.declared)
+    this.#early.set(job, await scanArriving(this.#tools.workers, known, { ...input, ...hooks }, arrival))
+    hooks.signal?.addEventListener('abort', () => this.#early.delete(job))
+  }
+
+  /** As `Ingestor.rewrite`. */
+  rewrite(
+    parts: readonly string[],
+    target: string,
+    from: readonly Column[],
+    to: readonly Column[],
+    options: RunOptions = {},
+  ): Promise<PartSize> {
+    return rewriteParts(this.#tools.duck, parts, target, from, to, options)
+  }
+
+  /** As `Ingestor.verify`. */
+  verify(part: string, options: RunOptions): Promise<{ rows: number; columns: string[] }> {
+    return verifyPart(this.#tools.duck, part, options)
+  }
+
+  #read(request: ReadRequest): Promise<IngestResult> {
+    const known = knownColumns(request.existing, request.declared)
+    switch (request.format) {
+      case 'csv':
+      case 'tsv':
+        return ingestCsv(this.#tools, known, request)
+      case 'parquet':
+        return ingestParquet(this.#tools.duck, known, request)
+      case 'json':
+      case 'ndjson':
+      case 'arrow':
+      case 'xlsx':
+        return ingestRewritten(this.#tools, request)
+      default:
+        return request.format satisfies never
+    }
+  }
+}
