@@ -19,7 +19,7 @@ const url = await app.listen({ port: 0 })
 
 try {
   // Accounts are made in the process; the key is shown this once.
-  const { key } = services.accounts.create({ name: `reporting ${Date.now()}`, plan: 'unlimited' })
+  const { key } = services.accounts.create({ name: `reporting-${Date.now()}`, plan: 'unlimited' })
   const client = new Client({ url: `${url}/tables`, key })
   const { name } = await client.account.get()
   console.log(name.startsWith('reporting'), await (await fetch(`${url}/health`)).text())
