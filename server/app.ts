@@ -20,6 +20,7 @@ import { describeRoutes } from './openapi/document.ts'
 import { accountRoutes } from './routes/account.ts'
 import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
+import { linkRoutes } from './routes/links.ts'
 import { memberRoutes } from './routes/members.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
@@ -90,6 +91,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     memberRoutes(routes, services)
     datasetRoutes(routes, services)
     dataRoutes(routes, services)
+    linkRoutes(routes, services)
     providerRoutes(routes, services)
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)

@@ -2,6 +2,7 @@ import type { Connectors } from '../connectors/index.ts'
 import { type Engine, migrate } from '../engine/index.ts'
 import { Access } from './accounts/access.ts'
 import { Accounts } from './accounts/accounts.ts'
+import { Links } from './accounts/links.ts'
 import { Plans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { Usage } from './accounts/usage.ts'
@@ -21,6 +22,7 @@ export interface Services {
   readonly connectors: Connectors
   readonly accounts: Accounts
   readonly access: Access
+  readonly links: Links
   readonly plans: Plans
   readonly usage: Usage
   readonly userKeys: UserKeys
@@ -85,6 +87,7 @@ export function openServices({
     console,
     accounts,
     access: new Access(database),
+    links: new Links(accounts, secret, now),
     plans,
     usage,
     userKeys: new UserKeys(database, new Vault(secret)),

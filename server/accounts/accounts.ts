@@ -68,9 +68,21 @@ export class Accounts {
 
   /** @throws ServerError `not_found` */
   get(id: number): Account {
+    const account = this.find(id)
+    if (!account) throw new ServerError('not_found', `There is no account ${id}.`)
+    return account
+  }
+
+  /** undefined where there is no such account. */
+  find(id: number): Account | undefined {
     const row = this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
-    if (!row) throw new ServerError('not_found', `There is no account ${id}.`)
-    return accountOf(row)
+    return row && accountOf(row)
+  }
+
+  /** A text that changes with the key of an account, and from which the key can't be had. */
+  keyMark(id: number): string {
+    const sql = 'SELECT hex(key_hash) AS mark FROM accounts WHERE id = ?'
+    return String(this.#database.get<{ mark: string }>(sql, id)?.mark)
   }
 
   /** @throws ServerError `not_found` */

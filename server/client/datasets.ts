@@ -1,7 +1,7 @@
 import { Download } from './download.ts'
 import { jsonLines } from './ndjson.ts'
 import { parameters, type Question } from './questions.ts'
-import type { Column, Dataset, DeclaredColumn, Format } from './records.ts'
+import type { Column, Dataset, DeclaredColumn, Format, Link } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
@@ -90,6 +90,24 @@ export class Datasets {
   /** Where `download` goes, to be shown or put into another program. The key is not in it. */
   address(id: number, format: Format, question: Question = {}): URL {
     return this.#transport.address(dataRequest(id, format, question))
+  }
+
+  /**
+   * An address that opens this one download without a key, for some minutes: for a browser, which downloads by address
+   * alone, or for another program.
+   */
+  async link(id: number, format: Format, question: Question = {}): Promise<Link> {
+    const request = dataRequest(id, format, question)
+    const { signal } = question
+    const { url, expiresAt } = await this.#transport.json<{ url: string; expiresAt: string }>({
+      method: 'POST',
+      path: ['links'],
+      json: { path: this.#transport.pathOf(request) },
+      ...(signal && { signal }),
+    })
+    // Where a proxy puts a path before ours, the server doesn't know of it.
+    const ticket = url.slice(url.lastIndexOf('ticket='))
+    return { url: new URL(`${this.#transport.address(request).href}&${ticket}`), expiresAt }
   }
 
   /**

@@ -136,6 +136,13 @@ export interface Series {
   readonly observations: readonly Observation[]
 }
 
+/** An address that opens one export without a key. */
+export interface Link {
+  readonly url: URL
+  /** ISO 8601. */
+  readonly expiresAt: string
+}
+
 export interface UserKey {
   readonly provider: string
   readonly keyHint: string

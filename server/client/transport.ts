@@ -108,6 +108,12 @@ export class Transport {
     }
   }
 
+  /** Path and query string of a request, as they stand behind the server's own address. */
+  pathOf(request: Pick<Request, 'path' | 'query'>): string {
+    const { pathname, search } = this.address(request)
+    return pathname.slice(this.#base.pathname.length - 1) + search
+  }
+
   /** Where a request goes. @throws TypeError when a part of its path is `.` or `..` */
   address({ path, query = {} }: Pick<Request, 'path' | 'query'>): URL {
     // The URL standard resolves these even when they are percent-encoded, so they would lead to another resource.

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account, Accounts } from '../accounts/accounts.ts'
+import type { Links } from '../accounts/links.ts'
 import type { Config } from '../config/config.ts'
 import { ServerError } from './errors.ts'
-import { apiKeyIn, rawQuery } from './query.ts'
+import { apiKeyIn, isLink, rawQuery } from './query.ts'
 import { FailedKeys, RequestRate } from './rates.ts'
 
 declare module 'fastify' {
@@ -18,6 +19,7 @@ declare module 'fastify' {
 
 interface AuthenticationParts {
   readonly accounts: Accounts
+  readonly links: Links
   readonly config: Config
 }
 
@@ -25,14 +27,15 @@ interface AuthenticationParts {
  * Demands an API key on every path that is not public, also on those that don't exist: who has no key learns nothing
  * of what there is. An Authorization header, where present, decides alone.
  */
-export function authenticate(app: FastifyInstance, { accounts, config }: AuthenticationParts): void {
+export function authenticate(app: FastifyInstance, { accounts, links, config }: AuthenticationParts): void {
   const failedKeys = new FailedKeys(config.limits.failedKeys)
   const requests = new RequestRate(config.limits.requestsPerMinute)
   app.decorateRequest('account', null as unknown as Account)
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.public) return done()
-    const key = keyOf(request)
-    const account = key === '' ? undefined : accounts.byKey(key)
+    const linked = linkedAccount(request, links)
+    const key = linked ? '' : keyOf(request)
+    const account = linked ?? (key === '' ? undefined : accounts.byKey(key))
     if (!account) {
       const wrong = unauthorized('The API key is not valid. It may have been mistyped or replaced.')
       failedKeys.count(request.ip, key).then(() => done(wrong), done)
@@ -43,6 +46,14 @@ export function authenticate(app: FastifyInstance, { accounts, config }: Authent
     if (requests.limited) requests.count(account.id).then(() => done(), done)
     else done()
   })
+}
+
+/** The account that made the link which this request follows. @throws ServerError `unauthorized` */
+function linkedAccount({ headers, method, url }: FastifyRequest, links: Links): Account | undefined {
+  if (headers.authorization !== undefined || !isLink(url)) return undefined
+  const account = method === 'GET' || method === 'HEAD' ? links.account(url) : undefined
+  if (!account) throw unauthorized('This link has ended, or it was changed on its way. Make a new one.')
+  return account
 }
 
 /** The key that a request carries. @throws ServerError `unauthorized` */

@@ -25,6 +25,14 @@ const API_KEY = 'apiKey'
 /** In any case: some clients write all parameters in small letters. */
 const isApiKey = (name: string): boolean => name.toLowerCase() === 'apikey'
 
+/** What makes an address a link of ours; it always stands last. */
+const TICKET = /(?:^|&)ticket=[^&]*$/
+
+/** Whether an address says that it is a link of ours, which opens without a key. */
+export function isLink(url: string): boolean {
+  return TICKET.test(rawQuery(url))
+}
+
 /** The query string of a request's URL, without the question mark. */
 export function rawQuery(url: string): string {
   const start = url.indexOf('?')
@@ -50,7 +58,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const known = schema?.properties ?? {}
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
-  for (const [given, text] of pairs(query)) {
+  for (const [given, text] of pairs(query.replace(TICKET, ''))) {
     const name = isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(unknownParameter(given, Object.keys(known)))
     if (seen.has(name)) {

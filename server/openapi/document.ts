@@ -22,6 +22,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   DeclaredColumns: records.DECLARED_COLUMNS,
   Account: records.ACCOUNT,
   ApiKey: records.API_KEY,
+  Link: records.LINK,
   Provider: records.PROVIDER,
   Categories: records.CATEGORIES,
   SeriesList: records.SERIES_LIST,

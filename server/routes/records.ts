@@ -104,6 +104,11 @@ export const ACCOUNT = record('Your account.', {
 
 export const API_KEY = record('A new API key. It is shown this once.', { apiKey: { type: 'string' } })
 
+export const LINK = record('An address that opens one export without a key.', {
+  url: { type: 'string', description: 'Relative to this server.' },
+  expiresAt: time,
+})
+
 export const USER_KEY = record('A key of yours for a provider, without the key.', {
   provider: { type: 'string', description: 'Slug.' },
   keyHint: { type: 'string', description: 'The end of the key.' },
@@ -230,6 +235,10 @@ export const EXAMPLES = {
     updatedAt: NOW,
   },
   member: { account: 'grace', permission: 'Read' },
+  link: {
+    url: '/datasets/3/data?$format=xlsx&ticket=2.1795200000.…',
+    expiresAt: '2026-11-21T12:05:00.000Z',
+  },
   account: {
     id: 2,
     name: 'ada',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
+import { Accounts } from '../../server/accounts/accounts.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
@@ -17,6 +18,8 @@ export interface Stage extends AsyncDisposable {
   readonly upstream: Upstream
   /** Calls the API beside the browser. */
   api(method: string, path: string, body?: unknown): Promise<Response>
+  /** Makes an account, as the command beside the server does. */
+  account(name: string): void
 }
 
 /** A server with the built console, over a new data directory, with FRED played on this machine. */
@@ -43,6 +46,7 @@ export async function openStage(routes: Routes): Promise<Stage> {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
+    account: (name) => void new Accounts(server.engine.database).create({ name, plan: 'free' }),
     async [Symbol.asyncDispose]() {
       await server.close()
       await upstream.close()

@@ -114,7 +114,13 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     expect(
       await types.evaluateAll((all) => all.map((choice) => (choice as HTMLSelectElement).value)),
     ).toEqual(['date', 'string', 'integer', 'double', 'boolean'])
+    await page.getByLabel('Type of Rain (mm)').selectOption('decimal(18,2)')
+    const digits = page.getByLabel('Digits of Rain (mm)', { exact: true })
+    await digits.fill('20')
+    await digits.press('Tab')
+    expect(await page.getByLabel('Type of Rain (mm)').inputValue()).toBe('decimal(20,2)')
     await page.getByLabel('Type of Rain (mm)').selectOption('double')
+    expect(await page.getByLabel('Type of day').locator('option').allTextContents()).toContain('binary')
     await page.getByLabel('Name of the dataset').fill('stations')
     await expectClean()
     await page.getByRole('button', { name: 'Create the dataset' }).click()
@@ -220,6 +226,33 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
       expect(saved.equals(Buffer.from(direct)), format).toBe(true)
       await dialog.waitFor({ state: 'hidden' })
     }
+  })
+
+  it('hides, finds and moves columns, and downloads those that are shown', async () => {
+    const { page } = visitor
+    const headings = () => page.locator('.grid-head .grid-name').allTextContents()
+    await page.getByRole('button', { name: 'Choose columns' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Columns' })
+    await dialog.getByRole('checkbox', { name: 'sunny' }).uncheck()
+    await dialog.getByRole('button', { name: 'Move temperature to the left' }).click()
+    await dialog.getByLabel('Find a column').fill('mm')
+    await dialog.getByText('4 of 5 shown, 1 found').waitFor()
+    await expectClean()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Choose columns (1 hidden)' }).waitFor()
+    await expect.poll(headings).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
+    const cells = await page.locator('.grid-row').first().getByRole('gridcell').allTextContents()
+    expect(cells[1]).toBe('Bergen')
+    await page.getByRole('button', { name: 'Copy as' }).click()
+    const lines = page.locator('.snippet')
+    expect(await lines.textContent()).toContain('$select=day%2Cstation%2Ctemperature%2C%22Rain%20(mm)%22')
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await expect.poll(headings).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
+    await page.getByRole('button', { name: 'Choose columns' }).click()
+    await dialog.getByRole('button', { name: 'Show all' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await expect.poll(headings).toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
   })
 
   it('writes the view as a request for curl, Python and R', async () => {
@@ -340,6 +373,36 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     }
     await page.getByRole('button', { name: 'Change to light colours' }).click()
     await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('names members, changes what they may do, and removes them', async () => {
+    const { page } = visitor
+    await page.evaluate(() => {
+      location.hash = '#/repositories/1'
+    })
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByText('0 members').waitFor()
+    const name = page.getByLabel('Name of an account')
+    visitor.expectRefusal(404, '/members/')
+    await name.fill('nobody')
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('There is no account named').waitFor()
+    await expectClean()
+    stage.account('grace')
+    await name.fill('grace')
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('1 member', { exact: true }).waitFor()
+    await page.getByLabel('What grace may do').selectOption('Write')
+    await page.getByText('grace may read and write now.').waitFor()
+    expect(await (await stage.api('GET', '/repositories/1/members')).json()).toEqual([
+      { account: 'grace', permission: 'Write' },
+    ])
+    await expectClean()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('0 members').waitFor()
+    await expectClean()
   })
 
   it('replaces the key, shows the new one once and goes on with it', async () => {

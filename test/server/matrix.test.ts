@@ -50,6 +50,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /user-keys/{slug}': [everybody(204)],
   'GET /account': [everybody(200)],
   'POST /account/api-key': [everybody(201)],
+  'POST /links': [everybody(201), { path: '/datasets/1/data' }],
   'GET /metrics': [[403, 403, 403, 403, 200]],
 }
 

@@ -13,6 +13,7 @@ import { currentTheme, onTheme, setTheme } from './ui/theme.ts'
 import { Toasts } from './ui/toast.tsx'
 
 const loadUpload = () => import('./upload/upload-page.tsx').then((module) => module.UploadPage)
+const loadMembers = () => import('./members/members-page.tsx').then((module) => module.MembersPage)
 const loadProviders = () => import('./providers/providers-page.tsx').then((module) => module.ProvidersPage)
 const loadProvider = () => import('./providers/provider-page.tsx').then((module) => module.ProviderPage)
 
@@ -92,6 +93,13 @@ function Page(props: { readonly address: Address }) {
     return (
       <Lazy page load={loadUpload} label="Loading the upload page">
         {(UploadPage) => <UploadPage key={`${name} ${target}`} repositoryId={id} datasetId={target} />}
+      </Lazy>
+    )
+  }
+  if (section === 'repositories' && id > 0 && part === 'members') {
+    return (
+      <Lazy page load={loadMembers} label="Loading the members">
+        {(MembersPage) => <MembersPage key={name} repositoryId={id} />}
       </Lazy>
     )
   }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
+import type { Column, Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -10,6 +10,7 @@ import { CopyAs } from './copy-as.tsx'
 import { DownloadDialog } from './download-dialog.tsx'
 import type { Order } from './order.ts'
 import { RenameDialog } from './rename-dialog.tsx'
+import { selectOf } from './shown-columns.ts'
 
 type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
 
@@ -19,12 +20,17 @@ export function DatasetActions(props: {
   readonly canWrite: boolean
   readonly filter: string
   readonly order: Order | undefined
+  readonly shown: readonly Column[]
   readonly rowCount: number | undefined
   readonly onChanged: () => void
 }) {
   const { dataset } = props
   const [open, setOpen] = useState<Open>()
-  const query = { filter: props.filter || undefined, orderBy: props.order && [props.order] }
+  const query = {
+    filter: props.filter || undefined,
+    orderBy: props.order && [props.order],
+    select: selectOf(dataset, props.shown),
+  }
   const close = () => setOpen(undefined)
   const choose = (dialog: Exclude<Open, undefined>, closeMenu: () => void) => {
     closeMenu()

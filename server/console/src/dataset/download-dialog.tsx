@@ -1,11 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Dataset, Format, Question } from '../../../client/index.ts'
-import { isAbort, messageOf } from '../api.ts'
-import { formatBytes, formatCount, plural } from '../format.ts'
+import { messageOf } from '../api.ts'
+import { plural } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { Progress } from '../ui/feedback.tsx'
 import { announce } from '../ui/toast.tsx'
-import { type DownloadProgress, download } from './download.ts'
+import { startDownload } from './download.ts'
 
 const CHOICES: readonly { readonly format: Format; readonly label: string; readonly note: string }[] = [
   { format: 'csv', label: 'CSV', note: 'for everything that reads tables' },
@@ -17,11 +16,6 @@ const CHOICES: readonly { readonly format: Format; readonly label: string; reado
   { format: 'arrow', label: 'Arrow', note: 'a stream of record batches' },
 ]
 
-type State =
-  | { readonly kind: 'choosing' }
-  | { readonly kind: 'running'; readonly progress: DownloadProgress }
-  | { readonly kind: 'failed'; readonly message: string }
-
 /** Takes the rows of the view away in a format of choice. */
 export function DownloadDialog(props: {
   readonly dataset: Dataset
@@ -30,27 +24,22 @@ export function DownloadDialog(props: {
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<Format>('csv')
-  const [state, setState] = useState<State>({ kind: 'choosing' })
-  const controller = useRef<AbortController>(undefined)
-  useEffect(() => () => controller.current?.abort(), [])
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
 
   const start = async () => {
-    const own = new AbortController()
-    controller.current = own
-    setState({ kind: 'running', progress: { bytes: 0, rows: undefined } })
+    setBusy(true)
+    setError(undefined)
     try {
-      const bytes = await download(props.dataset.id, props.query, format, `${props.dataset.name}.${format}`, {
-        signal: own.signal,
-        onProgress: throttled((progress) => setState({ kind: 'running', progress })),
-      })
-      announce(`${props.dataset.name}.${format} is saved, ${formatBytes(bytes)}.`)
+      await startDownload(props.dataset.id, props.query, format)
+      announce(`Your browser downloads ${props.dataset.name}.${format}.`)
       props.onClose()
-    } catch (error) {
-      setState(isAbort(error) ? { kind: 'choosing' } : { kind: 'failed', message: messageOf(error) })
+    } catch (failure) {
+      setError(messageOf(failure))
+      setBusy(false)
     }
   }
 
-  const running = state.kind === 'running'
   return (
     <Dialog title={`Download ${props.dataset.name}`} onClose={props.onClose}>
       <div class="dialog-body">
@@ -59,7 +48,7 @@ export function DownloadDialog(props: {
           {props.query.filter ? ', as filtered' : ''}
           {props.query.orderBy ? ', in the order that you see' : ''}.
         </p>
-        <fieldset class="choices" disabled={running}>
+        <fieldset class="choices" disabled={busy}>
           <legend class="visually-hidden">Format</legend>
           {CHOICES.map((choice) => (
             <label key={choice.format} class="choice">
@@ -75,49 +64,17 @@ export function DownloadDialog(props: {
             </label>
           ))}
         </fieldset>
-        {running && <Running progress={state.progress} rowCount={props.rowCount} />}
-        {state.kind === 'failed' && (
+        {error && (
           <p class="field-error" role="alert">
-            {state.message}
+            {error}
           </p>
         )}
       </div>
       <footer class="dialog-foot">
-        {running ? (
-          <button type="button" class="button" onClick={() => controller.current?.abort()}>
-            Cancel the download
-          </button>
-        ) : (
-          <button type="button" class="button button-primary" onClick={start}>
-            Download
-          </button>
-        )}
+        <button type="button" class="button button-primary" disabled={busy} onClick={start}>
+          {busy ? 'Asking…' : 'Download'}
+        </button>
       </footer>
     </Dialog>
   )
-}
-
-function Running(props: { readonly progress: DownloadProgress; readonly rowCount: number | undefined }) {
-  const { bytes, rows } = props.progress
-  const share = rows !== undefined && props.rowCount ? Math.min(1, rows / (props.rowCount + 1)) : undefined
-  return (
-    <div class="running">
-      <Progress label="Download" share={share} />
-      <p class="figures">
-        {formatBytes(bytes)}
-        {rows !== undefined && rows > 0 ? ` · ${formatCount(rows)} lines` : ''}
-      </p>
-    </div>
-  )
-}
-
-/** Calls through at most ten times a second; drawing each piece would slow the download. */
-function throttled<T>(call: (value: T) => void): (value: T) => void {
-  let last = 0
-  return (value) => {
-    const now = performance.now()
-    if (now - last < 100) return
-    last = now
-    call(value)
-  }
 }

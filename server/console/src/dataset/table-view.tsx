@@ -16,6 +16,8 @@ import type { Rows } from './use-rows.ts'
 /** The rows, and below them the cell that is chosen, in full. */
 export function TableView(props: {
   readonly dataset: Dataset
+  /** A column to be brought into view; a new object asks again. */
+  readonly goTo: { readonly column: string } | undefined
   readonly rows: Rows
   readonly order: Order | undefined
   readonly filter: string
@@ -26,6 +28,10 @@ export function TableView(props: {
   const { dataset, rows, filter } = props
   const [active, setActive] = useState<CellPlace>()
   useEffect(() => setActive(undefined), [rows.windows])
+  useEffect(() => {
+    const column = props.goTo ? rows.columns.findIndex(({ name }) => name === props.goTo!.column) : -1
+    if (column >= 0) setActive((before) => ({ row: before?.row ?? 0, column }))
+  }, [props.goTo])
 
   if (rows.error !== undefined && rows.rowCount === undefined) {
     if (isFilterError(rows.error) && filter !== '') {
@@ -62,7 +68,7 @@ export function TableView(props: {
     )
   }
 
-  const column = active && dataset.columns[active.column]
+  const column = active && rows.columns[active.column]
   const value = active && rows.windows.row(active.row)?.[active.column]
   const narrow = (keep: boolean) => {
     if (!column || value === undefined) return
@@ -75,7 +81,7 @@ export function TableView(props: {
       {rows.error !== undefined && <Failure error={rows.error} onRetry={() => rows.windows?.retry()} />}
       <Grid
         label={`Rows of ${dataset.name}`}
-        columns={dataset.columns}
+        columns={rows.columns}
         windows={rows.windows}
         revision={rows.revision}
         busy={rows.pending}

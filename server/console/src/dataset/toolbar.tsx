@@ -7,6 +7,9 @@ export function Toolbar(props: {
   readonly count: string
   readonly building: boolean
   readonly onBuilding: () => void
+  /** Columns that are not shown. */
+  readonly hidden: number
+  readonly onColumns: (() => void) | undefined
 }) {
   return (
     <div class="toolbar">
@@ -14,6 +17,12 @@ export function Toolbar(props: {
       <p class="toolbar-count figures" role="status" data-testid="row-count">
         {props.count}
       </p>
+      {props.onColumns && (
+        <button type="button" class="button button-quiet" onClick={props.onColumns}>
+          <Icon name="columns" />
+          <span>{props.hidden === 0 ? 'Choose columns' : `Choose columns (${props.hidden} hidden)`}</span>
+        </button>
+      )}
       <button
         type="button"
         class="button button-quiet"

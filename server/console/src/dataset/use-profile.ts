@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { isAbort } from '../api.ts'
 import { fetchSample, isWhole, profileOf } from '../profile/sample.ts'
@@ -21,24 +21,29 @@ const CELLS = 12_000
 export function useProfile(dataset: Dataset, filter: string, ready: boolean): Profile {
   const [profile, setProfile] = useState<Profile>({ state: 'loading' })
   const { id, version } = dataset
+  const subject = `${id} ${version} ${filter}`
+  const fetched = useRef('')
   useEffect(() => {
-    if (!ready) return
+    // Other columns or another order of the same rows need no other sample.
+    if (!ready || fetched.current === subject) return
     const controller = new AbortController()
     setProfile({ state: 'loading' })
     const size = Math.max(80, Math.min(2_000, Math.floor(CELLS / Math.max(dataset.columns.length, 1))))
     fetchSample(id, { filter, size }, controller.signal).then(
-      (sample) =>
+      (sample) => {
+        fetched.current = subject
         setProfile({
           state: 'ready',
           stats: profileOf(dataset, sample),
           rows: sample.rows.length,
           whole: isWhole(sample),
-        }),
+        })
+      },
       (error: unknown) => {
         if (!isAbort(error)) setProfile({ state: 'failed', error })
       },
     )
     return () => controller.abort()
-  }, [id, version, filter, ready])
+  }, [subject, ready])
   return profile
 }

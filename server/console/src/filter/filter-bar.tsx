@@ -5,7 +5,6 @@ import { Icon } from '../ui/icons.tsx'
 import { type Completion, complete, type Suggestion } from './complete.ts'
 import { type ErrorPlace, errorPlace } from './error-place.ts'
 import { tokenize } from './tokens.ts'
-import { filterName } from './types.ts'
 
 /**
  * The filter as text: words in colour, suggestions at the caret, and an error marked under the place where it lies.
@@ -18,6 +17,8 @@ export function FilterBar(props: {
   /** What the server said to it; undefined while all is well. */
   readonly error: unknown
   readonly valuesOf: (column: string) => readonly string[]
+  /** A filter that some rows match, to show how one looks. */
+  readonly example: string | undefined
   readonly onApply: (filter: string) => void
 }) {
   const [text, setText] = useState(props.filter)
@@ -90,7 +91,9 @@ export function FilterBar(props: {
             aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
             aria-invalid={failed || undefined}
             aria-describedby={failed ? `${id}-error` : undefined}
-            placeholder={placeholderFor(props.columns)}
+            placeholder={
+              props.example ? `All rows. Try: ${props.example}` : 'All rows. Type a column to begin'
+            }
             spellcheck={false}
             autocapitalize="off"
             autocomplete="off"
@@ -191,9 +194,4 @@ function SuggestionList(props: {
       ))}
     </div>
   )
-}
-
-function placeholderFor(columns: readonly Column[]): string {
-  const number = columns.find((column) => column.type === 'integer' || column.type === 'double')
-  return number ? `All rows. Try: ${filterName(number.name)} gt 100` : 'All rows. Type a column to begin'
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
+import type { ColumnStats } from '../profile/stats.ts'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -11,12 +12,15 @@ import {
   takesValue,
   writeConditions,
 } from './conditions.ts'
+import { exampleValue } from './example.ts'
 import { familyOf } from './types.ts'
 
 /** The filter as lines to click together. It reads the text that is in effect and writes it anew. */
 export function FilterBuilder(props: {
   readonly columns: readonly Column[]
   readonly filter: string
+  /** What is known of the columns, for examples of values. */
+  readonly stats: ReadonlyMap<string, ColumnStats> | undefined
   readonly onApply: (filter: string) => void
 }) {
   const { columns } = props
@@ -51,6 +55,10 @@ export function FilterBuilder(props: {
           key={at}
           condition={condition}
           columns={columns}
+          example={(operator) => {
+            const known = props.stats?.get(condition.column)
+            return known && exampleValue(known, operator)
+          }}
           lead={
             at === 0 ? (
               <span class="builder-lead">where</span>
@@ -97,6 +105,8 @@ export function FilterBuilder(props: {
 function Line(props: {
   readonly condition: Condition
   readonly columns: readonly Column[]
+  /** A value that some rows have. */
+  readonly example: (operator: string) => string | undefined
   readonly lead: preact.ComponentChildren
   readonly onChange: (line: Partial<Condition>, apply: boolean) => void
   readonly onRemove: () => void
@@ -129,7 +139,7 @@ function Line(props: {
         <input
           class="input"
           aria-label="Value"
-          placeholder={exampleFor(type)}
+          placeholder={props.example(condition.operator) ?? exampleFor(type)}
           value={condition.value}
           onInput={(event) => props.onChange({ value: event.currentTarget.value }, false)}
           onKeyDown={(event) => {

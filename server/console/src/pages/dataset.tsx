@@ -2,12 +2,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { DatasetActions } from '../dataset/actions.tsx'
+import { ColumnChooser } from '../dataset/column-chooser.tsx'
 import { formatOrder, type Order, parseOrder } from '../dataset/order.ts'
+import { readShown, writeShown } from '../dataset/shown-columns.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
 import { useRows } from '../dataset/use-rows.ts'
 import { useSeenValues } from '../dataset/use-seen-values.ts'
+import { exampleFilter } from '../filter/example.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterBuilder } from '../filter/filter-builder.tsx'
 import { formatAge, formatBytes, formatCount, plural } from '../format.ts'
@@ -44,19 +47,26 @@ function DatasetView(props: {
   const order = useMemo(() => parseOrder(query['orderby'] ?? ''), [query['orderby']])
   const tab = tabOf(query['view'])
   const [building, setBuilding] = useState(false)
+  const [choosing, setChoosing] = useState(false)
+  const [goTo, setGoTo] = useState<{ readonly column: string }>()
+  const shown = useMemo(
+    () => readShown(query['columns'], dataset.columns),
+    [query['columns'], dataset.columns],
+  )
   const [repository] = useResource(
     (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],
   )
   const home = latest(repository)
 
-  const rows = useRows(dataset, filter, order)
+  const rows = useRows(dataset, shown, filter, order)
   const isEmpty = dataset.rowCount === 0
   const profile = useProfile(
     dataset,
     filter,
     !isEmpty && !rows.pending && rows.error === undefined && rows.rowCount !== undefined,
   )
+  const stats = profile.state === 'ready' ? profile.stats : undefined
   const valuesOf = useSeenValues(profile)
 
   const setFilter = (next: string) => updateQuery({ filter: next }, true)
@@ -79,6 +89,7 @@ function DatasetView(props: {
             canWrite={home?.permission === 'Write'}
             filter={filter}
             order={order}
+            shown={shown}
             rowCount={rows.rowCount}
             onChanged={props.onChanged}
           />
@@ -117,23 +128,41 @@ function DatasetView(props: {
             count={rows.rowCount === undefined ? '' : countText(rows.rowCount, dataset.rowCount, filter)}
             building={building}
             onBuilding={() => setBuilding(!building)}
+            hidden={dataset.columns.length - shown.length}
+            onColumns={tab === 'table' ? () => setChoosing(true) : undefined}
           />
           <FilterBar
             columns={dataset.columns}
             filter={filter}
             error={filter === '' || rows.pending ? undefined : filterError(rows.error)}
             valuesOf={valuesOf}
+            example={stats && exampleFilter(stats)}
             onApply={setFilter}
           />
-          {building && <FilterBuilder columns={dataset.columns} filter={filter} onApply={setFilter} />}
+          {choosing && (
+            <ColumnChooser
+              columns={dataset.columns}
+              shown={shown}
+              onShown={(chosen) => updateQuery({ columns: writeShown(chosen, dataset.columns) })}
+              onGoTo={(column) => {
+                setChoosing(false)
+                setGoTo({ column: column.name })
+              }}
+              onClose={() => setChoosing(false)}
+            />
+          )}
+          {building && (
+            <FilterBuilder columns={dataset.columns} filter={filter} stats={stats} onApply={setFilter} />
+          )}
           <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
             {tab === 'table' && (
               <TableView
                 dataset={dataset}
+                goTo={goTo}
                 rows={rows}
                 order={order}
                 filter={filter}
-                profile={profile.state === 'ready' ? profile.stats : undefined}
+                profile={stats}
                 onFilter={setFilter}
                 onOrder={setOrder}
               />

@@ -50,7 +50,10 @@ export function RepositoryDialog(props: {
               onChange={(event) => setPrivate(event.currentTarget.checked)}
             />
             <span>
-              Private <span class="hint">— only you and the members that you name can read it</span>
+              Private{' '}
+              <span class="hint">
+                — only you and the members that you name can read it. You name them on the page “Members”.
+              </span>
             </span>
           </label>
         </div>

@@ -89,6 +89,10 @@ function RepositoryView(props: {
               <Popover label="More">
                 {(close) => (
                   <>
+                    <a class="menu-item" href={href(['repositories', home.id, 'members'])}>
+                      <Icon name="people" />
+                      Members
+                    </a>
                     <button type="button" class="menu-item" onClick={() => choose('edit', close)}>
                       <Icon name="edit" />
                       Name, description, privacy

@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { saveBlob } from '../dataset/download.ts'
 import { formatCount, formatDateTime, formatNumber } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { onTheme } from '../ui/theme.ts'
 import type { PlotKind } from './choice.ts'
 import type { Point } from './group.ts'
 import { optionsFor, paintOf } from './options.ts'
-import { pictureOf } from './picture.ts'
+import { pictureOf, saveBlob } from './picture.ts'
 
 const ASPECT = 0.5
 const LOWEST = 260

@@ -22,3 +22,14 @@ export function pictureOf(plot: uPlot, title: string, paint: Paint): Promise<Blo
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))))
   })
 }
+
+/** Hands a file that is in memory to the browser's downloads. */
+export function saveBlob(blob: Blob, fileName: string): void {
+  const address = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = fileName
+  link.click()
+  // The browser reads the address after the click returns.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}

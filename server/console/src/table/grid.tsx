@@ -57,6 +57,12 @@ export function Grid(props: {
   useEffect(() => scroll.toTop(), [windows])
   useEffect(() => windows.want(rows.first, rows.end), [windows, rows.first, rows.end])
 
+  // A cell that was chosen elsewhere, as by the list of columns, is brought into view.
+  const chosen = active && places[active.column]
+  useEffect(() => {
+    if (chosen) scroll.showRange(chosen.left, chosen.width)
+  }, [active?.column, chosen === undefined])
+
   const activate = (place: CellPlace) => {
     props.onActive(place)
     scroll.showRow(place.row)

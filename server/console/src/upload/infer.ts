@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 
-/** The types that a column of text can be found to have, and those that can be chosen beside them. */
+/** The types that can be chosen for a column of text, beside decimals. */
 export const CHOICES = [
   'boolean',
   'integer',
@@ -12,6 +12,7 @@ export const CHOICES = [
   'timestamp',
   'timestamptz',
   'uuid',
+  'binary',
   'json',
 ] as const satisfies readonly ColumnType[]
 
@@ -47,6 +48,13 @@ export function inferType(values: readonly Field[]): ColumnType {
   const present = values.filter((value): value is string => value !== null)
   if (present.length === 0) return 'string'
   return TESTS.find(([, test]) => present.every(test))?.[0] ?? 'string'
+}
+
+/** A decimal with room for values like these: as many digits behind the point as the longest has, at least two. */
+export function decimalFor(values: readonly Field[]): ColumnType {
+  const behind = values.map((value) => /^-?\d*\.(\d+)$/.exec(value ?? '')?.[1]?.length ?? 0)
+  const scale = Math.min(38, Math.max(2, ...behind))
+  return `decimal(${Math.max(18, Math.min(38, scale + 12))},${scale})`
 }
 
 function fitsInteger(text: string): boolean {

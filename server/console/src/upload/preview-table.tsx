@@ -1,9 +1,11 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import type { Column, ColumnType } from '../../../client/index.ts'
+import type { Field } from '../csv.ts'
 import { formatCount, plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Note } from '../ui/feedback.tsx'
-import { CHOICES } from './infer.ts'
+import { DecimalSize } from './decimal-size.tsx'
+import { CHOICES, decimalFor } from './infer.ts'
 import type { Preview } from './model.ts'
 
 const MOST_COLUMNS = 60
@@ -51,13 +53,14 @@ export function PreviewTable(props: {
         <table class="plain-table">
           <thead>
             <tr>
-              {shown.map((column) => (
+              {shown.map((column, at) => (
                 <th key={column.name} scope="col" class={alignsRight(column.type) ? 'is-right' : ''}>
                   <span class="grid-name">{column.name === '' ? '(no name)' : column.name}</span>
                   <TypeChoice
                     name={column.name}
                     found={existing?.find(({ name }) => name === column.name)?.type ?? column.type}
                     chosen={props.types.get(column.name)}
+                    values={preview.rows.map((row) => row[at] ?? null)}
                     fixed={existing !== undefined || preview.typed}
                     onType={(type) => props.onType(column.name, type)}
                   />
@@ -89,26 +92,31 @@ function TypeChoice(props: {
   readonly name: string
   readonly found: ColumnType
   readonly chosen: ColumnType | undefined
+  /** The first values of the column. */
+  readonly values: readonly Field[]
   readonly fixed: boolean
   readonly onType: (type: ColumnType) => void
 }) {
   if (props.fixed) return <span class="grid-type">{props.found}</span>
-  const options = (CHOICES as readonly ColumnType[]).includes(props.found)
-    ? CHOICES
-    : [props.found, ...CHOICES]
+  const chosen = props.chosen ?? props.found
+  const isDecimal = chosen.startsWith('decimal')
+  const decimal = isDecimal ? chosen : decimalFor(props.values)
   return (
-    <select
-      class="type-choice"
-      aria-label={`Type of ${props.name}`}
-      value={props.chosen ?? props.found}
-      onChange={(event) => props.onType(event.currentTarget.value as ColumnType)}
-    >
-      {options.map((type) => (
-        <option key={type} value={type}>
-          {type}
-        </option>
-      ))}
-    </select>
+    <>
+      <select
+        class="type-choice"
+        aria-label={`Type of ${props.name}`}
+        value={chosen}
+        onChange={(event) => props.onType(event.currentTarget.value as ColumnType)}
+      >
+        {[...CHOICES.slice(0, 3), decimal, ...CHOICES.slice(3)].map((type) => (
+          <option key={type} value={type}>
+            {type}
+          </option>
+        ))}
+      </select>
+      {isDecimal && <DecimalSize name={props.name} type={chosen} onType={props.onType} />}
+    </>
   )
 }
 

@@ -1,0 +1,49 @@
+import { ServerError } from '../http/errors.ts'
+import { json, LOCATION } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
+import type { Services } from '../services.ts'
+import { EXAMPLES, LINK } from './records.ts'
+import type { Routes } from './routes.ts'
+
+/** What a link may open: rows of a dataset, or of a provider's series. */
+const EXPORT = /^\/(?:datasets\/\d+\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
+
+export function linkRoutes(app: Routes, services: Services): void {
+  app.post('/links', {
+    schema: {
+      operationId: 'createLink',
+      summary: 'Make a link that downloads one export without a key, for five minutes',
+      description:
+        'For browsers, which download a file by its address, and for handing one export to somebody else. The link ' +
+        'reads what you may read, counts as your download, and ends with your key.',
+      tags: ['Data'],
+      body: {
+        type: 'object',
+        required: ['path'],
+        additionalProperties: false,
+        properties: {
+          path: {
+            type: 'string',
+            maxLength: 100_000,
+            description: 'Path and query string of `GET /datasets/{id}/data` or of a series.',
+            examples: ['/datasets/3/data?$format=xlsx'],
+          },
+        },
+      },
+      response: {
+        201: json(LINK, 'The link.', { example: EXAMPLES.link, headers: { Location: LOCATION } }),
+        ...errors(413, 415),
+      },
+    },
+    handler: async ({ account, body }, reply) => {
+      if (!EXPORT.test(body.path) || /[^\x21-\x7e]/.test(body.path)) {
+        throw new ServerError(
+          'invalid_body',
+          'A link leads to an export: path must be as "/datasets/3/data?$format=csv" or "/providers/ecb/series/…", percent-encoded.',
+        )
+      }
+      const link = services.links.make(account, `${app.prefix}${body.path}`)
+      return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
+    },
+  })
+}
