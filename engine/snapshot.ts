@@ -65,6 +65,7 @@ export class Snapshot implements Disposable {
         executor,
         counts,
         release,
+        readable: (error) => this.#place.store.unreadable(this.#lease.version, error),
       },
       options,
     )

@@ -31,6 +31,8 @@ export interface Part {
   readonly bytes: number
   /** Bytes of the values unpacked, from which the average width of a row comes. */
   readonly rawBytes: number
+  /** Of the file's bytes; null in a part of an older program that was not read for it yet. */
+  readonly hash: string | null
 }
 
 /** What a dataset holds at one moment; immutable. */

@@ -57,4 +57,11 @@ export const CATALOG_STEPS = [
     PRIMARY KEY (version_id, process)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- 'hash' is of the file's bytes, null until a part of an older program was read for it. 'damage' says what is wrong with
+  -- the file, null where nothing is. 'checked_at' is when all of it was last read.
+  ALTER TABLE parts ADD COLUMN hash TEXT;
+  ALTER TABLE parts ADD COLUMN damage TEXT;
+  ALTER TABLE parts ADD COLUMN checked_at TEXT;
+  `,
 ] as const

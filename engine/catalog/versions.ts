@@ -1,12 +1,15 @@
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Database } from './database.ts'
+import { isUnwritable } from './failures.ts'
 import { now } from './fields.ts'
 import type { Part, Version } from './records.ts'
 
 interface VersionRow extends Omit<Version, 'columns' | 'parts'> {
   readonly columns: string
 }
+
+const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes, p.hash'
 
 /**
  * Versions and the parts that they are made of. A part is registered before its file exists and belongs to its
@@ -69,10 +72,12 @@ export class Versions {
 
   describePart(part: Part): void {
     this.#database.run(
-      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ? WHERE id = ?',
+      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, checked_at = ? WHERE id = ?',
       part.rows,
       part.bytes,
       part.rawBytes,
+      part.hash,
+      now(),
       part.id,
     )
   }
@@ -123,7 +128,7 @@ export class Versions {
 
   /** Every part that a file may stand for. */
   allParts(): Part[] {
-    return this.#database.all<Part>('SELECT id, rows, bytes, raw_bytes AS rawBytes FROM parts ORDER BY id')
+    return this.#database.all<Part>(`SELECT ${PART} FROM parts p ORDER BY id`)
   }
 
   /** The highest number that a part was ever given. */
@@ -133,11 +138,49 @@ export class Versions {
     )
   }
 
+  /** What is wrong with parts that were found damaged, by their ids. */
+  damagedParts(): Map<number, string> {
+    const rows = this.#database.all<{ id: number; damage: string }>(
+      'SELECT id, damage FROM parts WHERE damage IS NOT NULL',
+    )
+    return new Map(rows.map(({ id, damage }) => [id, damage]))
+  }
+
+  /** Writes down what reading all of a part's file has shown. Lost in a power cut, it is found again. */
+  noteCheck(id: number, found: { hash: string | null; damage: string | undefined }): void {
+    try {
+      this.#database.transient(() =>
+        this.#database.run(
+          'UPDATE parts SET hash = ?, damage = ?, checked_at = ? WHERE id = ?',
+          found.hash,
+          found.damage ?? null,
+          now(),
+          id,
+        ),
+      )
+    } catch (error) {
+      // It is known in memory, and who reads a damaged part hears so.
+      if (!isUnwritable(error)) throw error
+    }
+  }
+
+  /** The part of a version that was checked longest ago, if that was before a moment. */
+  partToCheck(before: string): Part | undefined {
+    return this.#database.get<Part>(
+      `SELECT ${PART} FROM parts p WHERE process IS NULL AND (checked_at IS NULL OR checked_at < ?)
+       ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
+      before,
+    )
+  }
+
+  hasPart(id: number): boolean {
+    return this.#database.get('SELECT 1 FROM parts WHERE id = ?', id) !== undefined
+  }
+
   #parts(versionId: number): Part[] {
     return this.#database
       .all<Part>(
-        `SELECT p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes
-         FROM version_parts vp JOIN parts p ON p.id = vp.part_id WHERE vp.version_id = ? ORDER BY vp.position`,
+        `SELECT ${PART} FROM version_parts vp JOIN parts p ON p.id = vp.part_id WHERE vp.version_id = ? ORDER BY vp.position`,
         versionId,
       )
       .map((row) => ({ ...row }))

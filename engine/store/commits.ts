@@ -7,6 +7,7 @@ import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import { storageFull } from '../util/storage-full.ts'
+import { hashFile } from './hash.ts'
 import type { Hold } from './hold.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
@@ -65,7 +66,8 @@ export class Commits {
       const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
       await sync(target)
       await sync(hold.layout.parts)
-      const part = { id, rows, bytes, rawBytes }
+      // Its pages are still in memory.
+      const part = { id, rows, bytes, rawBytes, hash: await hashFile(target) }
       versions.describePart(part)
       return { part, columns }
     } catch (error) {

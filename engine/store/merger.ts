@@ -2,7 +2,7 @@ import { EngineError, type ErrorCode } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
-import { type Layout, partFile } from './layout.ts'
+import type { Integrity } from './integrity.ts'
 import type { Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
 
@@ -11,16 +11,16 @@ const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped
 
 /** Merges small parts at the end of datasets. The rows stay the same. */
 export class Merger {
-  readonly #layout: Layout
+  readonly #integrity: Integrity
   readonly #leases: Leases
   readonly #commits: Commits
   readonly #events: Events
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(layout: Layout, leases: Leases, commits: Commits, events: Events) {
+  constructor(integrity: Integrity, leases: Leases, commits: Commits, events: Events) {
     this.#events = events
-    this.#layout = layout
+    this.#integrity = integrity
     this.#leases = leases
     this.#commits = commits
   }
@@ -54,7 +54,7 @@ export class Merger {
       const { columns, parts } = lease.version
       const run = partsToMerge(parts)
       if (run.length === 0) return false
-      const files = run.map((part) => partFile(this.#layout, part.id))
+      const files = run.map((part) => this.#integrity.file(part))
       const made = await this.#commits.makePart((ingestor, target) =>
         ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
       )

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
-import type { DatasetRecord, Part } from '../catalog/records.ts'
+import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
+import type { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
 import type { Ingestor, UploadFormat } from '../ingest/index.ts'
@@ -16,12 +17,15 @@ import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
 import { UnderWay } from '../util/under-way.ts'
+import { CHECKS, Checker, type CheckOptions } from './checker.ts'
 import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
+import { Integrity } from './integrity.ts'
 import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
 import { Merger } from './merger.ts'
 import { type Swept, sweep } from './sweep.ts'
+import { unreadable } from './unreadable.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
 export interface Upload {
@@ -52,6 +56,7 @@ export interface StoreOptions {
   /** Begin anew where the catalog is lost or damaged. */
   readonly anew?: boolean
   readonly events: Events
+  readonly checks?: Partial<CheckOptions>
   readonly threads?: number
   readonly uploadLimits: UploadLimits
 }
@@ -67,6 +72,7 @@ export class Store {
   readonly repositories: Repositories
   readonly datasets: Datasets
   readonly versions: Versions
+  readonly integrity: Integrity
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #leases: Leases
@@ -74,6 +80,7 @@ export class Store {
   readonly #background = new Background(() => existsSync(this.layout.catalog))
   readonly #commits: Commits
   readonly #merger: Merger
+  readonly #checker: Checker
   readonly #timer: NodeJS.Timeout
   readonly #ingestor = new Opened(() => this.#openIngestor())
   #spooled = 0
@@ -104,15 +111,21 @@ export class Store {
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
-    this.#merger = new Merger(this.layout, this.#leases, this.#commits, events)
+    this.integrity = new Integrity(this.versions, events, (part) => partFile(this.layout, part.id))
+    this.#checker = new Checker(this.versions, this.integrity, events, { ...CHECKS, ...options.checks })
+    this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events)
     try {
       if (options.role === 'server') ifWritable(() => this.#sweep())
     } catch (error) {
       this.#hold.end()
       throw error
     }
-    this.#timer = setInterval(() => this.#commits.tidyLater(), TIDY_MS)
+    this.#timer = setInterval(() => {
+      this.integrity.refresh()
+      this.#commits.tidyLater()
+    }, TIDY_MS)
     this.#timer.unref()
+    if (options.role === 'server') this.#checker.start()
   }
 
   get layout(): Layout {
@@ -136,8 +149,33 @@ export class Store {
     return this.#leases.take(datasetId)
   }
 
+  /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
   partFile(part: Part): string {
-    return partFile(this.layout, part.id)
+    return this.integrity.file(part)
+  }
+
+  /**
+   * Makes one of our errors of one of DuckDB's while it read a version, where only a damaged part explains it, and looks
+   * in the background for the part; undefined for other errors.
+   */
+  unreadable(version: Version, error: unknown): EngineError | undefined {
+    const known = unreadable(error)
+    if (known) {
+      this.#background.later(
+        async () => {
+          for (const part of version.parts) await this.integrity.check(part)
+        },
+        (cause) =>
+          this.#options.events.tell(
+            'check_failed',
+            'Rows that could not be read could not be checked either.',
+            {
+              cause,
+            },
+          ),
+      )
+    }
+    return known
   }
 
   /** Puts the rows of an upload in place of a dataset's rows, or behind them. All or nothing. */
@@ -304,6 +342,7 @@ export class Store {
    */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    await this.#checker.end()
     if (this.#options.role === 'server') this.#merger.giveUp()
     await this.endWrites()
     await this.settled()

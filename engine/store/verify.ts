@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { EngineError } from '../errors.ts'
 import type { Store } from './store.ts'
 
@@ -11,7 +10,10 @@ export interface VerifyReport {
   readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
 }
 
-/** Reads every part of every dataset to its end and holds it against what the catalog says of it. */
+/**
+ * Reads every part of every dataset to its end and holds its bytes and its rows against what the catalog says of them.
+ * What it finds is kept: a part that is damaged is not read any more, and one that is whole again is.
+ */
 export async function verifyStore(
   store: Store,
   onProgress?: (done: { parts: number; of: number; bytes: number }) => void,
@@ -27,13 +29,11 @@ export async function verifyStore(
       const { version } = lease
       for (const part of version.parts) {
         const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
-        const file = store.partFile(part)
-        const size = statSync(file, { throwIfNoEntry: false })?.size
-        if (size === undefined) wrong('its file is missing')
-        else if (size !== part.bytes) wrong(`its file has ${size} bytes; the catalog says ${part.bytes}`)
+        const problem = await store.integrity.check(part)
+        if (problem !== undefined) wrong(problem)
         else {
           try {
-            const read = await ingestor.verify(file)
+            const read = await ingestor.verify(store.partFile(part))
             if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
             if (read.columns.length !== version.columns.length) {
               wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
@@ -45,7 +45,7 @@ export async function verifyStore(
           }
         }
         report.parts += 1
-        report.bytes += size ?? 0
+        report.bytes += part.bytes
         onProgress?.({ parts: report.parts, of, bytes: report.bytes })
       }
     } finally {

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine } from '../../engine/index.ts'
+import { type Engine, restoreBackup } from '../../engine/index.ts'
 import { startProgress } from './progress.ts'
 
 /** `parquetry verify`: every part against the catalog. Gives whether all is well. */
@@ -31,13 +31,23 @@ export async function backup(engine: Engine, data: string, directory: string): P
     engine.datasets().reduce((sum, one) => sum + one.bytes, 0),
   )
   const { parts, bytes, copied } = await engine.backup(directory, (done) => progress.bytes(done.bytes))
-  const secret = join(data, 'secret')
-  if (existsSync(secret)) {
-    copyFileSync(secret, join(directory, 'secret'))
-    chmodSync(join(directory, 'secret'), 0o600)
-  }
+  copySecret(data, directory)
   progress[Symbol.dispose]()
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts were not in the copy yet`)
+}
+
+/** `parquetry restore`: a backup into a new data directory. */
+export async function restore(from: string, data: string): Promise<void> {
+  const { parts, bytes } = await restoreBackup(from, data)
+  copySecret(from, data)
+  console.log(`${parts} parts, ${bytes} bytes restored; all are what was written`)
+}
+
+function copySecret(from: string, to: string): void {
+  const secret = join(from, 'secret')
+  if (!existsSync(secret)) return
+  copyFileSync(secret, join(to, 'secret'))
+  chmodSync(join(to, 'secret'), 0o600)
 }
 
 /** `parquetry gc`: removes what nothing needs. */

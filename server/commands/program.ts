@@ -5,7 +5,7 @@ import { SERVER_STEPS } from '../accounts/schema.ts'
 import { ConfigError, readConfig } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
 import { addAccountCommands } from './account.ts'
-import { backup, gc, verify } from './maintenance.ts'
+import { backup, gc, restore, verify } from './maintenance.ts'
 import { addRepositoryCommands } from './repository.ts'
 import { serveUntilStopped } from './serve.ts'
 import { exportDataset, importFile } from './transfer.ts'
@@ -108,6 +108,15 @@ export async function run(args: readonly string[]): Promise<number> {
       'copy the data directory as of one moment, also beside a server; a copy is brought up to date',
     )
     .action((directory: string) => at(({ engine, data }) => backup(engine, data, directory)))
+
+  program
+    .command('restore <backup>')
+    .description(
+      'copy a backup into a new data directory, each part held against the hash it was written with',
+    )
+    .action((from: string) =>
+      restore(from, readConfig({ data: program.opts<{ data?: string }>().data }).data),
+    )
 
   program
     .command('gc')

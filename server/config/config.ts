@@ -85,7 +85,13 @@ export interface Config {
   }
   /** 0 switches a check off. */
   readonly shedding: { readonly eventLoopDelay: number; readonly memoryBytes: number }
-  readonly engine: { readonly threads?: number; readonly workers?: number; readonly memoryLimit?: string }
+  readonly engine: {
+    readonly threads?: number
+    readonly workers?: number
+    readonly memoryLimit?: string
+    /** How stored rows are read again in the background; `bytesPerSecond: 0` turns it off. */
+    readonly checks?: { readonly bytesPerSecond?: number; readonly everyDays?: number }
+  }
   /** Origins whose pages may call the service; none by default. `*` is every origin. */
   readonly cors: { readonly origins: readonly string[] }
   /** By slug. */

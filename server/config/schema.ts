@@ -201,7 +201,16 @@ export const CONFIG_SCHEMA = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      properties: { threads: count, workers: count, memoryLimit: text },
+      properties: {
+        threads: count,
+        workers: count,
+        memoryLimit: text,
+        checks: {
+          type: 'object',
+          additionalProperties: false,
+          properties: { bytesPerSecond: natural, everyDays: count },
+        },
+      },
     },
     cors: {
       type: 'object',

@@ -37,6 +37,14 @@ export function addGauges({ metrics, exports, uploads, connectors, engine, usage
     },
   )
   metrics.gauge(
+    'damaged_parts',
+    'Parts of stored rows that were found damaged and are not read.',
+    async () => {
+      const { damagedParts } = await engine.stats()
+      return [{ of: 'store', value: damagedParts }]
+    },
+  )
+  metrics.gauge(
     'writes_stopped',
     'Whether nothing is written until the next start (1) or all is well (0).',
     async () => {

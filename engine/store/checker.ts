@@ -1,0 +1,77 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Versions } from '../catalog/versions.ts'
+import { EngineError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import type { Integrity } from './integrity.ts'
+
+/** How often and how fast stored rows are read again, to find what has rotted. */
+export interface CheckOptions {
+  /** At most so many bytes are read in a second; 0 turns the checks off. */
+  readonly bytesPerSecond: number
+  /** A part that was found whole is left alone for so long. */
+  readonly everyDays: number
+}
+
+export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
+
+/** How long to wait where no part is due, and before the first. */
+const PAUSE_MS = 30_000
+const DAY_MS = 86_400_000
+
+/** Checks parts in the background, one after the other, those first that were never checked. */
+export class Checker {
+  readonly #versions: Versions
+  readonly #integrity: Integrity
+  readonly #events: Events
+  readonly #options: CheckOptions
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(versions: Versions, integrity: Integrity, events: Events, options: CheckOptions) {
+    this.#versions = versions
+    this.#integrity = integrity
+    this.#events = events
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#options.bytesPerSecond > 0) this.#running ??= this.#run()
+  }
+
+  /** Resolves when nothing is read any more. */
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        while (await this.#checkOne());
+      } catch (cause) {
+        if (signal.aborted) return
+        this.#events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
+      }
+      await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Whether there was a part to check. */
+  async #checkOne(): Promise<boolean> {
+    const before = new Date(Date.now() - this.#options.everyDays * DAY_MS).toISOString()
+    const part = this.#versions.partToCheck(before)
+    if (!part) return false
+    const { bytesPerSecond } = this.#options
+    try {
+      await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
+    } catch (error) {
+      // It was removed meanwhile, being of a version that nobody needs any more.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#versions.hasPart(part.id)) return true
+      throw error instanceof EngineError
+        ? error
+        : new Error(`part ${part.id} could not be read`, { cause: error })
+    }
+    return true
+  }
+}

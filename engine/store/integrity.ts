@@ -1,0 +1,131 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import type { Part } from '../catalog/records.ts'
+import type { Versions } from '../catalog/versions.ts'
+import { EngineError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import { type HashOptions, hashFile } from './hash.ts'
+
+/** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */
+type Problem = string | undefined
+
+/** A Parquet file begins and ends with this. */
+const MAGIC = 'PAR1'
+/** At the end: the length of the footer in four bytes, then the magic. */
+const TAIL = 8
+
+/**
+ * Whether parts are what was written. At its first reading a part is looked at in passing: its size and its ends. All of
+ * its bytes are held against the hash in the catalog by `verify`, by backups and in the background. A part once found
+ * damaged gives an error in place of rows, in every process, until it is found whole again.
+ */
+export class Integrity {
+  readonly #versions: Versions
+  readonly #events: Events
+  readonly #fileOf: (part: Part) => string
+  /** Parts that were looked at since the start. */
+  readonly #seen = new Set<number>()
+  #damaged: ReadonlyMap<number, string>
+
+  constructor(versions: Versions, events: Events, fileOf: (part: Part) => string) {
+    this.#versions = versions
+    this.#events = events
+    this.#fileOf = fileOf
+    this.#damaged = versions.damagedParts()
+  }
+
+  /** Parts known to be damaged. */
+  get damaged(): number {
+    return this.#damaged.size
+  }
+
+  /** Learns what other processes have found. */
+  refresh(): void {
+    this.#damaged = this.#versions.damagedParts()
+  }
+
+  /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
+  file(part: Part): string {
+    const file = this.#fileOf(part)
+    if (this.#damaged.has(part.id)) throw damaged(part.id)
+    if (this.#seen.has(part.id)) return file
+    const problem = glance(file, part.bytes)
+    if (problem !== undefined) {
+      this.note(part, problem)
+      throw damaged(part.id)
+    }
+    this.#seen.add(part.id)
+    return file
+  }
+
+  /** Reads all of a part's file and holds it against the catalog; fills in the hash of a part that has none. */
+  async check(part: Part, options: HashOptions = {}): Promise<Problem> {
+    const file = this.#fileOf(part)
+    let problem = glance(file, part.bytes)
+    let { hash } = part
+    if (problem === undefined) {
+      const found = await hashFile(file, options)
+      if (hash !== null && found !== hash) problem = 'its bytes are not those that were written'
+      hash ??= found
+    }
+    this.note(part, problem, hash)
+    return problem
+  }
+
+  /** Writes down what a check has found. */
+  note(part: Part, problem: Problem, hash: string | null = part.hash): void {
+    const before = this.#damaged.get(part.id)
+    if (problem !== undefined && before === undefined) {
+      this.#events.tell(
+        'part_damaged',
+        `Part ${part.id} is damaged: ${problem}. Restore its file from a backup.`,
+        {
+          part: part.id,
+        },
+      )
+    }
+    if (problem === undefined && before !== undefined) {
+      this.#events.tell('part_repaired', `Part ${part.id} is whole again.`, { part: part.id })
+    }
+    const known = new Map(this.#damaged)
+    if (problem === undefined) known.delete(part.id)
+    else known.set(part.id, problem)
+    this.#damaged = known
+    this.#seen.delete(part.id)
+    this.#versions.noteCheck(part.id, { hash, damage: problem })
+  }
+}
+
+function damaged(part: number): EngineError {
+  return new EngineError(
+    'storage_damaged',
+    `Part ${part} of the stored rows is damaged, so none of them are given. The operator can restore it from a backup.`,
+    { details: { part } },
+  )
+}
+
+/** What shows without reading the rows. */
+function glance(file: string, bytes: number): Problem {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? 'its file is missing' : `its file can't be opened (${code})`
+  }
+  try {
+    const { size } = fstatSync(descriptor)
+    if (size !== bytes) return `its file has ${size} bytes; the catalog says ${bytes}`
+    const tail = Buffer.alloc(TAIL)
+    const head = Buffer.alloc(MAGIC.length)
+    if (size < TAIL + MAGIC.length) return 'its file is too short'
+    readSync(descriptor, head, 0, MAGIC.length, 0)
+    readSync(descriptor, tail, 0, TAIL, size - TAIL)
+    const footer = tail.readUInt32LE(0)
+    const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
+    return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
+  } catch (error) {
+    return `its file can't be read (${(error as NodeJS.ErrnoException).code})`
+  } finally {
+    closeSync(descriptor)
+  }
+}

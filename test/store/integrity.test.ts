@@ -1,0 +1,194 @@
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type EngineEvent, type EngineOptions, openEngine, restoreBackup } from '../../engine/index.ts'
+
+let folder: string
+let directory: string
+let events: EngineEvent[]
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parquetry-integrity-'))
+  directory = join(folder, 'data')
+  events = []
+  await using engine = await open()
+  const repository = engine.createRepository({ name: 'r' })
+  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await engine.dataset(id).replace(upload())
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const open = (more: Partial<EngineOptions> = {}) =>
+  openEngine({
+    directory,
+    role: 'server',
+    threads: 1,
+    workers: 1,
+    checks: { bytesPerSecond: 0 },
+    onEvent: (event) => events.push(event),
+    ...more,
+  })
+
+function upload() {
+  const body = (async function* () {
+    yield Buffer.from(`n,text\n${Array.from({ length: 5_000 }, (_, n) => `${n},text ${n * n}`).join('\n')}\n`)
+  })()
+  return { format: 'csv' as const, body }
+}
+
+function part(of = directory): string {
+  const [name] = readdirSync(join(of, 'parts'))
+  return join(of, 'parts', name!)
+}
+
+/** Turns one bit of a file over. */
+function flip(file: string, at: number): void {
+  const bytes = readFileSync(file)
+  bytes[at]! ^= 1
+  writeFileSync(file, bytes)
+}
+
+async function rows(of: EngineOptions['directory'] = directory): Promise<number> {
+  await using engine = await open({ directory: of })
+  using query = engine.dataset(1).query()
+  let count = 0
+  for await (const _ of query.rows()) count += 1
+  return count
+}
+
+describe('a damaged part', () => {
+  test.for([
+    ['is missing', (file: string) => rmSync(file)],
+    ['is shorter', (file: string) => truncateSync(file, 1_000)],
+    ['ends otherwise', (file: string) => flip(file, readFileSync(file).length - 1)],
+    ['begins otherwise', (file: string) => flip(file, 0)],
+  ] as const)('is noticed at its first reading where it %s', async ([, harm]) => {
+    harm(part())
+    await using engine = await open()
+    expect(() => engine.dataset(1).query()).toThrow(
+      expect.objectContaining({
+        code: 'storage_damaged',
+        message: expect.stringMatching(/^Part 1 of the stored/),
+      }),
+    )
+    expect(events).toMatchObject([{ kind: 'part_damaged', level: 'error', part: 1 }])
+    expect((await engine.stats()).damagedParts).toBe(1)
+    // Counting rows needs no part, but nothing is said of rows that can't be had.
+    expect(() => engine.dataset(1).query({ top: 1 })).toThrow(/damaged/)
+  })
+
+  test('is found by verify, whichever bit is another one, and is no more read, also after a start', async () => {
+    const whole = readFileSync(part())
+    // Every hundredth byte: in pages, in the statistics, in the schema.
+    for (let at = 4; at < whole.length; at += Math.ceil(whole.length / 20)) {
+      flip(part(), at)
+      {
+        await using engine = await open()
+        expect((await engine.verify()).problems).toEqual([
+          { dataset: 1, part: 1, problem: 'its bytes are not those that were written' },
+        ])
+      }
+      await expect(rows()).rejects.toMatchObject({ code: 'storage_damaged' })
+      writeFileSync(part(), whole)
+      {
+        await using engine = await open()
+        expect((await engine.verify()).problems).toEqual([])
+      }
+    }
+    expect(await rows()).toBe(5_000)
+    expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['part_damaged', 'part_repaired']))
+  })
+
+  test('is found in the background, by a server', async () => {
+    const file = part()
+    flip(file, Math.floor(readFileSync(file).length / 2))
+    await using engine = await open({ checks: { bytesPerSecond: 1e9, everyDays: 0 } })
+    await vi.waitFor(() => expect(events).toMatchObject([{ kind: 'part_damaged', part: 1 }]), {
+      timeout: 10_000,
+    })
+    expect(() => engine.dataset(1).query()).toThrow(/damaged/)
+  })
+
+  test('that DuckDB can not read is an error of the storage, and looked for', async () => {
+    const file = part()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, 4, bytes.length - 1_000)
+    writeFileSync(file, bytes)
+    await using engine = await open()
+    using query = engine.dataset(1).query()
+    const read = async () => {
+      for await (const _ of query.rows());
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'storage_damaged' })
+    await engine.settled()
+    expect(events).toMatchObject([{ kind: 'part_damaged', part: 1 }])
+  })
+
+  test('is not copied into a backup, whose older copy stays', async () => {
+    const copy = join(folder, 'copy')
+    {
+      await using engine = await open()
+      await engine.backup(copy)
+      await engine.dataset(1).append(upload())
+      const [, second] = readdirSync(join(directory, 'parts')).sort()
+      flip(join(directory, 'parts', second!), 2_000)
+      await expect(engine.backup(copy)).rejects.toMatchObject({
+        code: 'storage_damaged',
+        message: expect.stringMatching(/^Part 2 is not what was written/),
+      })
+    }
+    expect(await rows(copy)).toBe(5_000)
+  })
+})
+
+describe('a restore', () => {
+  test('gives the rows of the backup, in a new directory alone', async () => {
+    const copy = join(folder, 'copy')
+    const restored = join(folder, 'restored')
+    {
+      await using engine = await open()
+      await engine.backup(copy)
+    }
+    expect(await restoreBackup(copy, restored)).toMatchObject({ parts: 1, copied: 1 })
+    expect(await rows(restored)).toBe(5_000)
+    await expect(restoreBackup(copy, restored)).rejects.toMatchObject({ code: 'invalid_option' })
+    await expect(restoreBackup(join(folder, 'nowhere'), join(folder, 'other'))).rejects.toMatchObject({
+      code: 'invalid_option',
+    })
+  })
+
+  test('refuses a part that has rotted in the backup', async () => {
+    const copy = join(folder, 'copy')
+    {
+      await using engine = await open()
+      await engine.backup(copy)
+    }
+    flip(part(copy), 2_000)
+    await expect(restoreBackup(copy, join(folder, 'restored'))).rejects.toMatchObject({
+      code: 'storage_damaged',
+    })
+    expect(existsSync(join(folder, 'restored', 'catalog.sqlite'))).toBe(false)
+  })
+})
+
+test('parts of an older program get their hash when they are first read as a whole', async () => {
+  const older = join(folder, 'older')
+  {
+    await using engine = await open()
+    engine.database.run('UPDATE parts SET hash = NULL, checked_at = NULL')
+  }
+  cpSync(directory, older, { recursive: true })
+  await using engine = await open({ directory: older, checks: { bytesPerSecond: 1e9, everyDays: 1 } })
+  const hash = () => engine.database.get<{ hash: string | null }>('SELECT hash FROM parts')!.hash
+  await vi.waitFor(() => expect(hash()).toMatch(/^blake2b512:/), { timeout: 10_000 })
+  expect(events).toEqual([])
+})
