@@ -95,7 +95,7 @@ function ColumnLine(props: {
         />
         <span class="column-line-name">{column.name === '' ? '(no name)' : column.name}</span>
       </label>
-      <span class="grid-type">{column.type}</span>
+      <span class="column-line-type">{column.type}</span>
       {isShown && (
         <span class="column-line-actions">
           <button

@@ -1,10 +1,14 @@
-import { type ColumnStats, toLiteral } from '../profile/stats.ts'
+import { type ColumnStats, toLiteral, toNumber } from '../profile/stats.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
 
 /** A filter that some rows match, to show how one looks; undefined where no column lends itself to one. */
 export function exampleFilter(stats: ReadonlyMap<string, ColumnStats>): string | undefined {
   const usable = [...stats.values()].filter((one) => exampleValue(one, 'ge') !== undefined)
-  const chosen = usable.find(({ column }) => familyOf(column.type) === 'number') ?? usable[0]
+  // Best one that some rows match and others don't.
+  const chosen =
+    usable.find((one) => familyOf(one.column.type) === 'number' && splits(one)) ??
+    usable.find(splits) ??
+    usable[0]
   if (!chosen) return undefined
   const { column, shape } = chosen
   const operator = shape.kind === 'bins' ? 'ge' : 'eq'
@@ -38,6 +42,11 @@ export function exampleValue(stats: ColumnStats, operator: string): string | und
     default:
       return shape satisfies never
   }
+}
+
+function splits(stats: ColumnStats): boolean {
+  if (stats.shape.kind !== 'bins') return stats.distinct > 1
+  return toNumber(exampleValue(stats, 'ge')!, stats.column.type) > toNumber(stats.min!, stats.column.type)
 }
 
 /** A number of few digits that is not above the given one. */
