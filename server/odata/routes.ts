@@ -12,7 +12,14 @@ import { contextHead, type Exchange, type Place } from './exchange.ts'
 import { KeptSnapshots } from './kept-snapshots.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
-import { jsonContentType, jsonFor, metadataIsJson, type ODataVersion, versionFor } from './negotiate.ts'
+import {
+  type JsonRequest,
+  jsonContentType,
+  jsonFor,
+  metadataIsJson,
+  type ODataVersion,
+  versionFor,
+} from './negotiate.ts'
 import { type Resource, resourceAt } from './path.ts'
 import { type Feed, repositoryFeed, wholeFeed } from './sets.ts'
 
@@ -111,7 +118,7 @@ async function answer(
     request,
     reply,
     root: `${request.protocol}://${request.host}${root}`,
-    json: jsonFor(options.$format, headers.accept),
+    json: isText(resource) ? AS_TEXT : jsonFor(options.$format, headers.accept),
   }
   if (resource.kind === 'service') return answerService(exchange, feed)
   const set = feed.set(resource.set)
@@ -128,6 +135,14 @@ async function answer(
     default:
       return resource satisfies never
   }
+}
+
+/** What has no use for the answer to what kind of JSON is wanted. */
+const AS_TEXT: JsonRequest = { metadata: 'none', ieee754: false }
+
+/** Whether the answer is text alone: the client need not take JSON. */
+function isText(resource: Resource): boolean {
+  return resource.kind === 'count' || (resource.kind === 'property' && resource.raw)
 }
 
 /** The service document: what there is (JSON Format 4.01, 5). */

@@ -46,7 +46,7 @@ test('metadata as XML declares the key, the properties with their facets, and th
   expect(xml).toContain(
     '<Property Name="Body_Mass__g_" Type="Edm.Decimal" Precision="10" Scale="2" Nullable="false">' +
       '<Annotation Term="Self.OriginalName" String="Body Mass (g)"/>' +
-      '<Annotation Term="Core.Description" String="grams &#38; more"/></Property>',
+      '<Annotation Term="Org.OData.Core.V1.Description" String="grams &#38; more"/></Property>',
   )
   expect(xml).toContain('<EntitySet Name="penguins" EntityType="Parquetry.penguinsRow">')
   expect(xml).toContain('String="Penguins &#60;of&#62; &#34;Palmer&#34;"')
@@ -68,7 +68,7 @@ test('metadata as JSON declares the same', () => {
           $Precision: 10,
           $Scale: 2,
           '@Self.OriginalName': 'Body Mass (g)',
-          '@Core.Description': 'grams & more',
+          '@Org.OData.Core.V1.Description': 'grams & more',
         },
         at: { $Type: 'Edm.DateTimeOffset', $Nullable: true, $Precision: 6 },
       },

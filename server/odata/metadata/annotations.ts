@@ -10,51 +10,57 @@ interface Fields {
 /** A term by its qualified name, and its value. */
 export type Annotation = readonly [term: string, value: Value]
 
-/** The vocabularies that annotations come from: namespace, alias, and where they are described. */
-export const VOCABULARIES = ['Core', 'Capabilities', 'Aggregation'].map((alias) => ({
-  alias,
-  namespace: `Org.OData.${alias}.V1`,
-  uri: `https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.${alias}.V1.xml`,
-}))
+/**
+ * The standard vocabularies, under their full names. $metadata does not refer to the documents that define them,
+ * because Olingo fetches those before it reads anything, and fails where it can't reach them.
+ */
+const CORE = 'Org.OData.Core.V1'
+const CAPABILITIES = 'Org.OData.Capabilities.V1'
+const AGGREGATION = 'Org.OData.Aggregation.V1'
 
 /** A term of ours for the name that a dataset or a column has where names may hold any character. */
 export const ORIGINAL_NAME = 'OriginalName'
 
 const named = (name: string, original: string, description: string): Annotation[] => [
   ...(original === name ? [] : [[`Self.${ORIGINAL_NAME}`, original] as const]),
-  ...(description === '' ? [] : [['Core.Description', description] as const]),
+  ...(description === '' ? [] : [[`${CORE}.Description`, description] as const]),
 ]
 
 export function propertyAnnotations({ name, column, description }: Property): Annotation[] {
   return named(name, column, description)
 }
 
+export const KEY_ANNOTATIONS: readonly Annotation[] = [
+  [`${CORE}.Description`, 'The number of the row in this version of the dataset, from 1.'],
+  [`${CORE}.Computed`, true],
+]
+
 /** What may be asked of every entity set: all of reading, nothing of writing. */
 export function setAnnotations({ name, title, description }: EntitySet): Annotation[] {
   return [
     ...named(name, title, description),
-    ['Capabilities.TopSupported', true],
-    ['Capabilities.SkipSupported', true],
-    ['Capabilities.ComputeSupported', true],
-    ['Capabilities.IndexableByKey', true],
-    ['Capabilities.CountRestrictions', { Countable: true }],
-    ['Capabilities.FilterRestrictions', { Filterable: true }],
-    ['Capabilities.SortRestrictions', { Sortable: true }],
-    ['Capabilities.SelectSupport', { Supported: true }],
-    ['Capabilities.SearchRestrictions', { Searchable: true }],
-    ['Capabilities.ExpandRestrictions', { Expandable: false }],
-    ['Capabilities.InsertRestrictions', { Insertable: false }],
-    ['Capabilities.UpdateRestrictions', { Updatable: false }],
-    ['Capabilities.DeleteRestrictions', { Deletable: false }],
-    ['Aggregation.ApplySupported', { Transformations: TRANSFORMATIONS, Rollup: 'None' }],
+    [`${CAPABILITIES}.TopSupported`, true],
+    [`${CAPABILITIES}.SkipSupported`, true],
+    [`${CAPABILITIES}.ComputeSupported`, true],
+    [`${CAPABILITIES}.IndexableByKey`, true],
+    [`${CAPABILITIES}.CountRestrictions`, { Countable: true }],
+    [`${CAPABILITIES}.FilterRestrictions`, { Filterable: true }],
+    [`${CAPABILITIES}.SortRestrictions`, { Sortable: true }],
+    [`${CAPABILITIES}.SelectSupport`, { Supported: true }],
+    [`${CAPABILITIES}.SearchRestrictions`, { Searchable: true }],
+    [`${CAPABILITIES}.ExpandRestrictions`, { Expandable: false }],
+    [`${CAPABILITIES}.InsertRestrictions`, { Insertable: false }],
+    [`${CAPABILITIES}.UpdateRestrictions`, { Updatable: false }],
+    [`${CAPABILITIES}.DeleteRestrictions`, { Deletable: false }],
+    [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'None' }],
   ]
 }
 
 export const CONTAINER_ANNOTATIONS: readonly Annotation[] = [
-  ['Capabilities.SupportedFormats', ['application/json']],
-  ['Capabilities.AsynchronousRequestsSupported', false],
-  ['Capabilities.BatchSupport', { Supported: true, SupportedFormats: ['application/json'] }],
-  ['Capabilities.QuerySegmentSupported', true],
+  [`${CAPABILITIES}.SupportedFormats`, ['application/json']],
+  [`${CAPABILITIES}.AsynchronousRequestsSupported`, false],
+  [`${CAPABILITIES}.BatchSupport`, { Supported: true, SupportedFormats: ['application/json'] }],
+  [`${CAPABILITIES}.QuerySegmentSupported`, true],
 ]
 
 const TRANSFORMATIONS = [
@@ -77,4 +83,4 @@ const TRANSFORMATIONS = [
 ]
 
 /** Values that are members of an enumeration, by property: they are written as such, not as text. */
-export const ENUM_TYPES: Readonly<Record<string, string>> = { Rollup: 'Aggregation.RollupType' }
+export const ENUM_TYPES: Readonly<Record<string, string>> = { Rollup: `${AGGREGATION}.RollupType` }

@@ -1,10 +1,10 @@
 import {
   type Annotation,
   CONTAINER_ANNOTATIONS,
+  KEY_ANNOTATIONS,
   ORIGINAL_NAME,
   propertyAnnotations,
   setAnnotations,
-  VOCABULARIES,
 } from './annotations.ts'
 import { CONTAINER, type DescribedSet, KEY, NAMESPACE, type Property, typeName } from './model.ts'
 
@@ -12,12 +12,6 @@ import { CONTAINER, type DescribedSet, KEY, NAMESPACE, type Property, typeName }
 export function csdlJson(sets: readonly DescribedSet[]): Record<string, unknown> {
   return {
     $Version: '4.01',
-    $Reference: Object.fromEntries(
-      VOCABULARIES.map(({ alias, namespace, uri }) => [
-        uri,
-        { $Include: [{ $Namespace: namespace, $Alias: alias }] },
-      ]),
-    ),
     $EntityContainer: `${NAMESPACE}.${CONTAINER}`,
     [NAMESPACE]: {
       $Alias: 'Self',
@@ -43,8 +37,7 @@ function entityType(set: DescribedSet): Record<string, unknown> {
     $Key: [KEY],
     [KEY]: {
       $Type: 'Edm.Int64',
-      '@Core.Description': 'The number of the row in this version of the dataset, from 1.',
-      '@Core.Computed': true,
+      ...annotations(KEY_ANNOTATIONS),
     },
     ...Object.fromEntries(set.properties.map((property) => [property.name, propertyObject(property)])),
   }

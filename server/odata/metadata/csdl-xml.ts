@@ -3,11 +3,11 @@ import {
   type Annotation,
   CONTAINER_ANNOTATIONS,
   ENUM_TYPES,
+  KEY_ANNOTATIONS,
   ORIGINAL_NAME,
   propertyAnnotations,
   setAnnotations,
   type Value,
-  VOCABULARIES,
 } from './annotations.ts'
 import { CONTAINER, type DescribedSet, type EdmType, KEY, NAMESPACE, typeName } from './model.ts'
 
@@ -32,15 +32,10 @@ export function csdlXml(sets: readonly DescribedSet[], version: ODataVersion): s
     { xmlns: 'http://docs.oasis-open.org/odata/ns/edm', Namespace: NAMESPACE, Alias: 'Self' },
     body,
   )
-  const references = VOCABULARIES.map(({ alias, namespace, uri }) =>
-    element('edmx:Reference', { Uri: uri }, [
-      element('edmx:Include', { Namespace: namespace, Alias: alias }),
-    ]),
-  )
   const root = element(
     'edmx:Edmx',
     { 'xmlns:edmx': 'http://docs.oasis-open.org/odata/ns/edmx', Version: version },
-    [...references, element('edmx:DataServices', {}, [schema])],
+    [element('edmx:DataServices', {}, [schema])],
   )
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n`
 }
@@ -49,8 +44,7 @@ function entityType(set: DescribedSet): string {
   return element('EntityType', { Name: typeName(set).slice(NAMESPACE.length + 1) }, [
     element('Key', {}, [element('PropertyRef', { Name: KEY })]),
     element('Property', { Name: KEY, Type: 'Edm.Int64', Nullable: 'false' }, [
-      annotation(['Core.Description', 'The number of the row in this version of the dataset, from 1.']),
-      annotation(['Core.Computed', true]),
+      ...KEY_ANNOTATIONS.map(annotation),
     ]),
     ...set.properties.map((property) =>
       element(

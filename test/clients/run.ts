@@ -1,0 +1,172 @@
+import { execFile, spawn } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify, stripVTControlCharacters } from 'node:util'
+
+/*
+ * Lets OData clients of other languages read our service, and says what each found. A client whose runtime or whose
+ * packages can't be had is reported as not run. Ends with 1 where a client found something wrong.
+ */
+
+const run = promisify(execFile)
+const ROWS = 100_000
+const SUM = (ROWS * (ROWS + 1)) / 2
+const KEY = 'the-key-of-the-odata-clients'
+const folder = mkdtempSync(join(tmpdir(), 'parquetry-clients-'))
+const here = import.meta.dirname
+
+/** Installing and building take their time on a busy machine. */
+const PATIENCE = { timeout: 600_000, maxBuffer: 64 << 20 }
+
+interface Client {
+  readonly name: string
+  /** Fetches what the client needs; where it can't, the client is not run. */
+  readonly install: (root: string) => Promise<unknown>
+  readonly read: (root: string) => Promise<string>
+  readonly finds: readonly string[]
+}
+
+const python = join(folder, 'python')
+const maven = join(folder, 'olingo')
+const typescript = join(folder, 'typescript')
+
+const CLIENTS: readonly Client[] = [
+  {
+    name: 'python-odata',
+    async install() {
+      await run('python3', ['-m', 'venv', python], PATIENCE)
+      await run(join(python, 'bin/pip'), ['install', '-q', 'python-odata==0.6.3'], PATIENCE)
+    },
+    read: (root) => output(join(python, 'bin/python'), [join(here, 'python_odata.py'), root, KEY, 'numbers']),
+    finds: ["sets ['numbers']", `rows ${ROWS} sum ${SUM}`, 'filtered [100000, 99999]', 'entity 17 17'],
+  },
+  {
+    name: 'Apache Olingo',
+    async install() {
+      mkdirSync(join(maven, 'src/main/java'), { recursive: true })
+      for (const file of ['pom.xml', 'src/main/java/OlingoCheck.java']) {
+        copyFileSync(join(here, 'olingo', file), join(maven, file))
+      }
+      await run('mvn', ['-q', '-B', 'compile'], { ...PATIENCE, cwd: maven })
+    },
+    read: (root) => output('mvn', ['-q', '-B', 'exec:java', `-Dexec.args=${root} ${KEY} numbers`], maven),
+    finds: [
+      'sets [numbers]',
+      'key [Row]',
+      'property n Int64',
+      'property word String',
+      `rows ${ROWS} pages 4 sum ${SUM}`,
+      'filtered 99995 first 100000',
+      'entity 17 17',
+      `count ${ROWS}`,
+    ],
+  },
+  {
+    name: 'odata2ts',
+    async install(root) {
+      mkdirSync(typescript)
+      writeFileSync(join(typescript, 'package.json'), '{"private":true}')
+      writeFileSync(
+        join(typescript, 'tsconfig.json'),
+        '{"compilerOptions":{"target":"es2022","module":"commonjs"}}',
+      )
+      const packages = ['odata2ts@0.34.0', 'odata-service', 'odata-query-objects', 'http-client-fetch']
+      const names = [...packages.map((name) => `@odata2ts/${name}`), 'typescript@5']
+      await run('npm', ['install', '--no-audit', '--no-fund', ...names], { ...PATIENCE, cwd: typescript })
+      const metadata = await fetch(`${root}$metadata`, { headers: { 'x-api-key': KEY } })
+      writeFileSync(join(typescript, 'metadata.xml'), await metadata.text())
+    },
+    async read(root) {
+      await output('npx', ['odata2ts', '-s', 'metadata.xml', '-o', 'out', '-m', 'all'], typescript)
+      return output(process.execPath, [join(here, 'odata2ts.cjs'), typescript, root, KEY])
+    },
+    finds: ['filtered 99995 100000 99999', 'entity 17 17'],
+  },
+]
+
+async function output(command: string, parameters: readonly string[], cwd = folder): Promise<string> {
+  const { stdout } = await run(command, [...parameters], { ...PATIENCE, cwd })
+  return stripVTControlCharacters(stdout)
+}
+
+/** Starts a server on a free port with one table in it; gives its address. */
+async function serve(): Promise<{ address: string; stop: () => Promise<void> }> {
+  const main = join(here, '../../server/main.ts')
+  const server = spawn(
+    process.execPath,
+    [main, 'serve', '--port', '0', '--no-samples', '--data', join(folder, 'data')],
+    {
+      env: { ...process.env, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'silent' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  let greeting = ''
+  for await (const chunk of server.stdout) {
+    greeting += chunk
+    const address = /http:\/\/127\.0\.0\.1:\d+/.exec(greeting)?.[0]
+    if (address) {
+      return {
+        address,
+        stop: () => {
+          server.kill()
+          return ended
+        },
+      }
+    }
+  }
+  throw new Error(`The server ended before it served: ${greeting}`)
+}
+
+async function fill(address: string): Promise<void> {
+  const call = async (method: string, path: string, type: string, body: string) => {
+    const response = await fetch(address + path, {
+      method,
+      headers: { 'x-api-key': KEY, 'content-type': type },
+      body,
+    })
+    if (!response.ok) throw new Error(await response.text())
+  }
+  await call('POST', '/repositories', 'application/json', '{"name":"tables"}')
+  await call('POST', '/datasets', 'application/json', '{"name":"numbers","repositoryId":1}')
+  const rows = Array.from({ length: ROWS }, (_, index) => `${index + 1},w${(index + 1) % 7}`)
+  await call('PUT', '/datasets/1/data', 'text/csv', `n,word\n${rows.join('\n')}\n`)
+}
+
+const reason = (error: unknown) =>
+  String((error as { stderr?: string }).stderr || error)
+    .trim()
+    .split('\n')
+    .slice(-3)
+    .join(' ')
+
+const { address, stop } = await serve()
+try {
+  await fill(address)
+  const root = `${address}/repositories/1/odata/`
+  for (const { name, install, read, finds } of CLIENTS) {
+    try {
+      await install(root)
+    } catch (error) {
+      console.log(`${name}: NOT RUN, it could not be installed: ${reason(error)}`)
+      continue
+    }
+    try {
+      const found = await read(root)
+      const missing = finds.filter((line) => !found.split('\n').includes(line))
+      console.log(
+        missing.length === 0
+          ? `${name}: passes`
+          : `${name}: FAILS, missing ${missing.join('; ')} in\n${found}`,
+      )
+      if (missing.length > 0) process.exitCode = 1
+    } catch (error) {
+      console.log(`${name}: FAILS, ${reason(error)}`)
+      process.exitCode = 1
+    }
+  }
+} finally {
+  await stop()
+  rmSync(folder, { recursive: true, force: true })
+}
