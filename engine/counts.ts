@@ -4,6 +4,9 @@ import { cancelled } from './duckdb/errors.ts'
 import type { Plan } from './plan/plan.ts'
 import { Shared } from './util/shared.ts'
 
+/** What a count depends on, besides the rows. */
+type Counted = Pick<Plan, 'filter'> & Partial<Pick<Plan, 'steps' | 'stepParameters'>>
+
 /** Most counts that are remembered; some hundred bytes each, because a digest stands for the filter. */
 const MOST = 1_000
 
@@ -21,7 +24,7 @@ export class Counts {
    */
   async of(
     identity: string,
-    plan: Pick<Plan, 'filter'>,
+    plan: Counted,
     read: (signal: AbortSignal) => Promise<number>,
     signal?: AbortSignal,
   ): Promise<number> {
@@ -38,13 +41,13 @@ export class Counts {
   }
 
   /** Remembers a count that was found on the way. */
-  set(identity: string, plan: Pick<Plan, 'filter'>, count: number): void {
+  set(identity: string, plan: Counted, count: number): void {
     this.#known.set(keyOf(identity, plan), count)
   }
 }
 
-function keyOf(identity: string, { filter }: Pick<Plan, 'filter'>): string {
+function keyOf(identity: string, { filter, steps, stepParameters }: Counted): string {
   return createHash('sha256')
-    .update(JSON.stringify([identity, filter?.sql, filter?.parameters]))
+    .update(JSON.stringify([identity, steps, stepParameters, filter?.sql, filter?.parameters]))
     .digest('base64')
 }

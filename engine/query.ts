@@ -62,7 +62,15 @@ export class Query implements Disposable {
     }
     this.etag = createHash('sha256')
       // The filter as compiled, too: now() is another moment each time.
-      .update(JSON.stringify([context.identity, options, this.plan.filter]))
+      .update(
+        JSON.stringify([
+          context.identity,
+          options,
+          this.plan.filter,
+          this.plan.steps,
+          this.plan.stepParameters,
+        ]),
+      )
       .digest('base64url')
       .slice(0, 22)
     if (context.release) forgotten.register(this, context.release, this)
@@ -213,15 +221,17 @@ export class Query implements Disposable {
   #hints({ signal }: RunOptions) {
     const { top, last } = this.plan.window
     const most = this.plan.result ?? top ?? last
-    const steady = this.plan.filter === undefined && this.plan.order.length === 0
+    const { filter, order, steps } = this.plan
+    const steady = filter === undefined && order.length === 0 && steps.length === 0
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }
   }
 
   /** A value of the data can make a correct filter fail; that is the user's to know, in words of the filter. */
   #readable(error: unknown): unknown {
     if (error instanceof EngineError) return error
-    const filters = this.plan.filter ? runtimeFilterError(error) : undefined
-    return filters ?? this.#context.readable?.(error) ?? error
+    const { filter, steps, order } = this.plan
+    const values = filter || steps.length > 0 || order.length > 0 ? runtimeFilterError(error) : undefined
+    return values ?? this.#context.readable?.(error) ?? error
   }
 }
 

@@ -7,11 +7,21 @@ import { compile } from './sql/compile.ts'
 import type { Aliases } from './syntax/aliases.ts'
 import { parse } from './syntax/parse.ts'
 
+export {
+  Building,
+  readOrderBy,
+  readPipeline,
+  type SortKey,
+  type Step,
+  type StepColumn,
+} from './apply/index.ts'
 export { check } from './check/check.ts'
 export type { Expression } from './check/expression.ts'
+export { unknownColumns } from './check/unknown-columns.ts'
 export { DEFAULT_LIMITS } from './limits.ts'
 export { compile } from './sql/compile.ts'
 export { runtimeFilterError } from './sql/runtime-errors.ts'
+export { Aliases } from './syntax/aliases.ts'
 export { parse } from './syntax/parse.ts'
 export { tokenize } from './syntax/tokens.ts'
 export type { Syntax } from './syntax/tree.ts'

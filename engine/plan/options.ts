@@ -1,13 +1,21 @@
 import { EngineError } from '../errors.ts'
-import type { Column } from '../types/index.ts'
+import { type Building, readOrderBy, type SortKey, type StepColumn, unknownColumns } from '../filter/index.ts'
 
 /** What a query may ask for. Everything is optional; without any it is the whole dataset in the order of upload. */
 export interface QueryOptions {
   /** An OData 4.01 `$filter` expression. */
   readonly filter?: string
+  /** A pipeline of transformations, the text of `$apply`; all other options speak of what comes out of it. */
+  readonly apply?: string
+  /** Further columns, the text of `$compute`: `price mul 2 as double`. */
+  readonly compute?: string
+  /** Words that the text columns hold, the text of `$search`. */
+  readonly search?: string
+  /** What parameter aliases stand for: `{ '@p': "'x'" }`. */
+  readonly aliases?: Readonly<Record<string, string>>
   /** Columns, in the order wanted; a list, or the text of `$select`. */
   readonly select?: string | readonly string[]
-  /** Sort keys, the first one first; a list, or the text of `$orderby`. Ties keep the order of upload. */
+  /** Sort keys, the first one first; a list, or the text of `$orderby`, which takes expressions. Ties keep their order. */
   readonly orderBy?: string | readonly OrderKey[]
   /** At most so many rows from the start. Not together with `last`. */
   readonly top?: number
@@ -22,20 +30,17 @@ export interface OrderKey {
   readonly descending?: boolean
 }
 
-/** The options, checked against the columns: complete, and nothing left to be wrong. */
-export interface CheckedOptions {
-  readonly filter: string | undefined
-  readonly select: readonly number[]
-  readonly order: readonly { readonly column: number; readonly descending: boolean }[]
+/** Which rows come out, of those that match. */
+export interface Window {
   readonly skip: number
   readonly top: number | undefined
   readonly last: number | undefined
 }
 
-const KNOWN = ['filter', 'select', 'orderBy', 'top', 'last', 'skip']
+const KNOWN = ['filter', 'apply', 'compute', 'search', 'aliases', 'select', 'orderBy', 'top', 'last', 'skip']
 
-/** @throws EngineError `invalid_option`, `invalid_columns` */
-export function checkOptions(options: QueryOptions, columns: readonly Column[]): CheckedOptions {
+/** @throws EngineError `invalid_option` */
+export function checkWindow(options: QueryOptions): Window {
   for (const key of Object.keys(options)) {
     if (!KNOWN.includes(key))
       throw invalid(`Unknown option ${JSON.stringify(key)}; known are ${KNOWN.join(', ')}.`)
@@ -45,17 +50,53 @@ export function checkOptions(options: QueryOptions, columns: readonly Column[]):
   const skip = checkCount('$skip', options.skip)
   if (top !== undefined && last !== undefined) throw invalid("$top and $last can't be used together.")
   if (skip !== undefined && last !== undefined) throw invalid("$skip and $last can't be used together.")
-  const select = typeof options.select === 'string' ? parseSelect(options.select, columns) : options.select
-  const orderBy =
-    typeof options.orderBy === 'string' ? parseOrderBy(options.orderBy) : (options.orderBy ?? [])
-  return {
-    filter: options.filter,
-    select: select === undefined ? columns.map((_, index) => index) : checkSelect(select, columns),
-    order: checkOrder(orderBy, columns),
-    skip: skip ?? 0,
-    top,
-    last,
+  return { skip: skip ?? 0, top, last }
+}
+
+/** The columns that come out, all of them where nothing was selected. @throws EngineError `invalid_option`, `invalid_columns` */
+export function checkSelection(
+  select: QueryOptions['select'],
+  columns: readonly StepColumn[],
+): readonly StepColumn[] {
+  if (select === undefined) return columns
+  const names = typeof select === 'string' ? parseSelect(select, columns) : select
+  // `*` of a dataset without columns names none.
+  if (names.length === 0 && columns.length > 0) throw invalid('$select names no column.')
+  const selected = lookUp('Select', names, columns)
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) throw invalid(`$select names column ${JSON.stringify(name)} twice.`)
+    seen.add(name)
   }
+  return selected
+}
+
+/** What rows are sorted by. @throws EngineError `invalid_option`, `invalid_columns`, `filter_type_error`, `filter_too_complex` */
+export function checkOrder(
+  orderBy: QueryOptions['orderBy'],
+  columns: readonly StepColumn[],
+  building: Building,
+): readonly SortKey[] {
+  const keys = typeof orderBy === 'string' ? plainOrder(orderBy, columns) : (orderBy ?? [])
+  if (!keys) return readOrderBy(orderBy as string, columns, building)
+  const sorted = lookUp(
+    'Orderby',
+    keys.map((key) => key.column),
+    columns,
+  )
+  return keys.map((key, index) => ({ sql: sorted[index]!.sql, descending: key.descending ?? false }))
+}
+
+/** A list of columns alone, whose names may stand without quotes whatever they hold. Undefined where it is more. */
+function plainOrder(text: string, columns: readonly StepColumn[]): OrderKey[] | undefined {
+  const names = new Set(columns.map((column) => column.name))
+  const keys = parseOrderBy(text)
+  const arePlain = keys?.every(({ column }) => names.has(column) || isIdentifier(column))
+  return arePlain ? keys : undefined
+}
+
+function isIdentifier(name: string): boolean {
+  return /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u.test(name)
 }
 
 function checkCount(name: string, value: number | undefined): number | undefined {
@@ -63,61 +104,37 @@ function checkCount(name: string, value: number | undefined): number | undefined
   throw invalid(`${name} must be a whole number that is not negative; it is ${value}.`)
 }
 
-function checkSelect(names: readonly string[], columns: readonly Column[]): number[] {
-  // `*` of a dataset without columns names none.
-  if (names.length === 0 && columns.length > 0) throw invalid('$select names no column.')
-  const indexes = lookUp('Select', names, columns)
-  const seen = new Set<string>()
-  const twice = names.find((name) => seen.has(name) || !seen.add(name))
-  if (twice !== undefined) throw invalid(`$select names column ${JSON.stringify(twice)} twice.`)
-  return indexes
-}
-
-function checkOrder(keys: readonly OrderKey[], columns: readonly Column[]) {
-  const names = keys.map((key) => key.column)
-  const indexes = lookUp('Orderby', names, columns)
-  return keys.map((key, index) => ({ column: indexes[index]!, descending: key.descending ?? false }))
-}
-
-/** Indexes of named columns. All that don't exist are listed at once, each once, in the order found. */
-function lookUp(option: string, names: readonly string[], columns: readonly Column[]): number[] {
-  const indexes = new Map(columns.map((column, index) => [column.name, index]))
-  const invalidNames = [...new Set(names.filter((name) => !indexes.has(name)))]
-  if (invalidNames.length > 0) {
-    throw new EngineError(
-      'invalid_columns',
-      `${option} contains invalid column(s): ${invalidNames.join(', ')}. Column names are case-sensitive.`,
-      { details: { columns: invalidNames } },
-    )
+/** Columns by their names. All names that don't exist are listed at once, each once, in the order found. */
+function lookUp(option: string, names: readonly string[], columns: readonly StepColumn[]): StepColumn[] {
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  const unknown = new Set(names.filter((name) => !byName.has(name)))
+  if (unknown.size > 0) {
+    throw unknownColumns(new Map([...unknown].map((name) => [name, -1])), '', columns, option)
   }
-  return names.map((name) => indexes.get(name)!)
+  return names.map((name) => byName.get(name)!)
 }
 
 /** `a,"Unit price"`; `*` stands for every column (OData 4.01 part 2, 5.1.4). */
-function parseSelect(text: string, columns: readonly Column[]): string[] {
+function parseSelect(text: string, columns: readonly StepColumn[]): string[] {
   return splitItems('$select', text).flatMap((item) =>
     item.text === '*' && !item.quoted ? columns.map((column) => column.name) : [item.text],
   )
 }
 
-/** `a desc,"Unit price" asc` (OData 4.01 part 2, 5.1.5, of columns alone). */
-function parseOrderBy(text: string): OrderKey[] {
-  return splitItems('$orderby', text).map((item) => {
+/** `a desc,"Unit price" asc`; undefined where an item is no column with a direction. */
+function parseOrderBy(text: string): OrderKey[] | undefined {
+  const keys = splitItems('$orderby', text).map((item): OrderKey | undefined => {
     if (item.quoted) {
       const direction = /^(asc|desc)?$/i.exec(item.rest.trim())
-      if (!direction) {
-        throw invalid(
-          `$orderby: expected asc or desc after "${item.text}", found ${JSON.stringify(item.rest.trim())}.`,
-        )
-      }
-      return { column: item.text, descending: direction[1]?.toLowerCase() === 'desc' }
+      return direction ? { column: item.text, descending: direction[1]?.toLowerCase() === 'desc' } : undefined
     }
     // One blank alone: a row of them, tried from each of its places, would take time by the square of its length.
-    const direction = /[ \t](asc|desc)$/i.exec(item.text)
+    const direction = /\s(asc|desc)$/i.exec(item.text)
     if (!direction) return { column: item.text, descending: false }
     const column = item.text.slice(0, direction.index).trimEnd()
     return { column, descending: direction[1]!.toLowerCase() === 'desc' }
   })
+  return keys.every((key) => key !== undefined) ? keys : undefined
 }
 
 interface Item {

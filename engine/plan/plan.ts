@@ -1,7 +1,15 @@
 import type { Version } from '../catalog/records.ts'
-import { compileFilter } from '../filter/index.ts'
-import type { Column, ColumnType } from '../types/index.ts'
-import { type CheckedOptions, checkOptions, type QueryOptions } from './options.ts'
+import {
+  Aliases,
+  Building,
+  compileFilter,
+  readPipeline,
+  type SortKey,
+  type Step,
+  type StepColumn,
+} from '../filter/index.ts'
+import type { Column } from '../types/index.ts'
+import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */
 export interface Slice {
@@ -21,11 +29,7 @@ export type Scan =
   /** Parquet files of somebody else's: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
 
-export interface PlanColumn {
-  readonly name: string
-  readonly type: ColumnType
-  readonly sql: string
-}
+export type PlanColumn = StepColumn
 
 /**
  * A query as plain data: what is read, what is kept, what comes out. Everything in it has been checked; making SQL of
@@ -33,12 +37,22 @@ export interface PlanColumn {
  */
 export interface Plan {
   readonly scan: Scan
+  /** What `$apply`, `$compute` and `$search` do with the rows of the scan, one after the other. */
+  readonly steps: readonly Step[]
+  /** Those of the steps; then come the filter's, then those of the order. */
+  readonly stepParameters: readonly string[]
   /** What comes out, in order. */
   readonly columns: readonly PlanColumn[]
+  /** Applied to what the steps give. */
   readonly filter?: { readonly sql: string; readonly parameters: readonly string[] }
-  readonly order: readonly { readonly sql: string; readonly descending: boolean }[]
+  readonly order: readonly SortKey[]
+  readonly orderParameters: readonly string[]
   /** Applied after filter and order. Already in the slices of the scan where neither is there. */
-  readonly window: { readonly skip: number; readonly top?: number; readonly last?: number }
+  readonly window: {
+    readonly skip: number
+    readonly top?: number | undefined
+    readonly last?: number | undefined
+  }
   /** All columns of the source, for those who describe the plan. */
   readonly source: readonly PlanColumn[]
   /** Rows that match the filter, where that is known without reading. */
@@ -63,42 +77,54 @@ export interface PlanSource {
  * @throws EngineError every error of a query that the data has no part in
  */
 export function planQuery(source: PlanSource, options: QueryOptions): Plan {
-  const columns = source.columns.map((column) => ({ ...column, nullable: true, description: '' }))
-  const checked = checkOptions(options, columns)
-  const filter = checked.filter === undefined ? undefined : compileFilter(checked.filter, source.columns)
+  const window = checkWindow(options)
+  const aliases = new Aliases(options.aliases)
+  const building = new Building({ aliases })
+  const { steps, columns } = readPipeline(options, source.columns, building)
+  const stepParameters = building.parameters.slice()
+  const filter =
+    options.filter === undefined
+      ? undefined
+      : compileFilter(options.filter, columns, { firstParameter: stepParameters.length + 1, aliases })
+  building.parameters.push(...(filter?.parameters ?? []))
+  const order = checkOrder(options.orderBy, columns, building)
   const common = {
-    columns: checked.select.map((index) => source.columns[index]!),
-    order: checked.order.map((key) => ({ sql: source.columns[key.column]!.sql, descending: key.descending })),
+    steps,
+    stepParameters,
+    columns: checkSelection(options.select, columns),
+    order,
+    orderParameters: building.parameters.slice(stepParameters.length + (filter?.parameters.length ?? 0)),
     source: source.columns,
     rowBytes: source.rowBytes,
   }
-  const rows = source.rows
-  if (filter || rows === undefined || checked.order.length > 0) {
+  aliases.requireAllUsed()
+  const rows = steps.every(({ kind }) => kind === 'compute') ? source.rows : undefined
+  if (filter || rows === undefined || order.length > 0) {
     return {
       ...common,
-      scan: source.scan(0, rows ?? Number.MAX_SAFE_INTEGER),
+      scan: source.scan(0, source.rows ?? Number.MAX_SAFE_INTEGER),
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
-      window: windowOf(checked),
+      window: definedOnly(window),
       matches: filter ? undefined : rows,
-      result: filter || rows === undefined ? undefined : resultRows(checked, rows),
+      result: filter || rows === undefined ? undefined : resultRows(window, rows),
     }
   }
   // Nothing is dropped or moved, so the window is a range of row numbers, and only its parts are opened.
-  const [from, to] = rangeOf(checked, rows)
+  const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
 }
 
 /** How many rows come out when so many match the filter. */
-export function resultRows(window: CheckedOptions | Plan['window'], matches: number): number {
+export function resultRows(window: Plan['window'], matches: number): number {
   if (window.last !== undefined) return Math.min(window.last, matches)
   return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
 }
 
-function windowOf({ skip, top, last }: CheckedOptions): Plan['window'] {
+function definedOnly({ skip, top, last }: Window): Plan['window'] {
   return { skip, ...(top !== undefined && { top }), ...(last !== undefined && { last }) }
 }
 
-function rangeOf({ skip, top, last }: CheckedOptions, rows: number): [from: number, to: number] {
+function rangeOf({ skip, top, last }: Window, rows: number): [from: number, to: number] {
   if (last !== undefined) return [Math.max(rows - last, 0), rows]
   const from = Math.min(skip, rows)
   return [from, Math.min(from + (top ?? rows), rows)]

@@ -1,25 +1,35 @@
 import { quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
+import { afterSteps, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** Position of a row in the order of upload, as DuckDB's Parquet reader gives it. */
 const ROW_POSITION = 'file_index, file_row_number'
+
+/** The position of a row as columns to sort by, and as one number. No file has 2^40 rows. */
+const IN_FILES = {
+  keys: ['file_index', 'file_row_number'],
+  number: `CAST(file_index AS BIGINT) * ${2 ** 40} + file_row_number`,
+} as const
+
+const POSITIONS = {
+  slices: IN_FILES,
+  foreign: IN_FILES,
+  inline: { keys: ['position'], number: 'CAST(position AS BIGINT)' },
+} as const satisfies Record<Scan['kind'], { keys: readonly string[]; number: string }>
 
 /**
  * The SQL of a plan's rows.
  * @param matches how many rows match the filter; needed for `last` alone
  */
 export function rowsStatement(plan: Plan, matches: number | undefined): Statement {
-  const parameters = [...(plan.filter?.parameters ?? [])]
-  let sql = `SELECT ${plan.columns.map((column) => column.sql).join(', ')} FROM ${from(plan.scan, plan.source, parameters)}`
+  const parameters = [...plan.stepParameters, ...(plan.filter?.parameters ?? []), ...plan.orderParameters]
+  const relation = relationOf(plan, parameters)
+  let sql = `SELECT ${plan.columns.map((column) => column.sql).join(', ')} FROM ${relation.sql}`
   if (plan.filter) sql += ` WHERE ${plan.filter.sql}`
-  if (plan.order.length > 0) {
-    // OData puts null before every value (4.01 part 1, 11.2.6.2); ties keep the order of upload.
-    const keys = plan.order.map(
-      (key) => `${key.sql} ${key.descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`,
-    )
-    keys.push(plan.scan.kind === 'inline' ? 'position' : ROW_POSITION)
-    sql += ` ORDER BY ${keys.join(', ')}`
+  // Ties keep the order that the rows have already.
+  if (plan.order.length > 0 || !relation.inOrder) {
+    sql += ` ORDER BY ${orderTerms([...plan.order, ...relation.order])}`
   }
   sql += limit(plan, matches)
   return { sql, parameters, columns: plan.columns.map(({ name, type }) => ({ name, type })) }
@@ -27,13 +37,27 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
 
 /** The SQL that counts the rows which match the filter. */
 export function countStatement(plan: Plan): Statement {
-  const parameters = [...(plan.filter?.parameters ?? [])]
+  const parameters = [...plan.stepParameters, ...(plan.filter?.parameters ?? [])]
   const where = plan.filter ? ` WHERE ${plan.filter.sql}` : ''
   return {
-    sql: `SELECT count(*) FROM ${from(plan.scan, plan.source, parameters)}${where}`,
+    sql: `SELECT count(*) FROM ${relationOf(plan, parameters).sql}${where}`,
     parameters,
     columns: [{ name: 'count', type: 'integer' }],
   }
+}
+
+/** What the steps give; without steps the scan itself, which DuckDB knows better than a subquery. */
+function relationOf(plan: Plan, parameters: string[]): RelationSql {
+  const { scan, source, steps } = plan
+  const position = POSITIONS[scan.kind]
+  const sql = from(scan, source, parameters)
+  if (steps.length === 0) {
+    return { sql, order: position.keys.map((key) => ({ sql: key, descending: false })), inOrder: true }
+  }
+  const columns = uniqueNames(source)
+  if (plan.order.length > 0 || needsPosition(steps)) columns.push(`${position.number} AS o`)
+  const base = `(SELECT ${columns.length > 0 ? columns.join(', ') : 'NULL'} FROM ${sql})`
+  return afterSteps({ sql: base, order: [POSITION], inOrder: true }, steps)
 }
 
 function limit(plan: Plan, matches: number | undefined): string {

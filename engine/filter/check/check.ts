@@ -13,24 +13,24 @@ import type { FilterColumn, Scope } from './scope.ts'
 import { unknownColumns } from './unknown-columns.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
+export interface CheckOptions {
+  /** The whole text, for messages. */
+  readonly text: string
+  readonly now?: Date
+  /** As messages about columns begin: `Filter` if not given. */
+  readonly option?: string
+}
+
 /**
- * Gives every part a type, and refuses what doesn't fit.
+ * Gives every part of a condition a type, and refuses what doesn't fit.
  * @throws EngineError `invalid_columns`, all of them at once; `filter_type_error`; `invalid_filter`
  */
 export function check(
   tree: Syntax,
   columns: readonly FilterColumn[],
-  options: { readonly text: string; readonly now?: Date },
+  options: CheckOptions,
 ): { tree: Expression; columns: readonly string[] } {
-  const names = columnsOf(tree)
-  const known = new Map<string, FilterColumn>()
-  for (const column of columns) {
-    if (known.size === names.size) break
-    if (names.has(column.name)) known.set(column.name, column)
-  }
-  const unknown = new Map([...names].filter(([name]) => !known.has(name)))
-  if (unknown.size > 0) throw unknownColumns(unknown, options.text, columns)
-  const scope: Scope = { text: options.text, now: options.now ?? new Date(), columns: known }
+  const { scope, names } = scopeOf(tree, columns, options)
   const checked = beside(checkNode(tree, scope), TYPE.boolean)
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
     throw mistyped(
@@ -38,7 +38,33 @@ export function check(
       `a filter is a condition, but ${show(tree, scope)} is ${typeName(checked.type)}. Compare it with something, as in x eq 5.`,
     )
   }
-  return { tree: checked, columns: [...names.keys()] }
+  return { tree: checked, columns: names }
+}
+
+/** As `check`, of an expression of any type. A value in JSON that nothing tells the type of is its text. */
+export function checkExpression(
+  tree: Syntax,
+  columns: readonly FilterColumn[],
+  options: CheckOptions,
+): Expression {
+  const { scope } = scopeOf(tree, columns, options)
+  return beside(checkNode(tree, scope), TYPE.string)
+}
+
+function scopeOf(
+  tree: Syntax,
+  columns: readonly FilterColumn[],
+  { text, now = new Date(), option }: CheckOptions,
+): { scope: Scope; names: readonly string[] } {
+  const names = columnsOf(tree)
+  const known = new Map<string, FilterColumn>()
+  for (const column of columns) {
+    if (known.size === names.size) break
+    if (names.has(column.name)) known.set(column.name, column)
+  }
+  const unknown = new Map([...names].filter(([name]) => !known.has(name)))
+  if (unknown.size > 0) throw unknownColumns(unknown, text, columns, option)
+  return { scope: { text, now, columns: known }, names: [...names.keys()] }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {

@@ -11,6 +11,7 @@ export function unknownColumns(
   unknown: ReadonlyMap<string, number>,
   text: string,
   columns: readonly { readonly name: string }[],
+  option = 'Filter',
 ): EngineError {
   const names = [...unknown.keys()]
   const hint =
@@ -19,7 +20,7 @@ export function unknownColumns(
     first(unknown, ([name, at]) => textHint(name, at, text))
   return new EngineError(
     'invalid_columns',
-    `Filter contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
+    `${option} contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
     { details: { columns: names } },
   )
 }

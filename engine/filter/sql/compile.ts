@@ -31,6 +31,8 @@ export interface CompileOptions {
   readonly limits?: FilterLimits
   /** The database that will run the SQL; DuckDB if not given. */
   readonly dialect?: Dialect
+  /** Where the SQL will stand: as an operand of AND, or as a value of its own. */
+  readonly place?: Place
 }
 
 /**
@@ -42,7 +44,7 @@ export function compile(
   options: CompileOptions = {},
 ): { sql: string; parameters: readonly string[] } {
   const compiler = new Compiler(options)
-  const sql = compiler.sql(tree, 'filter')
+  const sql = compiler.sql(tree, options.place ?? 'filter')
   return {
     sql: sql.level > LEVEL.or ? sql.text : `(${sql.text})`,
     parameters: compiler.parameters,

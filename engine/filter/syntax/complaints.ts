@@ -22,7 +22,7 @@ export function complain(text: string, tokens: readonly Token[], error: IRecogni
   const index = tokens.indexOf(error.token)
   const found = index < 0 ? undefined : tokens[index]
   const before = index < 0 ? tokens.at(-1) : tokens[index - 1]
-  const at = found?.startOffset ?? text.length
+  const at = found?.startOffset ?? (before ? before.startOffset + before.image.length : text.length)
   const open = openParenthesis(tokens, found)
   const callee = open?.callee?.image.toLowerCase() ?? ''
   if (open?.callee && Object.hasOwn(NOT_HERE, callee)) return unknownFunction(open.callee)

@@ -1,0 +1,156 @@
+import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
+import { atom, call, cast, type Sql } from '../sql/fragments.ts'
+
+/** How values of a group become one: `price with sum as total`. */
+export interface AggregateRow {
+  readonly name: string
+  /** Another name of the same. */
+  readonly alias?: string
+  readonly takes: 'numbers' | 'ordered values' | 'any values'
+  /** The type that comes out; undefined for operands that it does not take. */
+  readonly gives: (type: ValueType) => ValueType | undefined
+  /** `o` is the position of the row. */
+  readonly duckdb: (x: Sql, type: ValueType) => Sql
+  /** Whether the standard has it, or it is an addition of ours. */
+  readonly standard: boolean
+  readonly about: string
+  readonly example: string
+}
+
+const ofNumbers =
+  (gives: ValueType) =>
+  (type: ValueType): ValueType | undefined =>
+    isNumeric(type) ? gives : undefined
+
+const ofOrdered = (type: ValueType): ValueType | undefined =>
+  type.kind === 'binary' || type.kind === 'duration' ? undefined : type
+
+const ofAny = (type: ValueType): ValueType | undefined => (type.kind === 'duration' ? undefined : type)
+
+const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
+
+/** Sums keep every digit: of integers as integers, of decimals as decimals of 38 digits. */
+function sumType(type: ValueType): ValueType | undefined {
+  if (type.kind === 'decimal') return decimal(38, type.scale)
+  return isNumeric(type) ? type : undefined
+}
+
+/** Every method of aggregation. Adding one is adding a row; nulls don't reach them, but for first and last. */
+export const aggregateTable: readonly AggregateRow[] = [
+  {
+    name: 'sum',
+    takes: 'numbers',
+    gives: sumType,
+    duckdb: (x) => call('sum', x),
+    standard: true,
+    about:
+      'The sum, exact for integers and decimals; null of no values. One that its type can’t hold is an error.',
+    example: 'aggregate(Price with sum as Total)',
+  },
+  {
+    name: 'average',
+    alias: 'avg',
+    takes: 'numbers',
+    gives: ofNumbers(TYPE.double),
+    duckdb: (x) => call('avg', x),
+    standard: true,
+    about: 'The sum divided by the number of values, a double; null of no values. `avg` is the same.',
+    example: 'aggregate(Price with average as Mean)',
+  },
+  {
+    name: 'min',
+    takes: 'ordered values',
+    gives: ofOrdered,
+    duckdb: (x) => call('min', x),
+    standard: true,
+    about: 'The smallest value. NaN is larger than every number.',
+    example: 'aggregate(Price with min as Cheapest)',
+  },
+  {
+    name: 'max',
+    takes: 'ordered values',
+    gives: ofOrdered,
+    duckdb: (x) => call('max', x),
+    standard: true,
+    about: 'The largest value. NaN is larger than every number.',
+    example: 'aggregate(Day with max as Latest)',
+  },
+  {
+    name: 'countdistinct',
+    takes: 'any values',
+    gives: (type) => ofAny(type) && TYPE.integer,
+    duckdb: (x) => ({ ...atom(`count(DISTINCT ${x.text})`), fallible: x.fallible }),
+    standard: true,
+    about: 'How many different values there are, null not among them.',
+    example: 'aggregate(City with countdistinct as Cities)',
+  },
+  {
+    name: 'median',
+    takes: 'numbers',
+    gives: ofNumbers(TYPE.double),
+    duckdb: (x) => call('quantile_cont', asDouble(x), atom('0.5')),
+    standard: false,
+    about: 'The value in the middle, or the mean of the two in the middle, a double.',
+    example: 'aggregate(Price with median as Middle)',
+  },
+  {
+    name: 'stdev',
+    takes: 'numbers',
+    gives: ofNumbers(TYPE.double),
+    duckdb: (x) => call('stddev_samp', asDouble(x)),
+    standard: false,
+    about: 'The standard deviation of a sample; null of fewer than two values.',
+    example: 'aggregate(Price with stdev as Spread)',
+  },
+  {
+    name: 'var',
+    takes: 'numbers',
+    gives: ofNumbers(TYPE.double),
+    duckdb: (x) => call('var_samp', asDouble(x)),
+    standard: false,
+    about: 'The variance of a sample; null of fewer than two values.',
+    example: 'aggregate(Price with var as Variance)',
+  },
+  {
+    name: 'first',
+    takes: 'any values',
+    gives: ofAny,
+    duckdb: (x) => call('arg_min_null', x, atom('o')),
+    standard: false,
+    about: 'The value of the first row, also where it is null.',
+    example: 'aggregate(Price with first as Opening)',
+  },
+  {
+    name: 'last',
+    takes: 'any values',
+    gives: ofAny,
+    duckdb: (x) => call('arg_max_null', x, atom('o')),
+    standard: false,
+    about: 'The value of the last row, also where it is null.',
+    example: 'aggregate(Price with last as Closing)',
+  },
+]
+
+/** `p95` is the 95th percentile. */
+const PERCENTILE = /^p(\d{1,2}|100)$/
+
+const byName = new Map(
+  aggregateTable.flatMap((row) => [row.name, row.alias ?? row.name].map((name) => [name, row] as const)),
+)
+
+export function aggregateRow(name: string): AggregateRow | undefined {
+  const percent = PERCENTILE.exec(name.toLowerCase())?.[1]
+  return percent === undefined ? byName.get(name.toLowerCase()) : percentile(Number(percent))
+}
+
+export function percentile(percent: number): AggregateRow {
+  return {
+    name: `p${percent}`,
+    takes: 'numbers',
+    gives: ofNumbers(TYPE.double),
+    duckdb: (x) => call('quantile_cont', asDouble(x), atom(String(percent / 100))),
+    standard: false,
+    about: `The value below which ${percent} percent of the values lie, between two values in proportion.`,
+    example: `aggregate(Price with p${percent} as Limit)`,
+  }
+}

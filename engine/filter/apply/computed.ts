@@ -1,0 +1,70 @@
+import { excerpt, invalid } from '../errors.ts'
+import type { Token } from '../syntax/tokens.ts'
+import { asColumn, type Building, type Place, type Value } from './building.ts'
+import { type Cursor, isName, isWord, type Name, nameOf } from './cursor.ts'
+import type { AddedColumn, SortKey, StepColumn } from './steps.ts'
+
+/** `price mul 2 as double, …`: the columns that they add. Each may use those before it. */
+export function readComputed(
+  cursor: Cursor,
+  place: Place,
+  columns: readonly StepColumn[],
+  building: Building,
+): readonly AddedColumn[] {
+  const added: AddedColumn[] = []
+  cursor.list(() => {
+    const item = cursor.item('an expression')
+    const { name, tokens } = named(item, cursor, 'Price mul 2 as double')
+    requireNew(name, [...columns, ...added])
+    const value = building.value(place, tokens, columns)
+    added.push({ name: name.name, sql: building.newName(), ...asColumn(value) })
+  })
+  return added
+}
+
+/** Parts `expression as name`. */
+export function named(
+  item: readonly Token[],
+  cursor: Cursor,
+  example: string,
+): { readonly name: Name; readonly tokens: readonly Token[] } {
+  const last = item.at(-1)!
+  if (item.length < 3 || !isWord(item.at(-2), 'as') || !isName(last)) {
+    throw invalid(
+      item[0]!.startOffset,
+      `'${excerpt(cursor.text.slice(item[0]!.startOffset, last.startOffset + last.image.length))}' has no name. Write 'as' and a name behind it, as in ${example}.`,
+    )
+  }
+  return { name: nameOf(last), tokens: item.slice(0, -2) }
+}
+
+/** @throws EngineError `invalid_filter` where a column has the name already */
+export function requireNew({ name, at }: Name, columns: readonly StepColumn[]): void {
+  if (columns.some((column) => column.name === name)) {
+    throw invalid(at, `there is a column ${JSON.stringify(name)} already; take another name.`)
+  }
+}
+
+/** `delay desc, tolower(Name)`: what rows are put in order by. */
+export function readOrder(
+  cursor: Cursor,
+  place: Place,
+  columns: readonly StepColumn[],
+  building: Building,
+): readonly SortKey[] {
+  return cursor.list(() => {
+    const item = cursor.item('a column or an expression')
+    const direction = item.length > 1 && (isWord(item.at(-1), 'asc') || isWord(item.at(-1), 'desc'))
+    const value = building.value(place, direction ? item.slice(0, -1) : item, columns)
+    return { sql: sortable(value, columns), descending: direction && isWord(item.at(-1), 'desc') }
+  })
+}
+
+/**
+ * SQL to sort by. A column stays bare, so that files can be skipped by it; a cast keeps DuckDB from taking a constant for
+ * something else.
+ */
+export function sortable(value: Value, columns: readonly StepColumn[]): string {
+  if (value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)) return value.sql
+  return asColumn(value).value
+}

@@ -1,0 +1,92 @@
+import { EngineError } from '../../errors.ts'
+import { tokenize } from '../syntax/tokens.ts'
+import type { Building, Place } from './building.ts'
+import { readComputed, readOrder } from './computed.ts'
+import { Cursor } from './cursor.ts'
+import { PipelineReader } from './pipeline.ts'
+import { searchCondition } from './search.ts'
+import type { Relation, SortKey, StepColumn } from './steps.ts'
+
+export { aggregateTable } from './aggregates.ts'
+export { Building } from './building.ts'
+export type { Relation, SortKey, Step, StepColumn } from './steps.ts'
+
+export interface Pipeline {
+  readonly apply?: string | undefined
+  readonly compute?: string | undefined
+  readonly search?: string | undefined
+}
+
+/**
+ * `$apply`, `$compute` and `$search` over columns, in the order in which the standard applies them, as steps.
+ * @throws EngineError `invalid_option` with the place, `invalid_columns`, `filter_type_error`, `filter_too_complex`
+ */
+export function readPipeline(
+  { apply, compute, search }: Pipeline,
+  columns: readonly StepColumn[],
+  building: Building,
+): Relation {
+  let relation: Relation = { steps: [], columns }
+  if (apply !== undefined) {
+    relation = inOption('$apply', () => {
+      const { cursor, place } = begin(apply, 'Apply', building)
+      return new PipelineReader(cursor, place, building).read(columns)
+    })
+  }
+  if (compute !== undefined) {
+    const added = inOption('$compute', () => {
+      const { cursor, place } = begin(compute, 'Compute', building)
+      const found = readComputed(cursor, place, relation.columns, building)
+      if (cursor.token) throw cursor.unexpected("',' or the end")
+      return found
+    })
+    relation = {
+      steps: [...relation.steps, { kind: 'compute', added }],
+      columns: [...relation.columns, ...added],
+    }
+  }
+  if (search !== undefined) {
+    const condition = inOption('$search', () => searchCondition(search, relation.columns, building))
+    relation = { ...relation, steps: [...relation.steps, { kind: 'filter', condition }] }
+  }
+  return relation
+}
+
+/** `$orderby` of expressions over columns. @throws EngineError as `readPipeline` */
+export function readOrderBy(
+  text: string,
+  columns: readonly StepColumn[],
+  building: Building,
+): readonly SortKey[] {
+  return inOption('$orderby', () => {
+    const { cursor, place } = begin(text, 'Orderby', building)
+    const keys = readOrder(cursor, place, columns, building)
+    if (cursor.token) throw cursor.unexpected("',' or the end")
+    return keys
+  })
+}
+
+function begin(text: string, option: string, { limits }: Building): { cursor: Cursor; place: Place } {
+  return { cursor: new Cursor(text, tokenize(text, limits)), place: { text, option } }
+}
+
+/** What is wrong with an option says which; the sentences of expressions speak of a filter. */
+function inOption<T>(option: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+      throw new EngineError('filter_too_complex', `${option} nests too deeply.`)
+    }
+    if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
+    const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
+    throw new EngineError(
+      code,
+      `${option}: ${error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')}`,
+      {
+        cause: error,
+        details: error.details,
+      },
+    )
+  }
+}

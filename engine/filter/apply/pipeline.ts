@@ -1,0 +1,265 @@
+import { isNumeric, typeName } from '../check/value-types.ts'
+import { invalid, mistyped, nearest } from '../errors.ts'
+import { duckType } from '../sql/duckdb.ts'
+import { literalText } from '../sql/narrow.ts'
+import { type LiteralValue, literalType } from '../syntax/literals.ts'
+import { parseExpression } from '../syntax/parse.ts'
+import { Comma, LParen, RParen, Slash, type Token } from '../syntax/tokens.ts'
+import type { Building, Place } from './building.ts'
+import { readComputed, readOrder, sortable } from './computed.ts'
+import { concatenated } from './concat.ts'
+import { type Cursor, quoted } from './cursor.ts'
+import { type Keys, readAggregates, readKeys } from './grouping.ts'
+import { searchCondition } from './search.ts'
+import type { AddedColumn, KeepUntil, Relation, Step, StepColumn, Transformed } from './steps.ts'
+
+/** What holds for the steps within `groupby(…, here)`: they happen in each group on its own. */
+interface Within {
+  readonly partition: readonly StepColumn[]
+  /** Whether a group may have lost all of its rows on the way. */
+  readonly mayBeEmpty: boolean
+}
+
+/** Reads what stands between the parentheses of a transformation. */
+type Reader = (columns: readonly StepColumn[], within: Within) => Transformed
+
+const TOP_LEVEL: Within = { partition: [], mayBeEmpty: false }
+
+/**
+ * Reads `$apply` (OData Data Aggregation 4.0, section 3), each transformation over the columns that the one before it
+ * gives.
+ */
+export class PipelineReader {
+  readonly #cursor: Cursor
+  readonly #place: Place
+  readonly #building: Building
+
+  constructor(cursor: Cursor, place: Place, building: Building) {
+    this.#cursor = cursor
+    this.#place = place
+    this.#building = building
+  }
+
+  /** All of the text. @throws EngineError what is wrong with it */
+  read(columns: readonly StepColumn[]): Relation {
+    const relation = this.#sequence({ steps: [], columns }, TOP_LEVEL)
+    if (this.#cursor.token) throw this.#cursor.unexpected("'/' and a transformation, or the end,")
+    return relation
+  }
+
+  /** `filter(…)/groupby(…)` */
+  #sequence(start: Relation, within: Within): Relation {
+    let relation = start
+    let inside = within
+    do {
+      const { steps, columns, mayEmpty } = this.#transformation(relation.columns, inside)
+      relation = { steps: [...relation.steps, ...steps], columns }
+      inside = { ...inside, mayBeEmpty: mayEmpty ?? inside.mayBeEmpty }
+    } while (this.#cursor.takes(Slash))
+    return relation
+  }
+
+  #transformation(columns: readonly StepColumn[], within: Within): Transformed {
+    const { token } = this.#cursor
+    const { name, at } = this.#cursor.name('a transformation, as filter(…) or groupby(…),')
+    const word = name.toLowerCase()
+    if (word === 'identity') return { steps: [], columns }
+    const readers = this.#readers
+    const read = Object.hasOwn(readers, word) ? readers[word] : undefined
+    if (!read) throw unknownTransformation(token!, at)
+    this.#cursor.expect(LParen, `'(' behind ${word}`)
+    const transformed = read(columns, within)
+    this.#cursor.expect(RParen, "')'")
+    return transformed
+  }
+
+  readonly #readers: Readonly<Record<string, Reader>> = {
+    filter: (columns, within) => {
+      const condition = this.#building.condition(this.#place, this.#cursor.item('a condition'), columns)
+      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: within.partition.length > 0 }
+    },
+    search: (columns, within) => {
+      const condition = searchCondition(this.#textInParentheses(), columns, this.#building)
+      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: within.partition.length > 0 }
+    },
+    compute: (columns) => {
+      const added = readComputed(this.#cursor, this.#place, columns, this.#building)
+      return { steps: [{ kind: 'compute', added }], columns: [...columns, ...added] }
+    },
+    orderby: (columns) => {
+      const by = readOrder(this.#cursor, this.#place, columns, this.#building)
+      return { steps: [{ kind: 'order', by }], columns }
+    },
+    top: (columns, { partition }) => {
+      const top = this.#count()
+      const step: Step = { kind: 'window', skip: 0, top, partition: partition.map(({ sql }) => sql) }
+      return { steps: [step], columns, mayEmpty: top === 0 }
+    },
+    skip: (columns, { partition }) => {
+      const skip = this.#count()
+      const step: Step = {
+        kind: 'window',
+        skip,
+        top: undefined,
+        partition: partition.map(({ sql }) => sql),
+      }
+      return { steps: [step], columns, mayEmpty: skip > 0 }
+    },
+    topcount: this.#keeping('top', 'count'),
+    bottomcount: this.#keeping('bottom', 'count'),
+    topsum: this.#keeping('top', 'sum'),
+    bottomsum: this.#keeping('bottom', 'sum'),
+    toppercent: this.#keeping('top', 'percent'),
+    bottompercent: this.#keeping('bottom', 'percent'),
+    aggregate: (columns, { partition, mayBeEmpty }) => {
+      if (mayBeEmpty) throw emptied(this.#cursor.at)
+      const added = readAggregates(this.#cursor, this.#place, columns, partition, this.#building)
+      return group(partition, added)
+    },
+    groupby: (columns, within) => this.#groupBy(columns, within),
+    concat: (columns, within) => {
+      const branches: Relation[] = []
+      do branches.push(this.#sequence({ steps: [], columns }, within))
+      while (this.#cursor.takes(Comma))
+      if (branches.length < 2) throw this.#cursor.unexpected("',' and a second sequence of transformations")
+      return concatenated(branches, this.#cursor.at, this.#building)
+    },
+  }
+
+  #groupBy(columns: readonly StepColumn[], within: Within): Transformed {
+    const { groupings, all } = readKeys(this.#cursor, columns)
+    const hasSequence = this.#cursor.takes(Comma)
+    const start = this.#cursor.position
+    const branches = groupings.map((keys) => {
+      this.#cursor.reset(start)
+      return this.#grouped(keys, columns, within, hasSequence)
+    })
+    if (branches.length === 1) return branches[0]!
+    return concatenated(branches, this.#cursor.at, this.#building, all)
+  }
+
+  #grouped(keys: Keys, columns: readonly StepColumn[], within: Within, hasSequence: boolean): Relation {
+    const partition = [...within.partition, ...keys.filter((key) => !within.partition.includes(key))]
+    if (!hasSequence) return group(partition, [])
+    return this.#sequence({ steps: [], columns }, { partition, mayBeEmpty: false })
+  }
+
+  #keeping(end: 'top' | 'bottom', until: KeepUntil): Reader {
+    return (columns, { partition }) => {
+      const amount = this.#amount(until)
+      this.#cursor.expect(Comma, "',' and what is compared")
+      const value = this.#building.value(this.#place, this.#cursor.item('an expression'), columns)
+      if (until !== 'count' && !isNumeric(value.type)) {
+        throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
+      }
+      const step: Step = {
+        kind: 'keep',
+        end,
+        until,
+        ...amount,
+        value: sortable(value, columns),
+        partition: partition.map(({ sql }) => sql),
+      }
+      return { steps: [step], columns, mayEmpty: until !== 'count' && partition.length > 0 }
+    }
+  }
+
+  /** The number that comes first: of rows, of percent, or a sum. */
+  #amount(until: KeepUntil): { readonly amount: string; readonly negative: boolean } {
+    const value = this.#number()
+    const negative = value.digits < 0n
+    const { at } = value
+    if (until === 'count' && !(value.whole && value.digits > 0n)) {
+      throw invalid(at, 'the number of rows is a whole number above 0.')
+    }
+    if (
+      until === 'percent' &&
+      (value.digits <= 0n || value.digits > 100n * 10n ** BigInt(Math.max(value.scale, 0)))
+    ) {
+      throw invalid(at, 'percent are a number above 0 and up to 100.')
+    }
+    const type = literalType(value)
+    const parameter = this.#building.parameter(literalText(value, type))
+    return { amount: `CAST(${parameter} AS ${duckType(type)})`, negative }
+  }
+
+  /** A whole number of rows. */
+  #count(): number {
+    const { whole, digits, at } = this.#number()
+    if (!whole || digits < 0n || digits > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw invalid(at, 'the number of rows is a whole number that is not negative.')
+    }
+    return Number(digits)
+  }
+
+  #number(): Extract<LiteralValue, { kind: 'number' }> & { readonly at: number } {
+    const { at } = this.#cursor
+    const node = parseExpression(this.#place.text, this.#cursor.item('a number'), this.#building)
+    if (node.kind !== 'literal' || node.value.kind !== 'number')
+      throw invalid(at, 'a number is expected here.')
+    return { ...node.value, at }
+  }
+
+  /** As it was written, up to the parenthesis that closes. */
+  #textInParentheses(): string {
+    const { at } = this.#cursor
+    this.#cursor.item('words to search for')
+    while (this.#cursor.takes(Comma)) this.#cursor.item('words to search for')
+    return this.#place.text.slice(at, this.#cursor.at)
+  }
+}
+
+function group(keys: readonly StepColumn[], added: readonly AddedColumn[]): Transformed {
+  return {
+    steps: [{ kind: 'group', keys: keys.map(({ sql }) => sql), added }],
+    columns: [...keys, ...added],
+    mayEmpty: false,
+  }
+}
+
+/** The standard gives one row for a group that lost all of its rows, and such a group is not there any more. */
+function emptied(at: number): Error {
+  return invalid(
+    at,
+    'in a group of groupby(), nothing is aggregated behind a step that may leave no row. Put that step before groupby(), or behind aggregate().',
+  )
+}
+
+const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
+  'join',
+  'outerjoin',
+  'nest',
+  'addnested',
+  'expand',
+  'ancestors',
+  'descendants',
+  'traverse',
+])
+
+const NAMES = [
+  ...[
+    'identity',
+    'filter',
+    'search',
+    'compute',
+    'orderby',
+    'top',
+    'skip',
+    'topcount',
+    'bottomcount',
+    'topsum',
+  ],
+  ...['bottomsum', 'toppercent', 'bottompercent', 'aggregate', 'groupby', 'concat'],
+]
+
+function unknownTransformation(token: Token, at: number): Error {
+  const word = token.image.toLowerCase()
+  if (NOT_ON_A_TABLE.has(word)) {
+    return invalid(at, `${word}() is not supported here: a dataset is one flat table.`)
+  }
+  const meant = nearest(word, NAMES)
+  return invalid(
+    at,
+    `${quoted(token)} is no transformation.${meant ? ` Did you mean ${meant}?` : ` There are ${NAMES.join(', ')}.`}`,
+  )
+}

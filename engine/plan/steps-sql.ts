@@ -1,0 +1,176 @@
+import type { SortKey, Step } from '../filter/index.ts'
+
+/**
+ * A relation as SQL: what stands behind FROM. It has a column `o`, the position of a row; after some steps, further ones
+ * come before it in the order.
+ */
+export interface RelationSql {
+  readonly sql: string
+  /** What its rows are put in order by. */
+  readonly order: readonly SortKey[]
+  /** Whether the rows come out in this order by themselves. */
+  readonly inOrder: boolean
+}
+
+export const POSITION: SortKey = { sql: 'o', descending: false }
+
+/** Whether a step needs the position of rows, which a scan of parts of files doesn't know. */
+export function needsPosition(steps: readonly Step[]): boolean {
+  return steps.some(({ kind }) => kind !== 'filter' && kind !== 'compute')
+}
+
+/** `ORDER BY` terms: null before every value (OData 4.01 part 1, 11.2.6.2). */
+export function orderTerms(keys: readonly SortKey[]): string {
+  return keys
+    .map(({ sql, descending }) => `${sql} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`)
+    .join(', ')
+}
+
+/** The relation after steps. */
+export function afterSteps(relation: RelationSql, steps: readonly Step[]): RelationSql {
+  return steps.reduce(afterStep, relation)
+}
+
+function afterStep(relation: RelationSql, step: Step): RelationSql {
+  switch (step.kind) {
+    case 'filter':
+      return { ...relation, sql: `(SELECT * FROM ${relation.sql} WHERE ${step.condition})` }
+    case 'compute':
+      return { ...relation, sql: `(SELECT *, ${added(step.added)} FROM ${relation.sql})` }
+    case 'group':
+      return grouped(relation, step)
+    case 'order':
+      return sorted(relation, step.by)
+    case 'window':
+      return windowed(relation, step)
+    case 'keep':
+      return kept(relation, step)
+    case 'concat':
+      return concatenated(relation, step)
+    default:
+      return step satisfies never
+  }
+}
+
+function added(columns: readonly { readonly sql: string; readonly value: string }[]): string {
+  return columns.map(({ sql, value }) => `${value} AS ${sql}`).join(', ')
+}
+
+type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
+
+/** Groups stand in the order in which their first rows stood. */
+function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): RelationSql {
+  const { sql } = positioned(relation)
+  const columns = [...keys, ...(values.length > 0 ? [added(values)] : [])]
+  const from =
+    keys.length === 0
+      ? `(SELECT ${columns.join(', ')}, CAST(0 AS BIGINT) AS o FROM ${sql})`
+      : `(SELECT ${columns.join(', ')}, min(o) AS o FROM ${sql} GROUP BY ${keys.join(', ')})`
+  return { sql: from, order: [POSITION], inOrder: keys.length === 0 }
+}
+
+/** The relation with one position for its whole order. */
+function positioned(relation: RelationSql): RelationSql {
+  if (relation.order.length === 1) return relation
+  const others = relation.order.filter(({ sql }) => sql !== POSITION.sql).map(({ sql }) => sql)
+  const without = others.length > 0 ? ` EXCLUDE (${others.join(', ')})` : ''
+  return {
+    sql: `(SELECT *${without} REPLACE (row_number() OVER (ORDER BY ${orderTerms(relation.order)}) AS o) FROM ${relation.sql})`,
+    order: [POSITION],
+    inOrder: false,
+  }
+}
+
+/** Keys that are expressions become columns, since the columns in them may be gone when rows are sorted. */
+function sorted(relation: RelationSql, by: readonly SortKey[]): RelationSql {
+  const depth = relation.order.length
+  const keys = by.map((key, index) => ({ ...key, column: `k${depth}_${index}` }))
+  const columns = keys.map(({ sql, column }) => ({ sql: column, value: sql }))
+  return {
+    sql: `(SELECT *, ${added(columns)} FROM ${relation.sql})`,
+    order: [...keys.map(({ column, descending }) => ({ sql: column, descending })), ...relation.order],
+    inOrder: false,
+  }
+}
+
+function windowed(relation: RelationSql, { skip, top, partition }: Of<'window'>): RelationSql {
+  if (partition.length > 0) {
+    const conditions = [`w > ${skip}`, ...(top === undefined ? [] : [`w <= ${skip + top}`])]
+    return numbered(relation, partition, relation.order, conditions.join(' AND '))
+  }
+  const order = relation.inOrder ? '' : ` ORDER BY ${orderTerms(relation.order)}`
+  const limit = (top === undefined ? '' : ` LIMIT ${top}`) + (skip > 0 ? ` OFFSET ${skip}` : '')
+  return { ...relation, sql: `(SELECT * FROM ${relation.sql}${order}${limit})` }
+}
+
+/** The rows whose number `w` in their group passes a condition. */
+function numbered(
+  relation: RelationSql,
+  partition: readonly string[],
+  order: readonly SortKey[],
+  condition: string,
+): RelationSql {
+  const number = `row_number() OVER (${over(partition, order)}) AS w`
+  return {
+    ...relation,
+    sql: `(SELECT * EXCLUDE (w) FROM (SELECT *, ${number} FROM ${relation.sql}) WHERE ${condition})`,
+    inOrder: false,
+  }
+}
+
+function over(partition: readonly string[], order: readonly SortKey[]): string {
+  const groups = partition.length > 0 ? `PARTITION BY ${partition.join(', ')} ` : ''
+  return `${groups}ORDER BY ${orderTerms(order)}`
+}
+
+/** Rows with the largest or smallest values; among equals the first ones. They keep their order. */
+function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
+  const { end, until, amount, value, partition } = step
+  const order = [{ sql: value, descending: end === 'top' }, ...relation.order]
+  if (until !== 'count') return keptBySum(relation, step, order)
+  if (partition.length > 0) return numbered(relation, partition, order, `w <= ${amount}`)
+  return {
+    ...relation,
+    sql: `(SELECT * FROM ${relation.sql} ORDER BY ${orderTerms(order)} LIMIT ${amount})`,
+    inOrder: false,
+  }
+}
+
+/**
+ * Rows are taken until their sum reaches the amount, and none behind that, even where negative values take the sum below
+ * it again.
+ */
+function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
+  const { until, amount, negative, value, partition } = step
+  const window = over(partition, order)
+  const group = partition.length > 0 ? `PARTITION BY ${partition.join(', ')}` : ''
+  const sums = [
+    `coalesce(sum(${value}) OVER (${window} ROWS UNBOUNDED PRECEDING), 0) AS w`,
+    ...(until === 'percent' ? [`sum(${value}) OVER (${group}) AS total`] : []),
+    `row_number() OVER (${window}) AS n`,
+  ]
+  const reached =
+    until === 'percent'
+      ? `coalesce(CASE WHEN total > 0 THEN w * 100 >= total * ${amount} WHEN total < 0 THEN w * 100 <= total * ${amount} END, FALSE)`
+      : `w ${negative ? '<=' : '>='} ${amount}`
+  const before = `${group} ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`
+  const done = `coalesce(bool_or(${reached}) OVER (${before}), FALSE) AS done`
+  const added = ['w', 'n', 'done', ...(until === 'percent' ? ['total'] : [])]
+  // A sum of nothing has reached 0 before the first row.
+  const start = until === 'sum' ? `(0 ${negative ? '>' : '<'} ${amount})` : 'TRUE'
+  return {
+    ...relation,
+    sql: `(SELECT * EXCLUDE (${added.join(', ')}) FROM (SELECT *, ${done} FROM (SELECT *, ${sums.join(', ')} FROM ${relation.sql})) WHERE NOT done AND ${start})`,
+    inOrder: false,
+  }
+}
+
+function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>): RelationSql {
+  const selects = branches.map(({ steps, values }, index) => {
+    const branch = positioned(afterSteps(relation, steps))
+    const list = values.map((value, at) => `${value} AS ${columns[at]!.sql}`)
+    return `SELECT ${[...list, `${index} AS b`, 'o'].join(', ')} FROM ${branch.sql}`
+  })
+  const order = [{ sql: 'b', descending: false }, POSITION]
+  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false })
+}
