@@ -3,7 +3,9 @@ import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
+import { isFew } from './export/few.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
+import type { EncodedFormat } from './export/formats/index.ts'
 import type { ByteStream, Executor } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
@@ -31,6 +33,9 @@ export interface QueryContext {
   readonly readable?: (error: unknown) => EngineError | undefined
 }
 
+/** Rows that are looked for beyond the wanted ones. Each may cost a vector of all columns, so they are few. */
+const LOOK_AHEAD = 32
+
 /** Gives leases back of queries that nobody disposed. */
 const forgotten = new FinalizationRegistry((release: () => void) => release())
 
@@ -50,6 +55,8 @@ export class Query implements Disposable {
   readonly etag: string
   readonly #context: QueryContext
   #count: number | undefined
+  /** Rows under way that may tell the count on the way. */
+  #counting: Promise<void> | undefined
 
   /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
@@ -86,6 +93,7 @@ export class Query implements Disposable {
    * queries of the same version.
    */
   async count(options: RunOptions = {}): Promise<number> {
+    await this.#counting
     const known = this.plan.matches ?? this.#count
     if (known !== undefined) return known
     const { counts, identity } = this.#context
@@ -140,6 +148,14 @@ export class Query implements Disposable {
       )
     }
     if (this.plan.columns.length === 0) return nothingIn(format)
+    if (format !== 'xlsx' && format !== 'parquet' && this.#mayCountAlong()) {
+      const first = this.#firstRows(format, options)
+      this.#counting = first.then(
+        () => {},
+        () => {},
+      )
+      return first
+    }
     const statement = await this.#statement(options)
     try {
       const executor = await this.#context.executor()
@@ -198,6 +214,34 @@ export class Query implements Disposable {
   [Symbol.dispose](): void {
     forgotten.unregister(this)
     this.#context.release?.()
+  }
+
+  /** Whether the first rows are asked for of how many nobody knows. */
+  #mayCountAlong(): boolean {
+    const { filter, window, matches, rowBytes } = this.plan
+    if (!filter || matches !== undefined || this.#count !== undefined || window.top === undefined)
+      return false
+    return isFew(window.top + LOOK_AHEAD, rowBytes)
+  }
+
+  /** Looks for a few rows more than are wanted: where there are not so many, the scan has counted what matches. */
+  async #firstRows(format: EncodedFormat, options: RunOptions & EncodeOptions): Promise<ByteStream> {
+    const { skip, top } = this.plan.window
+    const most = top!
+    const statement = rowsStatement({ ...this.plan, window: { skip, top: most + LOOK_AHEAD } }, undefined)
+    try {
+      const executor = await this.#context.executor()
+      const hints = { ...this.#hints(options), sheetName: options.sheetName, odata: options.odata, most }
+      const { stream, found } = await executor.firstRows(statement, format, hints)
+      // Where nothing was found behind skipped rows, there may be fewer of them.
+      if (found < most + LOOK_AHEAD && (found > 0 || skip === 0)) {
+        this.#count = skip + found
+        this.#context.counts.set(this.#context.identity, this.plan, this.#count)
+      }
+      return stream
+    } catch (error) {
+      throw this.#readable(error)
+    }
   }
 
   async #statement(options: RunOptions): Promise<Statement> {

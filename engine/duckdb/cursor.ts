@@ -16,6 +16,10 @@ export abstract class CursorBase {
   protected abstract run(options: StartOptions): Promise<void>
   /** Runs the query once more, without its rows, to have it fail again. */
   protected abstract runAgain(): Promise<void>
+  /** Whether the last row has been fetched, so that nothing runs that could be interrupted. */
+  protected get ended(): boolean {
+    return false
+  }
   /** Gives everything back. Nothing is running any more. */
   protected abstract free(): Promise<void> | void
 
@@ -57,8 +61,10 @@ export abstract class CursorBase {
   }
 
   async #close(): Promise<void> {
-    this.interrupt()
-    await this.calls.settled()
+    if (!this.ended) {
+      this.interrupt()
+      await this.calls.settled()
+    }
     await this.free()
   }
 }

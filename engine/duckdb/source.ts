@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly rowBytes?: number
   /** Whether rows come as they are read, nothing being looked for or sorted: fetching them never takes long. */
   readonly steady?: boolean
+  /** Whether all rows fit in memory with ease: they are there when `start` resolves, in fewer calls. */
+  readonly whole?: boolean
 }
 
 /** Addresses with which a worker fetches chunks by itself: of the result, and of its connection's arrow options. */

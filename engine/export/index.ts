@@ -4,12 +4,15 @@ import type { RecordBatch, Schema } from 'apache-arrow'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
-import type { Source } from '../duckdb/source.ts'
+import type { Source, StartOptions } from '../duckdb/source.ts'
 import type { Format, Statement } from '../types/index.ts'
-import type { ByteStream, Surroundings } from './deliver.ts'
+import { type ByteStream, exportBytes, type Surroundings } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
+import { exportFew, isFew } from './few.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
+import type { EncodedFormat } from './formats/index.ts'
 import { shapeOf } from './formats/text/cells.ts'
+import { exportParquet } from './parquet.ts'
 import { rowValues } from './row-values.ts'
 
 export type { ByteStream } from './deliver.ts'
@@ -58,6 +61,12 @@ export interface Executor {
    * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
    */
   bytes(statement: Statement, format: Format, options?: RunOptions & EncodeOptions): Promise<ByteStream>
+  /** The first `most` of the rows of a statement that gives few, and how many it gave. */
+  firstRows(
+    statement: Statement,
+    format: EncodedFormat,
+    options: RunOptions & EncodeOptions & { readonly most: number },
+  ): Promise<{ stream: ByteStream; found: number }>
   stats(): ExecutorStats
   /** Bytes that DuckDB has in use. */
   engineMemory(): Promise<number>
@@ -72,18 +81,21 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   const around: Surroundings = { source, pool, running: new Set() }
   let closing: Promise<void> | undefined
 
+  async function* values(statement: Statement, startOptions: StartOptions) {
+    const shape = shapeOf(statement.columns.map((column) => column.type))
+    for await (const batch of decoded(source, statement, startOptions, new Arena('reused')))
+      yield rowValues(batch, shape)
+  }
+
   const executor: Executor = {
     async rows(statement, runOptions = {}) {
       const rows: (readonly unknown[])[] = []
-      for await (const some of executor.values(statement, runOptions)) rows.push(...some)
+      for await (const some of values(statement, { ...runOptions, whole: true })) rows.push(...some)
       return rows
     },
 
-    async *values(statement, runOptions = {}) {
-      const shape = shapeOf(statement.columns.map((column) => column.type))
-      for await (const batch of decoded(source, statement, runOptions, new Arena('reused')))
-        yield rowValues(batch, shape)
-    },
+    values: (statement, runOptions = {}) =>
+      values(statement, { ...runOptions, whole: isFew(runOptions.rowsHint, runOptions.rowBytes) }),
 
     batches(statement, runOptions = {}) {
       const { columns } = statement
@@ -102,19 +114,19 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     },
 
     async bytes(statement, format, runOptions = {}) {
-      const [{ exportBytes }, { exportParquet }] = await Promise.all([
-        import('./deliver.ts'),
-        import('./parquet.ts'),
-      ])
       if (closing) throw cancelled(undefined)
       const stream = await (format === 'parquet'
         ? exportParquet(around, statement, options.tempDirectory, runOptions)
-        : exportBytes(around, statement, format, runOptions))
+        : isFew(runOptions.rowsHint, runOptions.rowBytes)
+          ? (await exportFew(around, statement, format, runOptions)).stream
+          : exportBytes(around, statement, format, runOptions))
       if (!closing) return stream
       // It has begun just when everything else was ended.
       await stream[Symbol.asyncDispose]()
       throw cancelled(undefined)
     },
+
+    firstRows: (statement, format, runOptions) => exportFew(around, statement, format, runOptions),
 
     stats: () => ({
       source: source.kind,
@@ -145,7 +157,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   return executor
 }
 
-async function* decoded(source: Source, statement: Statement, options: RunOptions, arena: Arena) {
+async function* decoded(source: Source, statement: Statement, options: StartOptions, arena: Arena) {
   const { signal } = options
   const cursor = await source.start(statement, options)
   const stop = () => cursor.interrupt()

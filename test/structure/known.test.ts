@@ -36,6 +36,7 @@ test('the places that know most column types are these', () => {
     'engine/export/row-values.ts', // a value of JavaScript
     'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
+    'server/odata/metadata/model.ts', // types of OData
   ])
 })
 

@@ -26,6 +26,8 @@ export interface DuckDb {
   destroyStatement(statement: bigint): Promise<void>
   /** Off the main thread; resolves when the first rows are there or the query has failed. */
   execute(statement: bigint): Promise<Result>
+  /** The same with all rows, which are then in memory: nothing that follows takes long. */
+  executeWhole(statement: bigint): Promise<Result>
   /** Off the main thread. The next chunk, which the caller destroys; undefined after the last. */
   fetch(result: Result): Promise<bigint | undefined>
   /** The same on this thread, which waits; any thread may, one at a time. `inner` is that of a result that is kept. */
@@ -34,6 +36,8 @@ export interface DuckDb {
   columnTypes(result: Result): number[]
   /** Off the main thread, as `disconnect`. */
   destroyResult(result: Result): Promise<void>
+  /** Ends all three on this thread, which is a matter of microseconds where the result was read to its end. */
+  endHere(result: Result | undefined, statement: bigint | undefined, connection: bigint): void
   chunkRows(chunk: bigint): number
   destroyChunk(chunk: bigint): void
   arrowOptions(connection: bigint): bigint
@@ -137,6 +141,7 @@ function load(): DuckDb {
   const bindVarchar = define('bind_varchar_length', 'int', handle, 'uint64', out, 'uint64')
   const destroyPrepare = define('destroy_prepare', 'void', out)
   const execute = define('execute_prepared_streaming', 'int', handle, out)
+  const executeWhole = define('execute_prepared', 'int', handle, out)
   const resultError = define('result_error', 'str', out)
   const fetchChunk = define('fetch_chunk', handle, result)
   const columnCount = define('column_count', 'uint64', out)
@@ -179,6 +184,18 @@ function load(): DuckDb {
   const ended = (memory: BigUint64Array): undefined => {
     const message = resultError(memory)
     return message ? failed(message, 'duckdb_fetch_chunk') : undefined
+  }
+
+  const executed = async (call: Parameters<typeof off>[0], statement: bigint): Promise<Result> => {
+    const memory = words(6)
+    const state = await off<number>(call, [statement, memory], memory)
+    if (state !== 0) {
+      const message = resultError(memory)
+      destroyResult(memory)
+      failed(message, 'duckdb_execute_prepared')
+    }
+    const inner = memory[5]!
+    return { memory, value: resultOf(inner), inner }
   }
 
   return {
@@ -240,17 +257,8 @@ function load(): DuckDb {
       const holder = holding(statement)
       await off(destroyPrepare, [holder], holder)
     },
-    async execute(statement) {
-      const memory = words(6)
-      const state = await off<number>(execute, [statement, memory], memory)
-      if (state !== 0) {
-        const message = resultError(memory)
-        destroyResult(memory)
-        failed(message, 'duckdb_execute_prepared_streaming')
-      }
-      const inner = memory[5]!
-      return { memory, value: resultOf(inner), inner }
-    },
+    execute: (statement) => executed(execute, statement),
+    executeWhole: (statement) => executed(executeWhole, statement),
     async fetch({ memory, value }) {
       const chunk = await off<number | bigint>(fetchChunk, [value], memory)
       return chunk ? BigInt(chunk) : ended(memory)
@@ -267,6 +275,11 @@ function load(): DuckDb {
     },
     async destroyResult({ memory }) {
       await off(destroyResult, [memory], memory)
+    },
+    endHere(result, statement, connection) {
+      if (result) destroyResult(result.memory)
+      if (statement !== undefined) destroyPrepare(holding(statement))
+      disconnect(holding(connection))
     },
     chunkRows: (chunk) => Number(chunkSize(chunk)),
     destroyChunk: (chunk) => destroyChunk(holding(chunk)),

@@ -69,6 +69,8 @@ class NativeCursor extends CursorBase implements Cursor {
   handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
+  #whole = false
+  #ended = false
 
   constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
     const connection = duckdb.connect(database)
@@ -80,9 +82,14 @@ class NativeCursor extends CursorBase implements Cursor {
     this.#arrowOptions = duckdb.arrowOptions(connection)
   }
 
-  protected async run({ rowBytes, steady }: StartOptions): Promise<void> {
+  protected override get ended(): boolean {
+    return this.#ended
+  }
+
+  protected async run({ rowBytes, steady, whole = false }: StartOptions): Promise<void> {
     const { sql, parameters } = this.#statement
-    const setting = bufferSetting(this.#statement, rowBytes)
+    this.#whole = whole
+    const setting = whole ? undefined : bufferSetting(this.#statement, rowBytes)
     if (setting !== undefined) {
       await this.calls.call(
         () => this.#duckdb.run(this.#connection, setting),
@@ -98,10 +105,10 @@ class NativeCursor extends CursorBase implements Cursor {
       },
     )
     await this.calls.call(
-      () => this.#duckdb.execute(prepared),
+      () => (whole ? this.#duckdb.executeWhole(prepared) : this.#duckdb.execute(prepared)),
       (result) => {
         this.#result = result
-        if (steady) this.handle = { result: result.inner, options: this.#arrowOptions }
+        if (steady && !whole) this.handle = { result: result.inner, options: this.#arrowOptions }
         checkTypes(this.#statement, this.#duckdb.columnTypes(result))
         return result
       },
@@ -111,7 +118,22 @@ class NativeCursor extends CursorBase implements Cursor {
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const address = await this.calls
+    const address = this.#whole ? this.#nextHere(result) : await this.#next(result)
+    if (address === undefined) {
+      this.#ended = true
+      return undefined
+    }
+    const rows = this.#duckdb.chunkRows(address)
+    return { kind: 'native', rows, address, options: this.#arrowOptions }
+  }
+
+  #nextHere(result: Result): bigint | undefined {
+    if (this.calls.interrupted) throw cancelled(undefined)
+    return this.#duckdb.fetchHere(result.inner)
+  }
+
+  #next(result: Result): Promise<bigint | undefined> {
+    return this.calls
       .call(
         () => this.#duckdb.fetch(result),
         (chunk) => {
@@ -123,9 +145,6 @@ class NativeCursor extends CursorBase implements Cursor {
       .catch(async (error) => {
         throw await this.trueError(error)
       })
-    if (address === undefined) return undefined
-    const rows = this.#duckdb.chunkRows(address)
-    return { kind: 'native', rows, address, options: this.#arrowOptions }
   }
 
   protected async runAgain(): Promise<void> {
@@ -163,12 +182,18 @@ class NativeCursor extends CursorBase implements Cursor {
   }
 
   protected async free(): Promise<void> {
-    if (this.#result) await this.#duckdb.destroyResult(this.#result)
-    if (this.#prepared !== undefined) await this.#duckdb.destroyStatement(this.#prepared)
+    const result = this.#result
+    const prepared = this.#prepared
     this.#result = undefined
     this.#prepared = undefined
     this.#duckdb.destroyArrowOptions(this.#arrowOptions)
-    await this.#duckdb.disconnect(this.#connection)
+    if (this.#ended) {
+      this.#duckdb.endHere(result, prepared, this.#connection)
+    } else {
+      if (result) await this.#duckdb.destroyResult(result)
+      if (prepared !== undefined) await this.#duckdb.destroyStatement(prepared)
+      await this.#duckdb.disconnect(this.#connection)
+    }
     this.#onClose(this)
   }
 }

@@ -25,12 +25,20 @@ export type EncodedFormat = {
   [F in Format]: (typeof ENTRIES)[F] extends { encoder: unknown } ? F : never
 }[Format]
 
+/** Importing a module again takes longer than encoding a few rows. */
+const loaded = new Map<EncodedFormat, MakeEncoder>()
+
 export async function openEncoder(
   format: EncodedFormat,
   columns: readonly EncodedColumn[],
   options: EncodeOptions,
 ): Promise<Encoder> {
-  return (await ENTRIES[format].encoder())(columns, options)
+  let make = loaded.get(format)
+  if (!make) {
+    make = await ENTRIES[format].encoder()
+    loaded.set(format, make)
+  }
+  return make(columns, options)
 }
 
 /** All bytes of a table without columns; undefined where the format has no such table. */

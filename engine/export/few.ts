@@ -1,0 +1,93 @@
+import { Arena } from '../duckdb/batch.ts'
+import { cancelled } from '../duckdb/errors.ts'
+import type { Cursor, StartOptions } from '../duckdb/source.ts'
+import type { Statement } from '../types/index.ts'
+import type { ByteStream, Surroundings } from './deliver.ts'
+import type { EncodeOptions, Encoder } from './formats/encoder.ts'
+import { type EncodedFormat, openEncoder } from './formats/index.ts'
+import { Output } from './formats/output.ts'
+
+export interface FewOptions extends StartOptions, EncodeOptions {
+  /** Rows to write at most; the statement may give more, which are only counted. All by default. */
+  readonly most?: number
+}
+
+/** Most rows that are had at once, and most bytes: what a page of a table takes. */
+const FEW_ROWS = 1_000
+const FEW_BYTES = 256 << 10
+
+/** Whether so many rows at most, or an unknown number, are soon had and encoded. */
+export function isFew(rows: number | undefined, rowBytes = 256): boolean {
+  return rows !== undefined && rows <= FEW_ROWS && rows * rowBytes <= FEW_BYTES
+}
+
+/** Overwritten with each batch, which is encoded before the next is read. */
+const arena = new Arena('reused')
+
+/**
+ * Runs a statement of few rows and encodes them at once: no workers, no pieces, and nothing is held when it resolves.
+ * @returns the bytes, and how many rows the statement gave, of which `most` were written
+ */
+export async function exportFew(
+  { source }: Surroundings,
+  statement: Statement,
+  format: EncodedFormat,
+  options: FewOptions,
+): Promise<{ stream: ByteStream; found: number }> {
+  const encoder = await openEncoder(format, statement.columns, options)
+  const cursor = await source.start(statement, { ...options, whole: true })
+  try {
+    const { bytes, rows, found } = await encodeAll(cursor, encoder, options.most ?? Number.POSITIVE_INFINITY)
+    return { stream: streamOf(bytes, rows, options.signal), found }
+  } finally {
+    await cursor.close()
+  }
+}
+
+async function encodeAll(cursor: Cursor, encoder: Encoder, most: number) {
+  const { packing } = encoder
+  const container = packing?.container()
+  const ends = container ?? encoder
+  const out = new Output(4096)
+  // What is packed is not yet what comes out.
+  const batches = container ? new Output(4096) : out
+  let rows = 0
+  let found = 0
+  ends.begin(out)
+  for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
+    const wanted = Math.min(most - rows, chunk.rows)
+    found += chunk.rows
+    if (wanted === 0) {
+      cursor.discard(chunk)
+      continue
+    }
+    encoder.batch({ ...cursor.decode(chunk, arena), rows: wanted }, rows, batches)
+    rows += wanted
+  }
+  if (packing && container && rows > 0) {
+    const { bytes, note } = packing.pack(batches.written(), 0, rows)
+    container.piece(bytes, note, out)
+  }
+  ends.end(rows, out)
+  return { bytes: out.written(), rows, found }
+}
+
+/** One piece of bytes as a stream. */
+function streamOf(bytes: Uint8Array, rows: number, signal: AbortSignal | undefined): ByteStream {
+  let handedOut = 0
+  let left = bytes.length > 0
+  return {
+    rows: () => handedOut,
+    recycle: () => {},
+    [Symbol.asyncDispose]: async () => {
+      left = false
+    },
+    async *[Symbol.asyncIterator]() {
+      if (signal?.aborted) throw cancelled(signal)
+      if (!left) return
+      left = false
+      handedOut = rows
+      yield bytes
+    },
+  }
+}

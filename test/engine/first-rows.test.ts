@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Dataset, Format, QueryOptions } from '../../engine/index.ts'
+import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+
+const ROWS = 5_000
+let place: Awaited<ReturnType<typeof openWorkplace>>
+let dataset: Dataset
+
+beforeAll(async () => {
+  place = await openWorkplace()
+  dataset = newDataset(place.engine)
+  const lines = Array.from({ length: ROWS }, (_, n) => `${n},${n % 100},text ${n}`)
+  await dataset.replace({ body: bytesOf(`n,rest,text\n${lines.join('\n')}\n`), format: 'csv' })
+})
+afterAll(() => place[Symbol.asyncDispose]())
+
+async function read(options: QueryOptions, format: Format = 'csv') {
+  const executor = await place.engine.executor()
+  const counts = vi.spyOn(executor, 'rows')
+  try {
+    using query = dataset.query(options)
+    const opening = query.bytes(format)
+    const count = query.count()
+    const chunks = await Array.fromAsync(await opening)
+    return { text: Buffer.concat(chunks).toString(), count: await count, counted: counts.mock.calls.length }
+  } finally {
+    counts.mockRestore()
+  }
+}
+
+describe('first rows and their number', () => {
+  test('come of one scan where few rows match', async () => {
+    expect(await read({ filter: 'n ge 4990', top: 5, select: 'n' })).toEqual({
+      text: 'n\n4990\n4991\n4992\n4993\n4994\n',
+      count: 10,
+      counted: 0,
+    })
+  })
+
+  test('come of one scan where none matches', async () => {
+    expect(await read({ filter: 'n eq 77777', top: 5, select: 'n' })).toEqual({
+      text: 'n\n',
+      count: 0,
+      counted: 0,
+    })
+  })
+
+  test('come of two where many match', async () => {
+    expect(await read({ filter: 'rest eq 3', top: 2, select: 'n' })).toEqual({
+      text: 'n\n3\n103\n',
+      count: 50,
+      counted: 1,
+    })
+  })
+
+  test('are right beyond skipped rows, also where none is left', async () => {
+    expect(await read({ filter: 'n ge 4980', skip: 18, top: 1, select: 'n' })).toMatchObject({
+      text: 'n\n4998\n',
+      count: 20,
+      counted: 0,
+    })
+    expect(await read({ filter: 'n ge 4970', skip: 400, top: 5, select: 'n' })).toMatchObject({
+      text: 'n\n',
+      count: 30,
+    })
+  })
+
+  test('are right where the wanted number is nothing', async () => {
+    expect(await read({ filter: 'n ge 4965', top: 0, select: 'n' })).toMatchObject({ text: 'n\n', count: 35 })
+  })
+
+  test('keep their order', async () => {
+    const options = { filter: 'n lt 15', orderBy: 'n desc', top: 3, select: 'n' }
+    expect(await read(options)).toEqual({ text: 'n\n14\n13\n12\n', count: 15, counted: 0 })
+  })
+
+  test.for([
+    'csv',
+    'tsv',
+    'json',
+    'ndjson',
+    'arrow',
+  ] as const)('are in %s what they are without a count', async (format) => {
+    const filter = { filter: "rest eq 7 and text ne 'text 7'" }
+    using whole = dataset.query({ ...filter, skip: 3, top: 4, orderBy: 'n' })
+    await whole.count()
+    const plain = Buffer.concat(await Array.fromAsync(await whole.bytes(format))).toString()
+    expect((await read({ ...filter, skip: 3, top: 4, orderBy: 'n' }, format)).text).toBe(plain)
+  })
+
+  test('that fail tell why, and the count does, too', async () => {
+    const options = { filter: 'n div (n sub 4999) eq 1', top: 5 }
+    using query = dataset.query(options)
+    const opening = query.bytes('csv')
+    const count = query.count()
+    await expect(opening).rejects.toMatchObject({ code: 'filter_failed' })
+    await expect(count).rejects.toMatchObject({ code: 'filter_failed' })
+  })
+
+  test('of which a client has heard enough end at once', async () => {
+    const gone = new AbortController()
+    using query = dataset.query({ filter: 'n ge 4990', top: 5 })
+    const stream = await query.bytes('csv', { signal: gone.signal })
+    gone.abort()
+    await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'cancelled' })
+  })
+})
