@@ -71,13 +71,14 @@ export async function measure(
       const parts = question.asks[server.dialect]!(0).length
       const asks = Array.from({ length: DISTINCT }, (_, n) => question.asks[server.dialect]!(used + n)).flat()
       const before = processorTime(server.pid)
-      const { answers } = await burst({
+      const { answers, refused } = await burst({
         port: server.port,
         asks,
         connections: CONNECTIONS,
         seconds: effort.seconds,
       })
       note('answers/s at 50', server, answers / parts / effort.seconds)
+      if (refused > 0) note('refused at 50', server, refused)
       note('CPU ms at 50', server, ((processorTime(server.pid) - before) * parts) / answers)
     }
     used += DISTINCT
@@ -111,12 +112,12 @@ function turned<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(cut), ...list.slice(0, cut)]
 }
 
-async function burst(what: Burst): Promise<{ answers: number }> {
+async function burst(what: Burst): Promise<{ answers: number; refused: number }> {
   const child = spawn(process.execPath, [new URL('./ask.ts', import.meta.url).pathname], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(what))
   let text = ''
   for await (const chunk of child.stdout) text += chunk
-  return JSON.parse(text) as { answers: number }
+  return JSON.parse(text) as { answers: number; refused: number }
 }
