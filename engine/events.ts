@@ -12,7 +12,10 @@ export const EVENTS = {
   check_failed: { level: 'warn', when: 'parts could not be checked in the background' },
   merge_failed: { level: 'warn', when: 'small parts could not be merged; the rows are whole' },
   tidy_failed: { level: 'warn', when: 'versions that nobody needs could not be removed; tried again later' },
-  file_left: { level: 'warn', when: "a part's file could not be removed; the next start or gc removes it" },
+  file_left: {
+    level: 'warn',
+    when: 'a file that nothing needs could not be removed; the next start or gc removes it',
+  },
   files_set_aside: {
     level: 'warn',
     when: 'files of parts that the catalog never knew were moved to the folder lost, or all were by --new',

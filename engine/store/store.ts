@@ -196,7 +196,22 @@ export class Store {
     try {
       return await this.#ingest(datasetId, file, upload, mode, await arriving?.whole())
     } finally {
+      await this.#removeBody(file)
+    }
+  }
+
+  /** The rows are in, or refused, by now: a body that can't be removed only takes room, and the next start removes it. */
+  async #removeBody(file: string): Promise<void> {
+    try {
       await rm(file, { force: true })
+    } catch (cause) {
+      this.#options.events.tell(
+        'file_left',
+        'The body of an upload could not be removed; the next start removes it.',
+        {
+          cause,
+        },
+      )
     }
   }
 
