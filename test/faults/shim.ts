@@ -55,6 +55,9 @@ export function buildShim(): Shim | undefined {
   return new Shim(folder, library)
 }
 
+/** Longer than any program takes, even on a machine that does much else. */
+const HANGS_MS = 120_000
+
 /** Runs programs under injected faults. */
 export class Shim implements Disposable {
   readonly #folder: string
@@ -76,6 +79,9 @@ export class Shim implements Disposable {
     const arm = join(this.#folder, `${this.#runs}.armed`)
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A program that hangs on a fault is a finding, which its signal tells.
+      timeout: HANGS_MS,
+      killSignal: 'SIGKILL',
       env: {
         ...process.env,
         LD_PRELOAD: this.#library,

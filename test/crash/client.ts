@@ -1,0 +1,39 @@
+import { basic } from '../server/platform.ts'
+import type { Outcome } from './register.ts'
+
+export interface Answer {
+  readonly outcome: Outcome
+  /** 0 where there was no answer. */
+  readonly status: number
+  readonly body: string
+}
+
+/** Asks a server that may die at any moment. */
+export async function ask(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: object | string,
+): Promise<Answer> {
+  const type = typeof body === 'string' ? 'text/csv' : 'application/json'
+  try {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { authorization: basic(key), ...(body !== undefined && { 'content-type': type }) },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { outcome: answer.ok ? 'done' : 'refused', status: answer.status, body: text }
+  } catch {
+    // It broke off, or nobody was there: the client can't tell which.
+    return { outcome: 'unknown', status: 0, body: '' }
+  }
+}
+
+/** The answer as JSON of a server that is there. @throws where it says no */
+export async function get<T>(url: string, key: string, path: string): Promise<T> {
+  const { status, body } = await ask(url, key, 'GET', path)
+  if (status !== 200) throw new Error(`GET ${path}: status ${status} ${body}`)
+  return JSON.parse(body) as T
+}

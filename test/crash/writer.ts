@@ -1,0 +1,269 @@
+import { type Blocks, contradiction, type Write } from '../simulation/history.ts'
+import { ask, get } from './client.ts'
+import { Register } from './register.ts'
+
+/** Rows of one dataset and what was written to it since it was last looked at, by whomever. */
+export interface Table {
+  readonly id: number
+  before: Blocks
+  writes: Write[]
+}
+
+/** Ops are numbered over all writers, so that each block tells whose it is. */
+let ops = 0
+
+/**
+ * One account that writes over HTTP: rows to a dataset of its own and to one that all share, names of a repository and
+ * a dataset, a manifest, a member's permission, a saved provider key, its own API key; and it downloads rows, which
+ * count against its plan.
+ */
+export class Writer {
+  readonly account: string
+  readonly repositoryId: number
+  readonly own: Table
+  readonly shared: Table
+  readonly key: Register<string>
+  readonly repositoryName: Register<string>
+  readonly datasetName: Register<string>
+  readonly description: Register<string>
+  readonly member: Register<string | undefined>
+  readonly providerKey: Register<string | undefined>
+  readonly friend: string
+  /** Rows that were asked for, so that no more are counted against its plan. */
+  asked = 0
+  /** Acknowledged changes of any kind. */
+  acknowledged = 0
+  readonly broken: string[] = []
+
+  constructor(fields: {
+    account: string
+    key: string
+    repositoryId: number
+    own: Table
+    shared: Table
+    friend: string
+  }) {
+    this.account = fields.account
+    this.repositoryId = fields.repositoryId
+    this.own = fields.own
+    this.shared = fields.shared
+    this.friend = fields.friend
+    const named = (what: string) => `${what} of ${fields.account}`
+    this.key = new Register(named('key'), fields.key)
+    this.repositoryName = new Register(named('repository name'), fields.account)
+    this.datasetName = new Register(named('dataset name'), 'own')
+    this.description = new Register(named('description of a column'), '')
+    this.member = new Register<string | undefined>(named('permission of a member'), undefined)
+    this.providerKey = new Register<string | undefined>(named('hint of the provider key'), undefined)
+  }
+
+  /** Does things in turn until an answer doesn't come. */
+  async work(url: string, random: () => number): Promise<void> {
+    const works = [
+      () => this.#write(url, this.own, random),
+      () => this.#write(url, this.own, random),
+      () => this.#write(url, this.shared, random),
+      () => this.#write(url, this.shared, random),
+      () => this.#read(url, random() < 0.5 ? this.own : this.shared),
+      () =>
+        this.#set(
+          url,
+          this.repositoryName,
+          `r${++ops} ${this.account}`,
+          'PUT',
+          `/repositories/${this.repositoryId}`,
+          (name) => ({ name }),
+        ),
+      () =>
+        this.#set(url, this.datasetName, `d${++ops}`, 'PUT', `/datasets/${this.own.id}`, (name) => ({
+          name,
+        })),
+      () => this.#set(url, this.description, `c${++ops}`, 'PUT', `/datasets/${this.own.id}/columns`, columns),
+      () => this.#setMember(url, random),
+      () => this.#setProviderKey(url, random),
+      () => this.#rotate(url),
+    ]
+    for (;;) {
+      const going = await works[Math.floor(random() * works.length)]!()
+      if (!going) return
+    }
+  }
+
+  async #write(url: string, table: Table, random: () => number): Promise<boolean> {
+    const op = ++ops
+    const rows = [1, 10, 300][Math.floor(random() * 3)]!
+    const kind = random() < 0.2 ? 'replace' : 'append'
+    const text = `op,n\n${Array.from({ length: rows }, (_, n) => `${op},${n}`).join('\n')}\n`
+    const begun = performance.now()
+    const method = kind === 'replace' ? 'PUT' : 'POST'
+    // It may be read by another writer before it is answered.
+    const write = { kind, op, rows, begun, ended: Number.POSITIVE_INFINITY, acknowledged: false } as const
+    table.writes.push(write)
+    const answer = await ask(url, this.key.value, method, `/datasets/${table.id}/data`, text)
+    const at = table.writes.indexOf(write)
+    const acknowledged = this.#acknowledge(answer)
+    if (answer.outcome === 'refused') table.writes.splice(at, 1)
+    else if (acknowledged) table.writes[at] = { ...write, ended: performance.now(), acknowledged }
+    return answer.outcome !== 'unknown'
+  }
+
+  async #read(url: string, table: Table): Promise<boolean> {
+    const sent = performance.now()
+    const { status, body, outcome } = await ask(url, this.key.value, 'GET', `/datasets/${table.id}/data`)
+    const came = performance.now()
+    if (outcome === 'refused' && status !== 503) this.broken.push(`a read: ${status} ${body}`)
+    if (outcome !== 'done') {
+      // Up to all rows may have been counted though the answer broke off.
+      if (outcome === 'unknown') this.asked = Number.POSITIVE_INFINITY
+      return outcome !== 'unknown'
+    }
+    const shown = blocksOf(body)
+    this.#count(shown)
+    const reason = contradiction(table.before, table.writes, shown, [sent, came])
+    if (reason) this.broken.push(`a read of dataset ${table.id} shows ${JSON.stringify(shown)}: ${reason}`)
+    return true
+  }
+
+  async #set(
+    url: string,
+    register: Register<string>,
+    value: string,
+    method: string,
+    path: string,
+    body: (value: string) => object,
+  ): Promise<boolean> {
+    const answer = await ask(url, this.key.value, method, path, body(value))
+    this.#acknowledge(answer)
+    register.set(value, answer.outcome)
+    return answer.outcome !== 'unknown'
+  }
+
+  async #setMember(url: string, random: () => number): Promise<boolean> {
+    const path = `/repositories/${this.repositoryId}/members/${this.friend}`
+    const permission = random() < 0.5 ? 'Read' : 'Write'
+    const remove = this.member.value !== undefined && random() < 0.5
+    const answer = remove
+      ? await ask(url, this.key.value, 'DELETE', path)
+      : await ask(url, this.key.value, 'PUT', path, { permission })
+    this.#acknowledge(answer)
+    this.member.set(remove ? undefined : permission, answer.outcome)
+    return answer.outcome !== 'unknown'
+  }
+
+  async #setProviderKey(url: string, random: () => number): Promise<boolean> {
+    const remove = this.providerKey.value !== undefined && random() < 0.3
+    const key = `provider-key-${String(++ops).padStart(8, '0')}`
+    const answer = remove
+      ? await ask(url, this.key.value, 'DELETE', '/user-keys/fred')
+      : await ask(url, this.key.value, 'PUT', '/user-keys/fred', { key })
+    this.#acknowledge(answer)
+    this.providerKey.set(remove ? undefined : key.slice(-4), answer.outcome)
+    return answer.outcome !== 'unknown'
+  }
+
+  async #rotate(url: string): Promise<boolean> {
+    const old = this.key.value
+    const answer = await ask(url, old, 'POST', '/account/api-key')
+    if (this.#acknowledge(answer)) {
+      this.key.set((JSON.parse(answer.body) as { apiKey: string }).apiKey, 'done')
+      const { status } = await ask(url, old, 'GET', '/account')
+      if (![0, 401, 429].includes(status))
+        this.broken.push(`an old key of ${this.account} is answered ${status}`)
+    } else this.key.set(LOST_KEY, answer.outcome)
+    return answer.outcome !== 'unknown'
+  }
+
+  /**
+   * Looks at all that it wrote, after a kill or a clean stop. `renew` gives it a key where the answer with the last was lost.
+   */
+  async check(url: string, clean: boolean, renew: (account: string) => Promise<string>): Promise<void> {
+    const works = (await ask(url, this.key.possible[0]!, 'GET', '/account')).status === 200
+    this.#settle(this.key, works ? this.key.possible[0]! : LOST_KEY)
+    if (!works) this.key.set(await renew(this.account), 'done')
+    const key = this.key.value
+
+    this.#settle(
+      this.repositoryName,
+      (await get<{ name: string }>(url, key, `/repositories/${this.repositoryId}`)).name,
+    )
+    const dataset = await get<{ name: string; columns: { description: string }[] }>(
+      url,
+      key,
+      `/datasets/${this.own.id}`,
+    )
+    this.#settle(this.datasetName, dataset.name)
+    this.#settle(this.description, dataset.columns[0]!.description)
+    type Member = { account: string; permission: string }
+    const members = await get<Member[]>(url, key, `/repositories/${this.repositoryId}/members`)
+    this.#settle(this.member, members.find(({ account }) => account === this.friend)?.permission)
+    const keys = await get<{ provider: string; keyHint: string }[]>(url, key, '/user-keys')
+    this.#settle(this.providerKey, keys.find(({ provider }) => provider === 'fred')?.keyHint.slice(-4))
+    await this.#checkUsage(url, key, clean)
+    await this.checkTable(url, this.own)
+  }
+
+  /** @throws where the rows can't be had at all */
+  async checkTable(url: string, table: Table): Promise<void> {
+    const { status, body } = await ask(url, this.key.value, 'GET', `/datasets/${table.id}/data`)
+    if (status !== 200) throw new Error(`dataset ${table.id}: ${status} ${body}`)
+    const shown = blocksOf(body)
+    this.#count(shown)
+    const end = Number.POSITIVE_INFINITY
+    const reason = contradiction(table.before, table.writes, shown, [end, end])
+    if (reason)
+      this.broken.push(`after a restart dataset ${table.id} shows ${JSON.stringify(shown)}: ${reason}`)
+    table.before = shown
+    table.writes = []
+  }
+
+  /** Rows downloaded in the last second before a kill may be missing; none may be counted that weren't asked for. */
+  async #checkUsage(url: string, key: string, clean: boolean): Promise<void> {
+    const { usage } = await get<{ usage: { exportedRows: number } }>(url, key, '/account')
+    const known = clean && this.asked < Number.POSITIVE_INFINITY
+    if (usage.exportedRows > this.asked || (known && usage.exportedRows !== this.asked)) {
+      this.broken.push(`${this.account} has ${usage.exportedRows} rows counted and asked for ${this.asked}`)
+    }
+    this.asked = usage.exportedRows
+  }
+
+  #count(shown: Blocks): void {
+    this.asked += shown.reduce((sum, [, rows]) => sum + rows, 0)
+  }
+
+  #settle<T>(register: Register<T>, found: T): void {
+    const reason = register.settle(found)
+    if (reason) this.broken.push(reason)
+  }
+
+  /** Refusals are fine where the server says that it is busy or ending; errors of its own never are. */
+  #acknowledge({ outcome, status, body }: { outcome: string; status: number; body: string }): boolean {
+    if (outcome === 'refused' && status !== 503)
+      this.broken.push(`${this.account} was answered ${status} ${body}`)
+    if (outcome === 'done') this.acknowledged += 1
+    return outcome === 'done'
+  }
+}
+
+const LOST_KEY = 'a key whose answer was lost'
+
+function columns(description: string): object {
+  return {
+    columns: [
+      { name: 'op', type: 'integer', description },
+      { name: 'n', type: 'integer' },
+    ],
+  }
+}
+
+/** The blocks that a csv of `op,n` holds. @throws where a block's rows aren't in order from 0 */
+function blocksOf(csv: string): Blocks {
+  const blocks: [number, number][] = []
+  for (const line of csv.split('\n').slice(1, -1)) {
+    const [op, n] = line.split(',').map(Number) as [number, number]
+    let last = blocks.at(-1)
+    if (last?.[0] !== op) blocks.push((last = [op, 0]))
+    if (last[1] !== n) throw new Error(`row ${n} of op ${op} lies where row ${last[1]} belongs`)
+    last[1] += 1
+  }
+  return blocks
+}

@@ -1,0 +1,67 @@
+/**
+ * What the fault runs do to a data directory, in order, and what each step makes of the rows. A step happens whole or
+ * not at all, so the model of a dataset is the list of its blocks: which step wrote them, and how many rows they are.
+ */
+export interface Block {
+  readonly step: number
+  readonly rows: number
+}
+
+/** Datasets by id: name, and blocks in the order of their rows. */
+export type State = Readonly<Record<number, { readonly name: string; readonly blocks: readonly Block[] }>>
+
+export type Step =
+  | { readonly kind: 'append'; readonly dataset: number; readonly rows: number }
+  | { readonly kind: 'replace'; readonly dataset: number; readonly rows: number }
+  | { readonly kind: 'create'; readonly dataset: number; readonly name: string }
+  | { readonly kind: 'rename'; readonly dataset: number; readonly name: string }
+  | { readonly kind: 'widen'; readonly dataset: number }
+  | { readonly kind: 'delete'; readonly dataset: number }
+  | { readonly kind: 'backup' }
+  | { readonly kind: 'verify' }
+  | { readonly kind: 'settle' }
+
+/** What the fixture holds: `grown` is one append short of a merge. */
+export const BEGINNING: State = {
+  1: { name: 'grown', blocks: [1, 2, 3, 4, 5, 6, 7].map((step) => ({ step, rows: 200 })) },
+  2: { name: 'replaced', blocks: [{ step: 8, rows: 200 }] },
+  3: { name: 'dropped', blocks: [{ step: 9, rows: 200 }] },
+}
+
+/** Numbered from `FIRST_STEP`: smaller numbers are the fixture's. */
+export const STEPS: readonly Step[] = [
+  { kind: 'replace', dataset: 2, rows: 300 },
+  { kind: 'append', dataset: 1, rows: 50 },
+  { kind: 'settle' },
+  { kind: 'append', dataset: 2, rows: 1 },
+  { kind: 'widen', dataset: 2 },
+  { kind: 'create', dataset: 4, name: 'made' },
+  { kind: 'replace', dataset: 4, rows: 3_000 },
+  { kind: 'backup' },
+  { kind: 'delete', dataset: 3 },
+  { kind: 'rename', dataset: 1, name: 'renamed' },
+  { kind: 'append', dataset: 4, rows: 20 },
+  { kind: 'verify' },
+  { kind: 'replace', dataset: 1, rows: 40 },
+  { kind: 'backup' },
+]
+export const FIRST_STEP = 10
+
+/** The state after a step that was made. */
+export function after(state: State, step: Step, number: number): State {
+  if (!('dataset' in step) || step.kind === 'widen') return state
+  if (step.kind === 'create') return { ...state, [step.dataset]: { name: step.name, blocks: [] } }
+  const { [step.dataset]: dataset, ...others } = state
+  // A dataset that could not be made takes no rows.
+  if (!dataset || step.kind === 'delete') return others
+  if (step.kind === 'rename') return { ...state, [step.dataset]: { ...dataset, name: step.name } }
+  const written = { step: number, rows: step.rows }
+  const blocks = step.kind === 'replace' ? [written] : [...dataset.blocks, written]
+  return { ...state, [step.dataset]: { ...dataset, blocks } }
+}
+
+/** Rows of a step as csv: each names its step and its place, so that blocks can be told apart and counted. */
+export function csv(step: number, rows: number): string {
+  const lines = Array.from({ length: rows }, (_, n) => `${step},${n},row ${n} of ${step}`)
+  return `op,n,text\n${lines.join('\n')}\n`
+}

@@ -1,0 +1,115 @@
+/**
+ * One process of the simulation: does the works of an `Actor` of script.ts on a data directory and tells of each when
+ * it began, took its version and ended, one JSON value a line. Times are of the machine's monotonic clock, which all
+ * processes share.
+ */
+import { writeFileSync, writeSync } from 'node:fs'
+import { EngineError, openEngine } from '../../engine/index.ts'
+import { csv } from '../faults/operations.ts'
+import type { Told } from './history.ts'
+import type { Actor, Work } from './script.ts'
+
+const [directory, process_, text] = process.argv.slice(2) as [string, string, string]
+const { role, clock, rounds } = JSON.parse(text) as Actor
+
+const now = () => Number(process.hrtime.bigint())
+/** Synchronous, so that what was told is told even when the next instruction is the last. */
+const tell = (what: Told) => writeSync(1, `${JSON.stringify(what)}\n`)
+
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: Error) => tell({ uncaught: String(error?.stack ?? error) }))
+}
+
+let wrong: number = clock[0]
+const RealDate = Date
+globalThis.Date = class extends RealDate {
+  constructor(...given: []) {
+    if (given.length === 0) super(RealDate.now() + wrong)
+    else super(...given)
+  }
+  static override now() {
+    return RealDate.now() + wrong
+  }
+} as DateConstructor
+
+writeFileSync(process.env['FAULT_ARM']!, '')
+let engine: Awaited<ReturnType<typeof openEngine>>
+try {
+  engine = await openEngine({ directory, role, threads: 1, workers: 1 })
+} catch (error) {
+  tell({ failed: 'open', code: codeOf(error), message: (error as Error).message })
+  process.exit(0)
+}
+
+for (const [index, round] of rounds.entries()) {
+  if (index === rounds.length >> 1) wrong += clock[1]
+  // A slow reader waits for the others, not for other slow ones.
+  const others: Promise<void>[] = []
+  const slow: Promise<void>[] = []
+  for (const [place, work] of round.entries()) {
+    const id = `${process_}.${index}.${place}`
+    if (work.kind === 'read' && work.slow) slow.push(attempt(id, work, () => Promise.all(others)))
+    else others.push(attempt(id, work))
+  }
+  await Promise.all([...others, ...slow])
+}
+try {
+  await engine.close()
+} catch (error) {
+  tell({ failed: 'close', code: codeOf(error), message: (error as Error).message })
+}
+process.exit(0)
+
+async function attempt(id: string, work: Work, wait?: () => Promise<unknown>): Promise<void> {
+  tell({ id, work, begun: now() })
+  try {
+    tell({ id, ...(await make(id, work, wait)), ended: now(), outcome: 'done' })
+  } catch (error) {
+    tell({ id, ended: now(), outcome: codeOf(error), message: (error as Error).message })
+  }
+}
+
+async function make(
+  id: string,
+  work: Work,
+  wait?: () => Promise<unknown>,
+): Promise<{ found?: [number, number][] }> {
+  switch (work.kind) {
+    case 'append':
+    case 'replace': {
+      const { op, rows } = work
+      const body = (async function* () {
+        yield Buffer.from(csv(op, rows))
+      })()
+      await engine.dataset(work.dataset)[work.kind]({ format: 'csv', body })
+      return {}
+    }
+    case 'read': {
+      using query = engine.dataset(work.dataset).query()
+      tell({ id, taken: now() })
+      await wait?.()
+      const blocks: [number, number][] = []
+      for await (const row of query.rows()) {
+        const [op, n] = [Number(row['op']), Number(row['n'])]
+        let last = blocks.at(-1)
+        if (last?.[0] !== op) blocks.push((last = [op, 0]))
+        if (n !== last[1])
+          throw new Error(`wrong rows: row ${n} of op ${op} lies where row ${last[1]} belongs`)
+        last[1] += 1
+      }
+      return { found: blocks }
+    }
+    case 'verify':
+      await engine.verify()
+      return {}
+    case 'settle':
+      await engine.settled()
+      return {}
+    default:
+      return work satisfies never
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof EngineError ? error.code : 'other'
+}

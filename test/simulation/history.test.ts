@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { contradiction, type Write } from './history.ts'
+
+/** Op `op` from `begun` to `ended`; it writes as many rows as its number. */
+function write(
+  kind: Write['kind'],
+  op: number,
+  begun: number,
+  ended: number,
+  acknowledged = true,
+  rows = op,
+): Write {
+  return { kind, op, rows, begun, ended, acknowledged }
+}
+const at = (moment: number): [number, number] => [moment, moment]
+const END = at(Infinity)
+
+describe('the model of what may be visible', () => {
+  const before = [[90, 1]] as const
+  const append = write('append', 1, 0, 10)
+  const later = write('append', 2, 20, 30)
+  const replace = write('replace', 3, 40, 50)
+
+  test('takes writes in the order of their times', () => {
+    expect(
+      contradiction(
+        before,
+        [append, later],
+        [
+          [90, 1],
+          [1, 1],
+          [2, 2],
+        ],
+        END,
+      ),
+    ).toBeUndefined()
+    expect(
+      contradiction(
+        before,
+        [append, later],
+        [
+          [90, 1],
+          [2, 2],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/behind/)
+  })
+
+  test('takes writes of the same time in any order', () => {
+    const same = write('append', 2, 5, 30)
+    expect(
+      contradiction(
+        before,
+        [append, same],
+        [
+          [90, 1],
+          [2, 2],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toBeUndefined()
+  })
+
+  test('misses an acknowledged write, unless it was replaced', () => {
+    expect(contradiction(before, [append], [[90, 1]], END)).toMatch(/acknowledged/)
+    expect(contradiction(before, [append, replace], [[3, 3]], END)).toBeUndefined()
+    expect(contradiction(before, [replace, write('append', 4, 60, 70)], [[3, 3]], END)).toMatch(
+      /acknowledged/,
+    )
+    expect(
+      contradiction(
+        before,
+        [append, replace],
+        [
+          [90, 1],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/acknowledged/)
+  })
+
+  test('lets a write of which nobody was told be there whole or not at all', () => {
+    const lost = write('append', 1, 0, Infinity, false)
+    expect(contradiction(before, [lost], [[90, 1]], END)).toBeUndefined()
+    expect(
+      contradiction(
+        before,
+        [lost],
+        [
+          [90, 1],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toBeUndefined()
+    expect(
+      contradiction(
+        before,
+        [{ ...lost, rows: 7 }],
+        [
+          [90, 1],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/7 rows and 1/)
+  })
+
+  test('finds rows that were never written, written twice, or gone without a replace', () => {
+    expect(
+      contradiction(
+        before,
+        [],
+        [
+          [90, 1],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/wrote nothing/)
+    expect(
+      contradiction(
+        before,
+        [append],
+        [
+          [90, 1],
+          [1, 1],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/twice/)
+    expect(contradiction(before, [], [], END)).toMatch(/gone/)
+    expect(
+      contradiction(
+        before,
+        [append, replace],
+        [
+          [1, 1],
+          [3, 3],
+        ],
+        END,
+      ),
+    ).toMatch(/gone/)
+  })
+
+  test('lets a replace without rows empty a dataset', () => {
+    const empty = write('replace', 3, 40, 50, true, 0)
+    expect(contradiction(before, [append, empty], [], END)).toBeUndefined()
+    expect(contradiction(before, [append, empty], [[1, 1]], END)).toMatch(/behind/)
+    expect(contradiction(before, [empty, write('append', 4, 60, 70)], [[4, 4]], END)).toBeUndefined()
+  })
+
+  test('asks of a reader only what its moment allows', () => {
+    expect(contradiction(before, [append], [[90, 1]], at(5))).toBeUndefined()
+    expect(
+      contradiction(
+        before,
+        [append],
+        [
+          [90, 1],
+          [1, 1],
+        ],
+        at(5),
+      ),
+    ).toBeUndefined()
+    expect(contradiction(before, [append], [[90, 1]], at(11))).toMatch(/acknowledged/)
+    expect(
+      contradiction(
+        before,
+        [later],
+        [
+          [90, 1],
+          [2, 2],
+        ],
+        at(19),
+      ),
+    ).toMatch(/wrote nothing/)
+  })
+})
