@@ -38,7 +38,7 @@ export type { BackupReport } from './store/backup.ts'
 export type { Upload, UploadLimits } from './store/store.ts'
 export type { VerifyReport } from './store/verify.ts'
 export type { DeclaredColumn } from './types/columns.ts'
-export { type Column, type ColumnType, decimalParts, FORMATS, type Format } from './types/index.ts'
+export { type Column, type ColumnType, decimalParts, edmName, FORMATS, type Format } from './types/index.ts'
 
 export interface EngineOptions {
   /** The data directory; made where it isn't there. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { StartOptions } from '../duckdb/source.ts'
+import { shownFooter } from '../parquet/footer.ts'
 import { quoteLiteral, type Statement } from '../types/index.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
-import { renameColumns } from './formats/parquet-footer.ts'
 
 const READ_BYTES = 256 << 10
 /** What a row group may take before it is packed, and DuckDB's default of rows in one. */
@@ -15,7 +15,7 @@ const GROUP_ROWS = 122_880
 
 /**
  * Has DuckDB write a Parquet file, then hands its bytes out and removes it. Resolves when it is written: a Parquet
- * file can't be had piece by piece. Columns of type json are marked as JSON.
+ * file can't be had piece by piece.
  */
 export async function exportParquet(
   around: Surroundings,
@@ -60,15 +60,12 @@ async function copy(
   file: string,
   options: StartOptions,
 ): Promise<number> {
-  const select = columns.map(({ type }, index) =>
-    type === 'json' ? `CAST(c${index} AS JSON) AS c${index}` : `c${index}`,
-  )
-  const aliases = columns.map((_, index) => `c${index}`).join(', ')
+  const names = columns.map((_, index) => `c${index}`).join(', ')
   const groupRows = Math.round(GROUP_BYTES / Math.max(options.rowBytes ?? 0, 1) / 2048) * 2048
   const cursor = await around.source.start(
     {
       sql:
-        `COPY (SELECT ${select.join(', ')} FROM (${sql}) AS result(${aliases})) TO ${quoteLiteral(file)} ` +
+        `COPY (SELECT ${names} FROM (${sql}) AS result(${names})) TO ${quoteLiteral(file)} ` +
         `(FORMAT parquet, ROW_GROUP_SIZE ${Math.min(Math.max(groupRows, 2048), GROUP_ROWS)})`,
       parameters,
       columns: [{ name: 'rows', type: 'integer' }],
@@ -108,11 +105,10 @@ async function* fileBytes(
     }
     const footer = Buffer.alloc(size - 8 - footerStart)
     await handle.read(footer, 0, footer.length, footerStart)
-    // The root of the schema has a name as well, which isn't a column's.
-    const renamed = renameColumns(footer, (name) => columns[Number(/^c(\d+)$/.exec(name)?.[1])]?.name ?? name)
-    tail.writeUInt32LE(renamed.length, 0)
+    const shown = shownFooter(footer, columns)
+    tail.writeUInt32LE(shown.length, 0)
     atEnd()
-    yield Buffer.concat([renamed, tail])
+    yield Buffer.concat([shown, tail])
   } finally {
     await handle.close()
   }

@@ -22,6 +22,8 @@ interface ColumnTypeEntry {
   readonly duckdb: number
   readonly layout: Layout
   readonly arrow: ArrowName
+  /** Its name in OData (CSDL 4.01, 3.3). Values of json go out as text, which every client can read. */
+  readonly edm: `Edm.${string}`
   /** Bytes of a value in DuckDB's memory, not counting texts; a decimal of up to 18 digits takes half. */
   readonly bytes: number
   /** Whether its values are as long as what is in them, so that `bytes` says little. */
@@ -34,19 +36,41 @@ const moment = { layout: 'int64', ...number64 } as const
 
 /** The closed set of column types. Everything that DuckDB has is stored as one of these. */
 export const COLUMN_TYPES = {
-  boolean: { sql: 'BOOLEAN', duckdb: 1, layout: 'bit', arrow: 'bool', bytes: 1, long: false },
-  integer: { sql: 'BIGINT', duckdb: 5, layout: 'int64', arrow: 'int64', ...number64 },
-  double: { sql: 'DOUBLE', duckdb: 11, layout: 'double', arrow: 'float64', ...number64 },
-  decimal: { sql: 'DECIMAL', duckdb: 19, layout: 'int128', arrow: 'decimal128', bytes: 16, long: false },
-  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', ...text },
-  date: { sql: 'DATE', duckdb: 13, layout: 'int32', arrow: 'date32', bytes: 4, long: false },
-  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', ...moment },
-  timestamp: { sql: 'TIMESTAMP', duckdb: 12, arrow: 'timestamp[us]', ...moment },
-  timestamptz: { sql: 'TIMESTAMPTZ', duckdb: 31, arrow: 'timestamp[us, UTC]', ...moment },
+  boolean: {
+    sql: 'BOOLEAN',
+    duckdb: 1,
+    layout: 'bit',
+    arrow: 'bool',
+    edm: 'Edm.Boolean',
+    bytes: 1,
+    long: false,
+  },
+  integer: { sql: 'BIGINT', duckdb: 5, layout: 'int64', arrow: 'int64', edm: 'Edm.Int64', ...number64 },
+  double: { sql: 'DOUBLE', duckdb: 11, layout: 'double', arrow: 'float64', edm: 'Edm.Double', ...number64 },
+  decimal: {
+    sql: 'DECIMAL',
+    duckdb: 19,
+    layout: 'int128',
+    arrow: 'decimal128',
+    edm: 'Edm.Decimal',
+    bytes: 16,
+    long: false,
+  },
+  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', ...text },
+  date: { sql: 'DATE', duckdb: 13, layout: 'int32', arrow: 'date32', edm: 'Edm.Date', bytes: 4, long: false },
+  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', edm: 'Edm.TimeOfDay', ...moment },
+  timestamp: { sql: 'TIMESTAMP', duckdb: 12, arrow: 'timestamp[us]', edm: 'Edm.DateTimeOffset', ...moment },
+  timestamptz: {
+    sql: 'TIMESTAMPTZ',
+    duckdb: 31,
+    arrow: 'timestamp[us, UTC]',
+    edm: 'Edm.DateTimeOffset',
+    ...moment,
+  },
   // Arrow has no type of its own for this one and the last: its 36 characters, and text.
-  uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', bytes: 16, long: false },
-  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', ...text },
-  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', ...text },
+  uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', edm: 'Edm.Guid', bytes: 16, long: false },
+  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', ...text },
+  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', ...text },
 } as const satisfies Record<string, ColumnTypeEntry>
 
 /** The name of a type without what stands in brackets. */
@@ -61,6 +85,11 @@ export function typeName(type: ColumnType): TypeName {
 /** What the table says of a type. */
 export function entryOf(type: ColumnType): ColumnTypeEntry {
   return COLUMN_TYPES[typeName(type)]
+}
+
+/** What OData calls a type, without precision and scale: `Edm.Int64`. */
+export function edmName(type: ColumnType): `Edm.${string}` {
+  return entryOf(type).edm
 }
 
 /** The DuckDB type that holds a column type: `BIGINT`, `DECIMAL(18,3)`. */

@@ -4,6 +4,7 @@ export {
   COLUMN_TYPES,
   type ColumnType,
   decimalParts,
+  edmName,
   entryOf,
   fixedBytes,
   isColumnType,

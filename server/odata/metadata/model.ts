@@ -1,4 +1,4 @@
-import { type Column, type ColumnType, decimalParts } from '../../../engine/index.ts'
+import { type Column, type ColumnType, decimalParts, edmName } from '../../../engine/index.ts'
 import { identifiersFor } from './names.ts'
 
 /** The key of every entity: the row's number in the version, from 1. */
@@ -46,7 +46,6 @@ export function typeName(set: Pick<EntitySet, 'name'>): string {
 
 /**
  * Columns as properties. Their names are identifiers, and none is that of the key.
- * Digits of seconds: all that DuckDB holds, microseconds.
  */
 export function propertiesOf(columns: readonly Column[]): Property[] {
   const names = identifiersFor(
@@ -62,23 +61,9 @@ export function propertiesOf(columns: readonly Column[]): Property[] {
   }))
 }
 
-/** The OData type of a column type. Values of `json` go out as text, which every client can read. */
+/** The OData type of a column type. Seconds have all the digits that DuckDB holds: microseconds. */
 export function edmType(type: ColumnType): EdmType {
-  const decimal = decimalParts(type)
-  if (decimal) return { name: 'Edm.Decimal', ...decimal }
-  return EDM_TYPES[type as keyof typeof EDM_TYPES]
+  const name = edmName(type)
+  const timed = name === 'Edm.TimeOfDay' || name === 'Edm.DateTimeOffset'
+  return { name, ...decimalParts(type), ...(timed && { precision: 6 }) }
 }
-
-const EDM_TYPES = {
-  boolean: { name: 'Edm.Boolean' },
-  integer: { name: 'Edm.Int64' },
-  double: { name: 'Edm.Double' },
-  string: { name: 'Edm.String' },
-  json: { name: 'Edm.String' },
-  date: { name: 'Edm.Date' },
-  time: { name: 'Edm.TimeOfDay', precision: 6 },
-  timestamp: { name: 'Edm.DateTimeOffset', precision: 6 },
-  timestamptz: { name: 'Edm.DateTimeOffset', precision: 6 },
-  uuid: { name: 'Edm.Guid' },
-  binary: { name: 'Edm.Binary' },
-} as const satisfies Record<Exclude<ColumnType, `decimal(${number},${number})`>, EdmType>

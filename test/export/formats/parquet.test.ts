@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 // @ts-expect-error The package has no types.
 import parquetjs from 'parquetjs-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { renameColumns } from '../../../engine/export/formats/parquet-footer.ts'
 import type { Executor } from '../../../engine/export/index.ts'
 import { bytesOf, openTestExecutor, SOURCES, statement } from '../support.ts'
 
@@ -54,12 +53,5 @@ describe.each(SOURCES)('over %s', (source) => {
       name: 'string',
     })
     expect((await executor.rows(described)).flat()).toEqual(['n', 't'])
-  })
-})
-
-describe('the footer', () => {
-  it('that is cut off is an error, not nonsense', () => {
-    expect(() => renameColumns(Buffer.from([0x15, 0x02, 0x19]), (name) => name)).toThrow(/cut off/)
-    expect(() => renameColumns(Buffer.from([0x1f]), (name) => name)).toThrow(/unknown Thrift type 15/)
   })
 })

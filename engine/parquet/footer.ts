@@ -1,0 +1,125 @@
+import type { ColumnType } from '../types/index.ts'
+import { type Field, type List, readStruct, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
+
+/** A column as readers of a file are to see it. */
+export interface ShownColumn {
+  readonly name: string
+  readonly type: ColumnType
+}
+
+/** A row group of a file: its rows, and where its bytes lie. */
+export interface RowGroup {
+  readonly rows: number
+  readonly from: number
+  readonly to: number
+}
+
+// Field ids of parquet.thrift (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
+const FILE = { schema: 2, rowGroups: 4, columnOrders: 7 } as const
+const ELEMENT = { name: 4, children: 5, convertedType: 6, logicalType: 10 } as const
+const GROUP = { columns: 1, rows: 3, sortingColumns: 4 } as const
+const CHUNK = { metadata: 3 } as const
+const META = { path: 3, compressedSize: 7, dataOffset: 9, dictionaryOffset: 11 } as const
+
+const CONVERTED_JSON = 19
+/** The member of the union LogicalType that stands for JSON. */
+const LOGICAL_JSON = 12
+
+/**
+ * The footer of a part as its users are to see it: the first columns under their own names, with JSON marked as such,
+ * the others left out. Only the footer changes, because offsets in it count from the beginning of the file: the rows
+ * stay as they are.
+ * @param footer `FileMetaData`, without the length and the magic behind it
+ * @throws RangeError where it is no footer of a flat table with at least these columns
+ */
+export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[]): Uint8Array {
+  const file = readStruct(footer)
+  const schema = listOf(file, FILE.schema)
+  if (schema.values.length <= columns.length) throw new RangeError('Parquet footer: it has fewer columns')
+  const [root, ...elements] = schema.values as Struct[]
+  set(root!, ELEMENT.children, TYPE.i32, columns.length)
+  const shown = elements.slice(0, columns.length)
+  for (const [index, element] of shown.entries()) {
+    if (element.has(ELEMENT.children)) throw new RangeError('Parquet footer: a column is nested')
+    const { name, type } = columns[index]!
+    set(element, ELEMENT.name, TYPE.binary, Buffer.from(name))
+    if (type === 'json') {
+      set(element, ELEMENT.convertedType, TYPE.i32, CONVERTED_JSON)
+      set(
+        element,
+        ELEMENT.logicalType,
+        TYPE.struct,
+        new Map([[LOGICAL_JSON, { type: TYPE.struct, value: new Map() }]]),
+      )
+    }
+  }
+  schema.values = [root!, ...shown]
+  for (const group of listOf(file, FILE.rowGroups).values as Struct[]) {
+    const chunks = listOf(group, GROUP.columns)
+    chunks.values = chunks.values.slice(0, columns.length)
+    for (const [index, chunk] of (chunks.values as Struct[]).entries()) {
+      listOf(structOf(chunk, CHUNK.metadata), META.path).values = [Buffer.from(columns[index]!.name)]
+    }
+    group.delete(GROUP.sortingColumns)
+  }
+  const orders = file.get(FILE.columnOrders)
+  if (orders) (orders.value as List).values = (orders.value as List).values.slice(0, columns.length)
+  return writeStruct(inOrder(file))
+}
+
+/** The row groups of a file, in their order. */
+export function rowGroups(footer: Uint8Array): RowGroup[] {
+  return (listOf(readStruct(footer), FILE.rowGroups).values as Struct[]).map((group) => {
+    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map((chunk) => {
+      const meta = structOf(chunk, CHUNK.metadata)
+      const data = numberOf(meta, META.dataOffset)
+      const from = meta.has(META.dictionaryOffset)
+        ? Math.min(data, numberOf(meta, META.dictionaryOffset))
+        : data
+      return { from, to: from + numberOf(meta, META.compressedSize) }
+    })
+    return {
+      rows: numberOf(group, GROUP.rows),
+      from: Math.min(...chunks.map((chunk) => chunk.from)),
+      to: Math.max(...chunks.map((chunk) => chunk.to)),
+    }
+  })
+}
+
+/** Sets a field. A new one stands where its id belongs once the struct is put in order. */
+function set(struct: Struct, id: number, type: number, value: Value): void {
+  struct.set(id, { type, value })
+}
+
+/** Fields must come by growing ids, since each says how far it lies from the one before. */
+function inOrder(file: Struct): Struct {
+  const schema = listOf(file, FILE.schema)
+  schema.values = (schema.values as Struct[]).map(
+    (element) => new Map([...element].sort(([a], [b]) => a - b)),
+  )
+  return file
+}
+
+function field(struct: Struct, id: number): Field {
+  const found = struct.get(id)
+  if (found) return found
+  throw new RangeError(`Parquet footer: field ${id} is missing`)
+}
+
+function listOf(struct: Struct, id: number): List {
+  const { type, value } = field(struct, id)
+  if (type === TYPE.list) return value as List
+  throw new RangeError(`Parquet footer: field ${id} is no list`)
+}
+
+function structOf(struct: Struct, id: number): Struct {
+  const { type, value } = field(struct, id)
+  if (type === TYPE.struct) return value as Struct
+  throw new RangeError(`Parquet footer: field ${id} is no struct`)
+}
+
+function numberOf(struct: Struct, id: number): number {
+  const { value } = field(struct, id)
+  if (typeof value === 'number') return value
+  throw new RangeError(`Parquet footer: field ${id} is no number`)
+}
