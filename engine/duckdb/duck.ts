@@ -4,7 +4,7 @@ import { keepInterrupting } from './calls.ts'
 import { cancelled, engineError, isBroken } from './errors.ts'
 import { type InstanceOptions, openNodeInstance } from './instance.ts'
 
-export type DuckOptions = Omit<InstanceOptions, 'filesChange'>
+export type DuckOptions = Omit<InstanceOptions, 'filesChange' | 'distrustful'>
 
 export interface RunOptions {
   readonly signal?: AbortSignal
@@ -71,5 +71,5 @@ export class Duck {
 
 /** A part is written under a name, verified, and may be written again. */
 function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
-  return openNodeInstance({ ...options, filesChange: true })
+  return openNodeInstance({ ...options, filesChange: true, distrustful: true })
 }

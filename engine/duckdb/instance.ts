@@ -16,6 +16,8 @@ export interface InstanceOptions {
   readonly allowedDirectories?: readonly string[]
   /** Files may come back with other content under the same name, so nothing of them is kept in memory. */
   readonly filesChange?: boolean
+  /** Files are a stranger's, and their statistics may lie: by them DuckDB would leave out the checks that find the lie. */
+  readonly distrustful?: boolean
 }
 
 /** Settings to open with. */
@@ -27,6 +29,7 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
     allow_community_extensions: 'false',
     preserve_insertion_order: 'true',
     ...(options.filesChange && { enable_external_file_cache: 'false' }),
+    ...(options.distrustful && { disabled_optimizers: 'statistics_propagation,filter_pushdown' }),
     ...(options.threads !== undefined && { threads: String(options.threads) }),
     ...(options.memoryLimit !== undefined && { memory_limit: options.memoryLimit }),
   }

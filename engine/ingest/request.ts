@@ -7,6 +7,12 @@ export type { DeclaredColumn } from '../types/columns.ts'
 
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
+/** How a file is to be read, where that is not what its format says. Each is for the formats that it names. */
+export interface UploadOptions {
+  /** Parquet, Arrow: times finer than a microsecond lose what is too fine; otherwise they are refused. */
+  readonly nanoseconds?: 'truncate'
+}
+
 /** One upload on its way into one Parquet part. */
 export interface IngestRequest {
   /** The upload, spooled to a file. */
@@ -20,6 +26,7 @@ export interface IngestRequest {
   readonly existing?: readonly Column[]
   /** Columns that the request declares. */
   readonly declared?: readonly DeclaredColumn[]
+  readonly options?: UploadOptions
   /** `unpackedBytes`: what gzip, xlsx and compressed pages may come to. */
   readonly limits: { readonly unpackedBytes: number }
   readonly signal?: AbortSignal

@@ -206,7 +206,7 @@ describe('Arrow', () => {
     expect(await bench.refusal('arrow', '')).toMatch(/^400 /)
     const fine = makeVector(makeData({ type: new TimestampNanosecond(), data: BigInt64Array.from([1n]) }))
     expect(await bench.refusal('arrow', stream({ a: fine }))).toBe(
-      '400 invalid_upload: Time finer than a microsecond: 1 nanoseconds.',
+      '400 invalid_upload: Row 1, column "a": the time is finer than a microsecond. Columns hold microseconds: send those, or ask for nanoseconds=truncate.',
     )
     expect(
       await bench.refusal('arrow', tableToIPC(new Table(new Schema([]), [] as RecordBatch[]), 'stream')),

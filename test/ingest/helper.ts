@@ -15,7 +15,7 @@ import { type Column, type ColumnType, quoteLiteral } from '../../engine/types/i
 import { ENGINE_STATUSES } from '../../server/http/statuses.ts'
 
 export type Given = Partial<
-  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'limits' | 'signal' | 'onProgress'>
+  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits' | 'signal' | 'onProgress'>
 >
 
 export interface Read extends IngestResult {

@@ -89,10 +89,12 @@ describe('Parquet', () => {
     ).toBe('400 invalid_upload: Row 3001, column "a": a value is missing, but the column is not nullable.')
     const text = readFileSync(await parquet(`SELECT 'x{' AS a`))
     expect(await bench.refusal('parquet', text, { existing: [column('a', 'json')] })).toBe(
-      '400 invalid_upload: A text in column "a" is not a json.',
+      '400 invalid_upload: Row 1, column "a": the value is not a json.',
     )
     const fine = readFileSync(await parquet(`SELECT TIMESTAMP_NS '2020-01-01 00:00:00.000000001' AS a`))
-    expect(await bench.refusal('parquet', fine)).toMatch(/^400 invalid_upload: Time finer than a microsecond/)
+    expect(await bench.refusal('parquet', fine)).toMatch(
+      /^400 invalid_upload: Row 1, column "a": the time is finer than a microsecond/,
+    )
   })
 
   test('damaged files', async () => {

@@ -11,10 +11,12 @@ export type ReadText = (index: number) => string | null
  */
 export function typeOfArrow(field: Field): ColumnType {
   const type: DataType = field.type
+  const extension = EXTENSIONS[field.metadata.get('ARROW:extension:name') ?? '']
+  if (extension?.storage(type)) return extension.type
   if (DataType.isDictionary(type)) return typeOfArrow({ ...field, type: type.dictionary } as Field)
   if (DataType.isInt(type)) return type.bitWidth === 64 && !type.isSigned ? 'decimal(20,0)' : 'integer'
   if (DataType.isFloat(type)) return 'double'
-  if (DataType.isDecimal(type)) return isWide(type) ? 'string' : `decimal(${type.precision},${type.scale})`
+  if (DataType.isDecimal(type)) return decimalType(field, type)
   if (DataType.isBool(type)) return 'boolean'
   if (isText(type) || DataType.isNull(type)) return 'string'
   if (DataType.isInterval(type) || DataType.isDuration(type)) return 'string'
@@ -28,7 +30,7 @@ export function typeOfArrow(field: Field): ColumnType {
   )
 }
 
-function isText(type: DataType): boolean {
+export function isText(type: DataType): boolean {
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)
 }
 
@@ -45,21 +47,68 @@ function isList(type: DataType): boolean {
   return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type)
 }
 
-/** Decimals that no decimal(p,s) of ours holds. */
-function isWide(type: Decimal): boolean {
-  return type.precision > 38 || type.scale < 0 || type.scale > type.precision
+const MOST_DIGITS = 38
+
+/** A scale below zero stands for digits before the point that are 0. */
+function decimalType({ name }: Field, { precision, scale }: Decimal): ColumnType {
+  const digits = Math.max(precision - Math.min(scale, 0), scale)
+  if (digits > MOST_DIGITS) {
+    throw malformed(
+      `Column ${JSON.stringify(name)} holds decimals of ${digits} digits; the most are ${MOST_DIGITS}.`,
+      { column: name },
+    )
+  }
+  return `decimal(${digits},${Math.max(scale, 0)})`
+}
+
+/** Arrow's own extension types (Arrow 1.5, canonical extensions) that are types of ours. */
+const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: DataType) => boolean }>> = {
+  'arrow.uuid': {
+    type: 'uuid',
+    storage: (type) => DataType.isFixedSizeBinary(type) && type.byteWidth === 16,
+  },
+  'arrow.json': { type: 'json', storage: isText },
+}
+
+/** A value that its column's type does not have. Whoever knows the row and the column says so. */
+export class NoSuchValue extends Error {
+  /** The value; undefined where it is a time that is too fine. */
+  readonly text: string | undefined
+
+  constructor(text: string | undefined) {
+    super(text)
+    this.text = text
+  }
+}
+
+/** How values are read that could be read in more than one way. */
+export interface ReadingOptions {
+  readonly truncate: boolean
+}
+
+/** Sixteen bytes as the text of a UUID. */
+export function uuidReader(data: Data): ReadText {
+  const bytes = data.values as Uint8Array
+  return (index) => {
+    if (!data.getValid(index)) return null
+    const hex = Buffer.from(bytes.buffer, bytes.byteOffset + 16 * index, 16).toString('hex')
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  }
 }
 
 /** A reader of one batch's column. Its texts are those that the csv of the same type would have. */
-export function textReader(data: Data): ReadText {
-  const read = valueReader(data)
+export function textReader(data: Data, options: ReadingOptions): ReadText {
+  const read = valueReader(data, options)
   return data.nullCount === 0 ? read : (index) => (data.getValid(index) ? read(index) : null)
 }
 
-function valueReader(data: Data): ReadText {
+function valueReader(data: Data, options: ReadingOptions): ReadText {
   const { type, values } = data
   if (DataType.isDictionary(type)) {
-    const readers = data.dictionary!.data.map((chunk) => ({ length: chunk.length, read: textReader(chunk) }))
+    const readers = data.dictionary!.data.map((chunk) => ({
+      length: chunk.length,
+      read: textReader(chunk, options),
+    }))
     return (index) => {
       let at = Number(values[index])
       for (const { length, read } of readers) {
@@ -94,17 +143,21 @@ function valueReader(data: Data): ReadText {
       type.unit === 0 ? Number(values[index]) : Math.floor(Number(values[index]) / 86_400_000)
     return (index) => dayText(days(index))
   }
-  if (DataType.isTime(type)) return (index) => clockText(micros(values[index], type.unit))
-  if (DataType.isTimestamp(type)) return timestampReader(type, values)
-  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit))
-  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return nestedReader(data)
+  if (DataType.isTime(type)) return (index) => clockText(micros(values[index], type.unit, options))
+  if (DataType.isTimestamp(type)) return timestampReader(type, values, options)
+  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, options))
+  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, options)
   throw malformed(`The Arrow type ${String(type)} is not known here.`)
 }
 
-function timestampReader(type: Timestamp, values: ArrayLike<bigint | number>): ReadText {
+function timestampReader(
+  type: Timestamp,
+  values: ArrayLike<bigint | number>,
+  options: ReadingOptions,
+): ReadText {
   const end = type.timezone ? 'Z' : ''
   return (index) => {
-    const all = micros(values[index], type.unit)
+    const all = micros(values[index], type.unit, options)
     const days = floorDivide(all, DAY)
     return `${dayText(Number(days))}T${clockText(all - days * DAY)}${end}`
   }
@@ -116,7 +169,7 @@ function floorDivide(value: bigint, by: bigint): bigint {
   return value / by - (value < 0n && value % by !== 0n ? 1n : 0n)
 }
 
-function micros(value: bigint | number | undefined, unit: TimeUnit): bigint {
+function micros(value: bigint | number | undefined, unit: TimeUnit, { truncate }: ReadingOptions): bigint {
   const count = BigInt(value!)
   switch (unit) {
     case TimeUnit.SECOND:
@@ -126,21 +179,20 @@ function micros(value: bigint | number | undefined, unit: TimeUnit): bigint {
     case TimeUnit.MICROSECOND:
       return count
     default:
-      if (count % 1000n !== 0n) throw malformed(`Time finer than a microsecond: ${count} nanoseconds.`)
-      return count / 1000n
+      if (!truncate && count % 1000n !== 0n) throw new NoSuchValue(undefined)
+      return floorDivide(count, 1000n)
   }
 }
 
 function dayText(days: number): string {
   const date = new Date(days * 86_400_000)
   const year = date.getUTCFullYear()
-  if (!(year >= 1 && year <= 9999))
-    throw malformed(`A date lies outside of the years 1 to 9999: day ${days}.`)
+  if (!(year >= 1 && year <= 9999)) throw new NoSuchValue(`day ${days} of 1970`)
   return date.toISOString().slice(0, 10)
 }
 
 function clockText(all: bigint): string {
-  if (all < 0n || all > DAY) throw malformed(`A time lies outside of a day: ${all} microseconds.`)
+  if (all < 0n || all >= DAY) throw new NoSuchValue(`${all} microseconds`)
   const seconds = Number(all / 1_000_000n)
   const fraction = Number(all % 1_000_000n)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -167,7 +219,10 @@ function decimalText(words: Uint32Array, from: number, type: Decimal): string {
     value = (value << 32n) | BigInt(words[from + word]!)
   value = BigInt.asIntN(type.bitWidth, value)
   const sign = value < 0n ? '-' : ''
-  const digits = String(value < 0n ? -value : value).padStart(type.scale + 1, '0')
+  const plain = String(value < 0n ? -value : value)
+  if (plain.length > type.precision && plain !== '0')
+    throw new NoSuchValue(`${sign}${plain} of scale ${type.scale}`)
+  const digits = plain.padStart(type.scale + 1, '0')
   if (type.scale < 0) return sign + digits + '0'.repeat(-type.scale)
   return type.scale === 0
     ? sign + digits
@@ -175,29 +230,24 @@ function decimalText(words: Uint32Array, from: number, type: Decimal): string {
 }
 
 /** Nested values as JSON; numbers keep all digits. */
-function nestedReader(data: Data): ReadText {
-  const json = jsonReader(data)
-  return (index) => json(index)
-}
-
-function jsonReader(data: Data): (index: number) => string {
-  const read = jsonValueReader(data)
+function jsonReader(data: Data, options: ReadingOptions): (index: number) => string {
+  const read = jsonValueReader(data, options)
   return (index) => (data.getValid(index) ? read(index) : 'null')
 }
 
-function jsonValueReader(data: Data): (index: number) => string {
+function jsonValueReader(data: Data, options: ReadingOptions): (index: number) => string {
   const { type, children } = data
   if (DataType.isStruct(type)) {
     const fields = children.map((child, at) => ({
       key: JSON.stringify(type.children[at]!.name),
-      read: jsonReader(child),
+      read: jsonReader(child, options),
     }))
     return (index) => `{${fields.map(({ key, read }) => `${key}:${read(index)}`).join(',')}}`
   }
   if (DataType.isMap(type)) {
     const [keys, values] = children[0]!.children
-    const key = textReader(keys!)
-    const value = jsonReader(values!)
+    const key = textReader(keys!, options)
+    const value = jsonReader(values!, options)
     return (index) => {
       const [from, to] = range(data, index)
       const pairs = Array.from(
@@ -208,13 +258,13 @@ function jsonValueReader(data: Data): (index: number) => string {
     }
   }
   if (isList(type)) {
-    const item = jsonReader(children[0]!)
+    const item = jsonReader(children[0]!, options)
     return (index) => {
       const [from, to] = range(data, index)
       return `[${Array.from({ length: to - from }, (_, at) => item(from + at)).join(',')}]`
     }
   }
-  const read = textReader(data)
+  const read = textReader(data, options)
   const scalar = DataType.isDictionary(type) ? type.dictionary : type
   if (DataType.isInt(scalar) || DataType.isDecimal(scalar) || DataType.isBool(scalar)) {
     return (index) => read(index) ?? 'null'

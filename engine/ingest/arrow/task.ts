@@ -5,21 +5,22 @@ import { EngineError } from '../../errors.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
-import type { DeclaredColumn } from '../request.ts'
+import type { DeclaredColumn, UploadOptions } from '../request.ts'
 import { isTextual, knownColumns, layColumns, takes } from '../targets.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed, outOfRange, tooFine } from '../text/accepts.ts'
 import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
 import type { Hooks } from '../threads/task.ts'
 import { checkData } from './check-data.ts'
 import { arrowMessages } from './messages.ts'
-import { textReader, typeOfArrow } from './read-text.ts'
+import { isText, NoSuchValue, type ReadingOptions, textReader, typeOfArrow, uuidReader } from './read-text.ts'
 
 export interface ArrowTask {
   readonly file: string
   readonly existing?: readonly Column[]
   readonly declared?: readonly DeclaredColumn[]
   readonly unpackedBytes: number
+  readonly options?: UploadOptions
   /** Where the csv is to be written. */
   readonly target: string
 }
@@ -73,17 +74,24 @@ async function rewrite(
   const { fields } = reader.schema
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
   const given = fields.map(typeOfArrow)
+  const options = { truncate: task.options?.nanoseconds === 'truncate' }
   const known = knownColumns(task.existing, task.declared)
   const names = fields.map(({ name }) => name)
   const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
   const rows = new TypedRows(layColumns(names, known, types))
+  const columns = names.map((name, index) => ({
+    name,
+    given: given[index]!,
+    wanted: types[index]!,
+    isText: isText(fields[index]!.type),
+  }))
   for await (const batch of reader) {
     // Any column but one of nulls has a bit at least for each row.
     if (batch.numRows > 8 * size) throw new RangeError('A batch has more rows than the file has bits.')
     checkBatch(batch)
     for (const piece of pieces(batch)) {
       signal?.throwIfAborted()
-      writeRows(rows, batch, piece, given, types)
+      writeRows(rows, batch, piece, columns, options)
       await sink.write(rows.out.take())
       if (sink.written > task.unpackedBytes) throw unpacksTooLarge(task.unpackedBytes)
       onProgress?.({ bytes, rows: rows.rows })
@@ -111,20 +119,39 @@ function writeRows(
   rows: TypedRows,
   batch: RecordBatch,
   { from, to }: { from: number; to: number },
-  given: readonly ColumnType[],
-  wanted: readonly ColumnType[],
+  columns: readonly ArrowColumn[],
+  options: ReadingOptions,
 ): void {
-  const readers = batch.data.children.map(textReader)
-  const kinds = given.map((type) => (type === 'timestamptz' ? KIND.timestamptz : KIND.text))
+  const readers = batch.data.children.map((data, index) => {
+    return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
+  })
   // Text that is to be something else is looked at; all else is what its type says.
-  const checked = given.map((type, index) => isTextual(type, wanted[index]!))
+  const checked = columns.map(
+    ({ given, wanted, isText }) => isTextual(given, wanted) || (isText && wanted === 'json'),
+  )
   for (let row = from; row < to; row++) {
     for (let index = 0; index < readers.length; index++) {
-      const text = readers[index]!(row)
-      if (text === null) rows.null()
-      else if (checked[index]) rows.value(text, KIND.text, true)
-      else rows.trusted(text, kinds[index]!)
+      const { name, given } = columns[index]!
+      try {
+        const text = readers[index]!(row)
+        if (text === null) rows.null()
+        else if (checked[index]) rows.value(text, KIND.text, true)
+        else rows.trusted(text, given === 'timestamptz' ? KIND.timestamptz : KIND.text)
+      } catch (error) {
+        if (!(error instanceof NoSuchValue)) throw error
+        const at = rows.rows + 1
+        throw error.text === undefined ? tooFine(at, name) : outOfRange(at, name, given)
+      }
     }
     rows.endRow()
   }
+}
+
+/** A column of the stream: its type by the schema, and the one that it is to have. */
+interface ArrowColumn {
+  readonly name: string
+  readonly given: ColumnType
+  readonly wanted: ColumnType
+  /** It is text in the stream, though it may say that it is JSON. */
+  readonly isText: boolean
 }

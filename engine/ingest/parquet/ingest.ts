@@ -1,23 +1,16 @@
 import { rm } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { NOT_MICROSECONDS, normaliseColumn } from '../../duckdb/normalise.ts'
-import { topLevel } from '../../duckdb/schema-tree.ts'
+import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import { writePart } from '../part.ts'
 import { measure, readParts, widened } from '../parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import { isTextual, type KnownColumns, layColumns, settledColumns, takes } from '../targets.ts'
-import { malformed, missingValue } from '../text/accepts.ts'
-
-/** A column of the upload, and how it is read. */
-interface ParquetColumn {
-  readonly name: string
-  readonly type: ColumnType
-  /** Over `p0`, `p1`, … */
-  readonly sql: string
-}
+import { isTextual, type KnownColumns, layColumns, settledColumns, type Target, takes } from '../targets.ts'
+import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/accepts.ts'
+import { type ParquetColumn, parquetColumns } from './columns.ts'
+import { inRange } from './ranges.ts'
 
 /** Parquet is read by DuckDB; what it holds beyond our types becomes the nearest one without loss. */
 export async function ingestParquet(
@@ -37,7 +30,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const { file, target, limits } = request
   const size = await unpackedSize(duck, request)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
-  const given = await describe(duck, request)
+  const given = await parquetColumns(duck, request)
   const names = given.map(({ name }) => name)
   const types = given.map(({ name, type }) => takes(known, name, type) ?? type)
   const targets = layColumns(names, known, types)
@@ -49,31 +42,46 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const source = `read_parquet(${quoteLiteral(file)}, hive_partitioning = false) AS t(${aliases.join(', ')})`
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`
-    return `${converted(given[column.source]!, column.type!)} AS c${index}`
+    return `${converted(given[column.source]!, column.type!, index)} AS c${index}`
   })
-  const { rows, bytes, nulls } = await writePart(
+  const part = await writePart(
     duck,
     `SELECT ${selected.join(', ')} FROM ${source}`,
     target,
     { ...size, columns: columns.length },
     request,
-  )
+  ).catch(async (error: unknown) => {
+    throw await badValueOf(duck, error, targets, given, request)
+  })
+  const { rows, bytes, nulls } = part
   await refuseNulls(duck, columns, nulls, request)
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
   request.onProgress?.({ bytes: size.bytes, rows })
   return { columns, rows, bytes, rawBytes }
 }
 
-function converted(given: ParquetColumn, type: ColumnType): string {
-  if (!isTextual(given.type, type)) return widened(given, type, given.sql)
-  const message = quoteLiteral(`${NOT_OF_TYPE} in column ${JSON.stringify(given.name)} is not a ${type}`)
-  const valid = type === 'json' ? `json_valid(${given.sql})` : `TRY_CAST(${given.sql} AS UUID) IS NOT NULL`
-  const checked = `CASE WHEN ${given.sql} IS NULL OR ${valid} THEN ${given.sql} ELSE error(${message}) END`
-  return `CAST(${checked} AS ${sqlType(type)})`
+/** Begins the message of the error that we raise in SQL for a value; behind it is the number of its target. */
+const BAD_VALUE = 'A value is none of its type: column '
+
+/** A column as its target's type, every value checked. */
+function converted(given: ParquetColumn, type: ColumnType, index: number): string {
+  const { sql } = given
+  const condition = isOfType(given, type)
+  if (!condition) return widened(given, type, sql)
+  const checked = `CASE WHEN ${sql} IS NULL OR ${condition} THEN ${sql} ELSE error(${quoteLiteral(`${BAD_VALUE}${index}.`)}) END`
+  return isTextual(given.type, type) ? `CAST(${checked} AS ${sqlType(type)})` : widened(given, type, checked)
 }
 
-/** Begins the message of an error that we raise in SQL; DuckDB puts its own words before it. */
-const NOT_OF_TYPE = 'A text'
+/** What has to hold for the values that aren't null; undefined where nothing has to be looked at. */
+function isOfType(
+  { type: given, sql, saysJson, whole }: ParquetColumn,
+  type: ColumnType,
+): string | undefined {
+  if (saysJson || (type === 'json' && given === 'string')) return `json_valid(${sql})`
+  if (isTextual(given, type)) return `TRY_CAST(${sql} AS UUID) IS NOT NULL`
+  const conditions = [whole, inRange(given, sql)].filter((condition) => condition !== undefined)
+  return conditions.length > 0 ? conditions.join(' AND ') : undefined
+}
 
 /** What the file comes to unpacked, by its own account. */
 async function unpackedSize(
@@ -92,17 +100,28 @@ async function unpackedSize(
   return { rows: Number(meta![0]), rawBytes: Number(groups![0]), bytes: Number(groups![1]) }
 }
 
-/** Names come from the file's schema: DuckDB renames those that differ only by case. */
-async function describe(duck: Duck, request: ReadRequest): Promise<ParquetColumn[]> {
+/** The error for a value that the writing met, with its row; any other error as it is. */
+async function badValueOf(
+  duck: Duck,
+  error: unknown,
+  targets: readonly Target[],
+  given: readonly ParquetColumn[],
+  request: ReadRequest,
+): Promise<unknown> {
+  const { message } = error as Error
+  const at = message.indexOf(BAD_VALUE)
+  if (at < 0) return error
+  const { name, type, source } = targets[Number.parseInt(message.slice(at + BAD_VALUE.length), 10)]!
+  const column = given[source!]!
+  const aliases = [...given.map((_, index) => `p${index}`), 'file_row']
   const file = quoteLiteral(request.file)
-  const schema = await duck.run(`SELECT name, num_children FROM parquet_schema(${file})`, request)
-  const { names } = topLevel(schema.map(([name, children]) => ({ name, children })))
-  const described = await duck.run(
-    `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
+  const [row] = await duck.run(
+    `SELECT min(file_row), arg_min(${column.whole ?? 'true'}, file_row) FROM read_parquet(${file}, hive_partitioning = false, file_row_number = true) AS t(${aliases.join(', ')}) ` +
+      `WHERE ${column.sql} IS NOT NULL AND NOT (${isOfType(column, type!)})`,
     request,
   )
-  if (described.length !== names.length) throw malformed('The schema of the Parquet file contradicts itself.')
-  return names.map((name, index) => ({ name, ...normaliseColumn(String(described[index]![1]), `p${index}`) }))
+  const [first, whole] = row!
+  return whole ? outOfRange(Number(first) + 1, name, type!) : tooFine(Number(first) + 1, name)
 }
 
 async function refuseNulls(
@@ -132,9 +151,13 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
   const { message } = error as Error
   if (message.includes(target)) return error
   const fine = message.indexOf(NOT_MICROSECONDS)
-  if (fine >= 0) return malformed(`${message.slice(fine).split('\n', 1)[0]}.`)
-  const text = message.indexOf(NOT_OF_TYPE)
-  if (text >= 0) return malformed(`${message.slice(text).split('\n', 1)[0]}.`)
+  if (fine >= 0) return malformed(`${message.slice(fine).split('\n', 1)[0]}. ${FINEST}`)
+  if (message.includes('Invalid decimal encoding')) {
+    return malformed('The Parquet file holds a decimal of more digits than its type has.')
+  }
+  if (/Could not convert Timestamp/.test(message)) {
+    return malformed('The Parquet file holds a timestamp outside of the years 1 to 9999.')
+  }
   if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
   return new EngineError(
     'invalid_upload',

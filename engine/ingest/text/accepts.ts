@@ -76,6 +76,27 @@ export function badValue(row: number, column: string, text: string, type: Column
   return new EngineError('invalid_upload', message, { details: { row, column, type } })
 }
 
+/** The same where the value can't be told in full, or would say nothing. */
+export function outOfRange(row: number, column: string, type: ColumnType): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: the value is not ${ARTICLE[type] ?? 'a'} ${type}${RANGE[type] ?? ''}.`
+  return new EngineError('invalid_upload', message, { details: { row, column, type } })
+}
+
+export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
+
+export function tooFine(row: number, column: string): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: the time is finer than a microsecond. ${FINEST}`
+  return new EngineError('invalid_upload', message, { details: { row, column } })
+}
+
+const YEARS = ' of the years 1 to 9999'
+const RANGE: Readonly<Record<string, string>> = {
+  date: YEARS,
+  timestamp: YEARS,
+  timestamptz: YEARS,
+  time: ' from 00:00:00 to 23:59:59.999999',
+}
+
 export function missingValue(row: number, column: string): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: a value is missing, but the column is not nullable.`
   return new EngineError('invalid_upload', message, { details: { row, column } })

@@ -8,9 +8,9 @@ import type { Tools } from '../tools.ts'
  * and columns are settled on the way.
  */
 export async function ingestRewritten({ duck, workers }: Tools, request: ReadRequest): Promise<IngestResult> {
-  const { file, existing, declared, signal, onProgress, tempDirectory, limits } = request
+  const { options, file, existing, declared, signal, onProgress, tempDirectory, limits } = request
   await using csv = new TemporaryFile(tempDirectory)
-  const task = { file, existing, declared, target: csv.path, unpackedBytes: limits.unpackedBytes }
+  const task = { file, existing, declared, options, target: csv.path, unpackedBytes: limits.unpackedBytes }
   const hooks = { signal, onProgress }
   const rewrite = () => {
     switch (request.format) {

@@ -101,6 +101,8 @@ const CLOCK = `${MINUTES}(${SECONDS})?`
 const ZONE = '(Z|[-+]([01]\\d|2[0-3])(:?[0-5]\\d)?)'
 
 const DATE = `${YEAR}-${MONTH_DAY}`
+/** The first and the last day that we have: an offset may lead out of them. */
+const EDGE = '(0001-01-01|9999-12-31)'
 /** Whether the year has such a day, the automaton can't tell. */
 const LEAP_DAY = `${YEAR}-02-29`
 
@@ -120,6 +122,8 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
   { pattern: DATE, kind: KIND.date },
   { pattern: LEAP_DAY, kind: KIND.date, check: true },
   { pattern: `${DATE}[T ]${CLOCK}`, kind: KIND.timestamp },
+  { pattern: `${EDGE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz, check: true },
+  { pattern: `${EDGE}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes, check: true },
   { pattern: `${LEAP_DAY}[T ]${CLOCK}`, kind: KIND.timestamp, check: true },
   { pattern: `${DATE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz },
   { pattern: `${LEAP_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz, check: true },
@@ -192,9 +196,19 @@ export function checkedKind(found: number, text: string): number {
       return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : KIND.text
     default: {
       const year = Number(text.slice(0, 4))
+      if (year === 1 || year === 9999) return isWithinCalendar(text) ? kind : KIND.text
       return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? kind : KIND.text
     }
   }
+}
+
+/** Whether a moment of the first or the last day, with its offset, is still in the years 1 to 9999 of UTC. */
+function isWithinCalendar(text: string): boolean {
+  const [, sign, hours, minutes] = /([-+])(\d\d):?(\d\d)?$/.exec(text.slice(16)) ?? []
+  if (sign === undefined) return true
+  const minute = Number(text.slice(11, 13)) * 60 + Number(text.slice(14, 16))
+  const offset = (Number(hours) * 60 + Number(minutes ?? 0)) * (sign === '-' ? 1 : -1)
+  return text.startsWith('0001') ? minute + offset >= 0 : minute + offset < 24 * 60
 }
 
 /** Whether whole digits, with a sign or without, are within 64 bits signed. */

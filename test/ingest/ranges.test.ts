@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import {
+  type Data,
+  DateDay,
+  Decimal,
+  makeData,
+  makeVector,
+  Table,
+  TimeMicrosecond,
+  TimestampMicrosecond,
+  TimestampNanosecond,
+  tableToIPC,
+} from 'apache-arrow'
+import { describe, expect, test } from 'vitest'
+import { declared, useBench } from './helper.ts'
+import { timeOutOfRange } from './hostile.ts'
+
+const bench = useBench()
+const YEARS = 'of the years 1 to 9999'
+const CLOCK = 'from 00:00:00 to 23:59:59.999999'
+
+function bad(row: number, what: string): string {
+  return `400 invalid_upload: Row ${row}, column "a": the value is not a ${what}.`
+}
+
+async function parquet(sql: string): Promise<Buffer> {
+  const file = bench.path()
+  await bench.query(`COPY (${sql}) TO '${file}' (FORMAT parquet)`)
+  return readFileSync(file)
+}
+
+describe('what no value of its type can be is refused with its row: Parquet', () => {
+  test.each([
+    ["SELECT unnest([DATE '2020-01-01', DATE '10000-01-01']) AS a", bad(2, `date ${YEARS}`)],
+    ["SELECT DATE 'infinity' AS a", bad(1, `date ${YEARS}`)],
+    ["SELECT unnest([NULL, NULL, DATE '0044-03-15 (BC)']) AS a", bad(3, `date ${YEARS}`)],
+    ["SELECT TIMESTAMP '10000-01-01' AS a", bad(1, `timestamp ${YEARS}`)],
+    ["SELECT TIMESTAMPTZ '9999-12-31 23:00:00-01' AS a", bad(1, `timestamptz ${YEARS}`)],
+    ["SELECT TIMESTAMPTZ '-infinity' AS a", bad(1, `timestamptz ${YEARS}`)],
+  ])('%s', async (sql, expected) => {
+    expect(await bench.refusal('parquet', await parquet(sql))).toBe(expected)
+  })
+
+  test('a time of 2^62 microseconds', async () => {
+    const file = await timeOutOfRange(bench, false)
+    expect(await bench.refusal('parquet', file)).toBe(bad(1, `time ${CLOCK}`).replace('"a"', '"t"'))
+  })
+
+  test('the last values of each type are taken', async () => {
+    const last = `SELECT DATE '9999-12-31' AS d, TIME '23:59:59.999999' AS t, TIMESTAMP '0001-01-01' AS ts,
+      TIMESTAMPTZ '9999-12-31 23:59:59.999999+00' AS tz, -99999999.99::DECIMAL(10,2) AS n`
+    const { values } = await bench.read('parquet', await parquet(last))
+    expect(values).toEqual([
+      [
+        '9999-12-31',
+        '23:59:59.999999',
+        '0001-01-01 00:00:00',
+        '9999-12-31 23:59:59.999999+00',
+        '-99999999.99',
+      ],
+    ])
+  })
+})
+
+describe('what no value of its type can be is refused with its row: Arrow', () => {
+  const arrow = (data: Data) => tableToIPC(new Table({ a: makeVector(data) }), 'stream')
+  const words = (value: bigint) =>
+    Uint32Array.from({ length: 4 }, (_, at) => Number((value >> BigInt(32 * at)) & 0xffffffffn))
+
+  test.each([
+    [new DateDay(), Int32Array.from([0, 2_932_897]), bad(2, `date ${YEARS}`)],
+    [new TimeMicrosecond(), BigInt64Array.from([0n, -1n]), bad(2, `time ${CLOCK}`)],
+    [new TimeMicrosecond(), BigInt64Array.from([90_000_000_000n]), bad(1, `time ${CLOCK}`)],
+    [new TimestampMicrosecond(), BigInt64Array.from([2n ** 62n]), bad(1, `timestamp ${YEARS}`)],
+    [
+      new TimestampMicrosecond('UTC'),
+      BigInt64Array.from([253_402_300_800_000_000n]),
+      bad(1, `timestamptz ${YEARS}`),
+    ],
+    [new Decimal(2, 10, 128), words(10n ** 32n), bad(1, 'decimal(10,2)')],
+  ] as const)('%s', async (type, data, expected) => {
+    expect(await bench.refusal('arrow', arrow(makeData({ type, data } as never)))).toBe(expected)
+  })
+
+  test('nanoseconds are cut off where that is asked', async () => {
+    const fine = arrow(makeData({ type: new TimestampNanosecond(), data: BigInt64Array.from([1_999n, -1n]) }))
+    expect(await bench.refusal('arrow', fine)).toMatch(
+      /Row 1, column "a": the time is finer than a microsecond/,
+    )
+    const { values } = await bench.read('arrow', fine, { options: { nanoseconds: 'truncate' } })
+    expect(values).toEqual([['1970-01-01 00:00:00.000001'], ['1969-12-31 23:59:59.999999']])
+    const same = await parquet("SELECT TIMESTAMP_NS '1970-01-01 00:00:00.000001999' AS a")
+    expect(await bench.refusal('parquet', same)).toMatch(
+      /Row 1, column "a": the time is finer than a microsecond/,
+    )
+    const cut = await bench.read('parquet', same, { options: { nanoseconds: 'truncate' } })
+    expect(cut.values).toEqual([['1970-01-01 00:00:00.000001']])
+  })
+})
+
+test.each([
+  ['9999-12-31T23:59:59-01:00', false],
+  ['9999-12-31T22:59:59-01:00', true],
+  ['9999-12-31T23:59Z', true],
+  ['0001-01-01T00:30:00+01:00', false],
+  ['0001-01-01T01:00+01', true],
+])('an offset at the edge of the calendar: %s', async (text, taken) => {
+  const given = { declared: declared({ a: 'timestamptz' }) }
+  expect(await bench.refusal('csv', `a\n${text}\n`, given)).toBe(
+    taken ? 'taken' : `400 invalid_upload: Row 1, column "a": "${text}" is not a timestamptz.`,
+  )
+  const { shape } = await bench.read('csv', `a\n${text}\n`)
+  expect(shape).toEqual([taken ? 'a: timestamptz' : 'a: string'])
+})
