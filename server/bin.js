@@ -1,5 +1,12 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+
+// This file is read by every runtime, also those that can't read what it loads: plain JavaScript, no new syntax.
+const problem = runtimeProblem(process.versions)
+if (problem) {
+  console.error(`parquetry: ${problem}`)
+  process.exit(1)
+}
 
 // Node 22 calls node:sqlite experimental, which is of no interest to who types a command.
 const { emitWarning } = process
@@ -10,3 +17,14 @@ process.emitWarning = (warning, ...rest) => {
 // In a checkout the sources run as they are; the package, which has no tsconfig.json, holds what was built of them.
 const checkout = existsSync(new URL('../tsconfig.json', import.meta.url))
 await import(new URL(checkout ? './main.ts' : '../dist/server/main.js', import.meta.url).href)
+
+/** Why this runtime won't do; undefined where it does. */
+function runtimeProblem({ node, bun, deno }) {
+  const needed = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).engines.node
+  const [major, minor] = needed.replace('>=', '').split('.').map(Number)
+  const other = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : undefined
+  if (other) return `this needs Node ${major}.${minor} or newer and does not run on ${other}.`
+  const [ownMajor, ownMinor] = node.split('.').map(Number)
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return undefined
+  return `this needs Node ${major}.${minor} or newer; here runs Node ${node}.`
+}

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { openConnectors } from '../connectors/index.ts'
@@ -13,6 +13,7 @@ import { ConfigError } from './config/read.ts'
 import { addGauges } from './metrics/gauges.ts'
 import { openServices } from './services.ts'
 import { Told } from './told.ts'
+import { ownVersion } from './version.ts'
 
 export interface Server {
   /** Where it listens, as `http://127.0.0.1:8080`. */
@@ -155,14 +156,6 @@ function urlOf(app: FastifyInstance, host: string): string {
   const port = typeof address === 'object' && address ? address.port : 0
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
-}
-
-/** The sources lie beside package.json; built, they are a folder deeper. */
-function ownVersion(): string {
-  const file = ['../package.json', '../../package.json']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path))
-  return file === undefined ? '0.0.0' : JSON.parse(readFileSync(file, 'utf8')).version
 }
 
 function consoleFolder(): string | undefined {

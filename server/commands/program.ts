@@ -1,15 +1,24 @@
 import { Command, CommanderError } from 'commander'
-import { type Engine, EngineError, FORMATS, migrate, openEngine } from '../../engine/index.ts'
+import { type Engine, EngineError, migrate, openEngine } from '../../engine/index.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
+import { ParquetryError } from '../client/index.ts'
 import { ConfigError, readConfig } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
+import { ownVersion } from '../version.ts'
 import { addAccountCommands } from './account.ts'
+import { addCompletionCommand } from './completion.ts'
+import { addExportCommand } from './export.ts'
+import { addImportCommand } from './import.ts'
 import { backup, gc, restore, verify } from './maintenance.ts'
 import { addRepositoryCommands } from './repository.ts'
 import { serveUntilStopped } from './serve.ts'
-import { exportDataset, importFile } from './transfer.ts'
-import { oneOf, UsageError, wholeNumber } from './usage.ts'
+import { Interrupted } from './stop.ts'
+import { localTables } from './tables/local.ts'
+import { remoteTables } from './tables/remote.ts'
+import type { Tables } from './tables/tables.ts'
+import { UsageError } from './usage.ts'
+import { fileProblem } from './write-whole.ts'
 
 /** What a command works on: the data directory, opened beside whoever else uses it. */
 export interface Workplace {
@@ -27,11 +36,37 @@ export async function run(args: readonly string[]): Promise<number> {
     .description(
       'Tables in Parquet, queried by OData $filter, exported as csv, tsv, json, xlsx, parquet and arrow.',
     )
+    .version(ownVersion(), '--version', 'print the version')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+    .option(
+      '--server <url>',
+      'a server in place of the data directory: repository, import, export (PARQUETRY_SERVER)',
+    )
+    .option('--key <key>', 'the API key there; better in PARQUETRY_KEY, which no list of processes shows')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'parquetry: ')) })
 
+  const elsewhere = () => {
+    const { server = process.env['PARQUETRY_SERVER'], key = process.env['PARQUETRY_KEY'] } = program.opts<{
+      server?: string
+      key?: string
+    }>()
+    return server ? serverAt(server, key) : undefined
+  }
+  /** Commands on tables, which may be those of a server. */
+  const on = (work: (tables: Tables) => unknown) => {
+    const remote = elsewhere()
+    return remote
+      ? Promise.resolve(work(remote)).then(() => {})
+      : at(({ engine }) => work(localTables(engine)))
+  }
+  /** Commands on the data directory itself. */
   const at = async (work: (place: Workplace) => unknown) => {
+    if (program.opts<{ server?: string }>().server !== undefined) {
+      throw new UsageError(
+        'This command works on a data directory; --server is for repository, import and export.',
+      )
+    }
     const config = readConfig({ data: program.opts<{ data?: string }>().data })
     await using engine = await openEngine({
       directory: config.data,
@@ -69,29 +104,10 @@ export async function run(args: readonly string[]): Promise<number> {
     )
 
   addAccountCommands(program, at)
-  addRepositoryCommands(program, at)
+  addRepositoryCommands(program, on)
 
-  program
-    .command('import <file>')
-    .description('put the rows of a file into a dataset, which is made where it is not there')
-    .requiredOption('--repository <id>', 'the repository', wholeNumber)
-    .requiredOption('--dataset <name>', 'the name of the dataset')
-    .option('--append', 'behind the rows that are there, not in their place', false)
-    .action((file: string, options: { repository: number; dataset: string; append: boolean }) =>
-      at(({ engine }) => importFile(engine, file, options)),
-    )
-
-  program
-    .command('export <dataset>')
-    .description('write the rows of a dataset to a file or to the standard output')
-    .option('--format <format>', FORMATS.join(', '), (text) => oneOf(FORMATS, text), 'csv' as const)
-    .option('--filter <expression>', 'an OData $filter')
-    .option('--top <rows>', 'rows from the start', wholeNumber)
-    .option('--last <rows>', 'rows from the end', wholeNumber)
-    .option('-o, --output <file>', 'the file, which appears when it is whole')
-    .action((dataset: string, options: Parameters<typeof exportDataset>[2]) =>
-      at(({ engine }) => exportDataset(engine, wholeNumber(dataset), options)),
-    )
+  addImportCommand(program, on)
+  addExportCommand(program, on)
 
   program
     .command('verify')
@@ -123,6 +139,8 @@ export async function run(args: readonly string[]): Promise<number> {
     .description('remove what nothing needs any more; not beside a server')
     .action(() => at(({ engine }) => gc(engine)))
 
+  addCompletionCommand(program)
+
   try {
     await program.parseAsync(args, { from: 'user' })
     return failed ? 1 : 0
@@ -131,15 +149,36 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+/** @throws UsageError where the address or the key can't be one */
+function serverAt(url: string, key: string | undefined): Tables {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new UsageError(
+      `--server takes an address as https://data.example.org; it is ${JSON.stringify(url)}.`,
+    )
+  }
+  if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
+  return remoteTables(url, key)
+}
+
 function exitCode(error: unknown): number {
-  // Commander has said what was wrong, or shown the help that was asked for.
+  // Commander has said what was wrong, or shown what was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError || error instanceof ConfigError) {
     console.error(`parquetry: ${error.message}`)
     return 2
   }
+  if (error instanceof Interrupted) {
+    console.error(`parquetry: ${error.message}`)
+    return 1
+  }
+  const { syscall, path } = error as NodeJS.ErrnoException
+  if (syscall !== undefined) {
+    const problem = fileProblem(error as NodeJS.ErrnoException)
+    console.error(`parquetry: ${path === undefined ? problem : `${path}: ${problem}`}`)
+    return 1
+  }
   const known =
-    error instanceof EngineError || error instanceof ServerError || (error as { syscall?: string }).syscall
-  console.error(known ? `parquetry: ${(error as Error).message}` : error)
+    error instanceof EngineError || error instanceof ServerError || error instanceof ParquetryError
+  console.error(known ? `parquetry: ${error.message}` : error)
   return 1
 }

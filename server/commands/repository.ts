@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Workplace } from './program.ts'
+import type { Tables } from './tables/tables.ts'
 
 /** `parquetry repository list|create`. */
 export function addRepositoryCommands(
   program: Command,
-  at: (work: (place: Workplace) => unknown) => Promise<void>,
+  on: (work: (tables: Tables) => unknown) => Promise<void>,
 ): void {
   const repository = program.command('repository').description('repositories')
 
@@ -12,10 +12,11 @@ export function addRepositoryCommands(
     .command('list')
     .description('list the repositories and their datasets')
     .action(() =>
-      at(({ engine }) => {
-        for (const { id, name } of engine.repositories()) {
+      on(async (tables) => {
+        const datasets = await tables.datasets()
+        for (const { id, name } of await tables.repositories()) {
           console.log(`${id}\t${name}`)
-          for (const dataset of engine.datasets({ repositoryId: id })) {
+          for (const dataset of datasets.filter(({ repositoryId }) => repositoryId === id)) {
             console.log(`\t${dataset.id}\t${dataset.name}\t${dataset.rowCount} rows`)
           }
         }
@@ -24,11 +25,13 @@ export function addRepositoryCommands(
 
   repository
     .command('create <name>')
-    .description('make a repository of the first account, private until it says otherwise; print its id')
+    .description(
+      "make a repository and print its id; in a data directory it is the first account's, and private",
+    )
     .option('--description <text>', 'what it holds', '')
     .action((name: string, options: { description: string }) =>
-      at(({ engine }) => {
-        console.log(engine.createRepository({ name, ...options }).id)
+      on(async (tables) => {
+        console.log((await tables.createRepository({ name, ...options })).id)
       }),
     )
 }

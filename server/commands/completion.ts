@@ -1,0 +1,95 @@
+import type { Command } from 'commander'
+import { oneOf } from './usage.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+
+/** `parquetry completion SHELL`: a script made from the commands themselves, so that it can't fall behind them. */
+export function addCompletionCommand(program: Command): void {
+  program
+    .command('completion <shell>')
+    .description('print a script that completes commands and options in bash, zsh or fish')
+    .addHelpText(
+      'after',
+      `
+bash: parquetry completion bash > ~/.local/share/bash-completion/completions/parquetry
+zsh:  parquetry completion zsh > "\${fpath[1]}/_parquetry"
+fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
+    )
+    .action((shell: string) => {
+      const lines = linesOf(program)
+      switch (oneOf(SHELLS, shell)) {
+        case 'bash':
+          return console.log(bash(lines))
+        case 'zsh':
+          return console.log(`#compdef parquetry\nautoload -U bashcompinit && bashcompinit\n${bash(lines)}`)
+        case 'fish':
+          return console.log(fish(lines))
+      }
+    })
+}
+
+/** A command with what may follow it. */
+interface Line {
+  /** `` for the program itself, `account create` for a command of a command. */
+  readonly path: string
+  readonly words: readonly { readonly text: string; readonly about: string }[]
+}
+
+function linesOf(program: Command): Line[] {
+  const line = (command: Command, path: string): Line[] => [
+    {
+      path,
+      words: [
+        ...command.commands.map((one) => ({ text: one.name(), about: one.description() })),
+        ...[...command.options, ...(path === '' ? [] : program.options)].map((one) => ({
+          text: one.long ?? one.short ?? '',
+          about: one.description,
+        })),
+      ],
+    },
+    ...command.commands.flatMap((one) => line(one, `${path} ${one.name()}`.trim())),
+  ]
+  return line(program, '')
+}
+
+function bash(lines: readonly Line[]): string {
+  const cases = lines
+    .map(({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`)
+    .join('\n')
+  return `_parquetry() {
+  local word path='' words=''
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) continue ;; esac
+    case "\${path:+$path }$word" in
+${lines
+  .filter(({ path }) => path !== '')
+  .map(({ path }) => `      '${path}') path='${path}' ;;`)
+  .join('\n')}
+    esac
+  done
+  case "$path" in
+${cases}
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}")
+  [[ \${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null
+}
+complete -F _parquetry parquetry`
+}
+
+function fish(lines: readonly Line[]): string {
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  return lines
+    .flatMap(({ path, words }) => {
+      const names = path.split(' ').filter(Boolean)
+      const inside = names.map((name) => `__fish_seen_subcommand_from ${name}`).join('; and ')
+      const next = words.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text)
+      const none = next.length > 0 ? `not __fish_seen_subcommand_from ${next.join(' ')}` : ''
+      return words.map(({ text, about }) => {
+        const isOption = text.startsWith('--')
+        const when = [inside, isOption ? '' : none].filter(Boolean).join('; and ')
+        const what = isOption ? `-l ${text.slice(2)}` : `-f -a ${text}`
+        return `complete -c parquetry ${when ? `-n ${quoted(when)} ` : ''}${what} -d ${quoted(about)}`
+      })
+    })
+    .join('\n')
+}

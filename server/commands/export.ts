@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { FORMATS, type Format } from '../../engine/index.ts'
+import { startProgress } from './progress.ts'
+import { abortOnInterrupt } from './stop.ts'
+import { findDataset } from './tables/names.ts'
+import type { Asked, Tables } from './tables/tables.ts'
+import { oneOf, UsageError, wholeNumber } from './usage.ts'
+import { writeWhole } from './write-whole.ts'
+
+interface ExportOptions extends Asked {
+  readonly format?: Format
+  readonly output?: string
+}
+
+const NOT_TEXT = new Set<Format>(['xlsx', 'parquet', 'arrow'])
+
+/** `parquetry export DATASET`. */
+export function addExportCommand(
+  program: Command,
+  on: (work: (tables: Tables) => unknown) => Promise<void>,
+): void {
+  program
+    .command('export <dataset>')
+    .description('write the rows of a dataset, named by its id or as repository/dataset')
+    .option(
+      '-o, --output <file>',
+      'a file, which appears when it is whole and whose ending chooses the format; - is standard output',
+    )
+    .option('--format <format>', `${FORMATS.join(', ')} (csv where the file does not say)`, (text) =>
+      oneOf(FORMATS, text),
+    )
+    .option('--filter <expression>', 'an OData $filter')
+    .option('--select <columns>', 'columns, separated by commas')
+    .option('--orderby <columns>', 'columns to sort by, each with asc or desc')
+    .option('--skip <rows>', 'rows to pass over at the start', wholeNumber)
+    .option('--top <rows>', 'rows from the start', wholeNumber)
+    .option('--last <rows>', 'rows from the end', wholeNumber)
+    .action((dataset: string, options: ExportOptions) => on((tables) => exportRows(tables, dataset, options)))
+}
+
+async function exportRows(tables: Tables, name: string, options: ExportOptions): Promise<void> {
+  const { format: chosen, output: given, ...asked } = options
+  const output = given === '-' ? undefined : given
+  const format = chosen ?? formatOf(output)
+  const toScreen = output === undefined && process.stdout.isTTY
+  if (toScreen && NOT_TEXT.has(format)) {
+    throw new UsageError(`${format} is not text; name a file with -o, or pipe it.`)
+  }
+  const dataset = await findDataset(tables, name)
+  using stop = abortOnInterrupt()
+  const chunks = tables.read(dataset.id, format, asked, stop.signal)
+  // On a terminal the rows themselves show how far they are.
+  using progress = toScreen ? undefined : startProgress('export', undefined)
+  const counted = async function* () {
+    let bytes = 0
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength
+      progress?.bytes(bytes)
+      yield chunk
+    }
+  }
+  if (output !== undefined) {
+    const bytes = await writeWhole(output, counted())
+    progress?.[Symbol.dispose]()
+    console.error(`${output}: ${bytes.toLocaleString('en')} bytes of ${format}`)
+    return
+  }
+  try {
+    await pipeline(Readable.from(counted()), process.stdout, { end: false })
+  } catch (error) {
+    // A reader like `head` closes the pipe when it has enough, which is no failure.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
+}
+
+/** The format that a file's ending names; csv for standard output. @throws UsageError for an ending of no format */
+function formatOf(output: string | undefined): Format {
+  if (output === undefined) return 'csv'
+  const ending = /\.([^./\\]+)$/.exec(output)?.[1]?.toLowerCase()
+  const format = FORMATS.find((one) => one === ending) ?? (ending === 'jsonl' ? 'ndjson' : undefined)
+  if (format) return format
+  throw new UsageError(
+    `${output}: the ending chooses the format, and is none of ${FORMATS.join(', ')}. Say it with --format.`,
+  )
+}

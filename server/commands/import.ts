@@ -1,0 +1,84 @@
+import { statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { uploadFormatOf } from '../../engine/index.ts'
+import { startProgress } from './progress.ts'
+import { abortOnInterrupt } from './stop.ts'
+import { findRepository } from './tables/names.ts'
+import type { Source, Tables } from './tables/tables.ts'
+import { UsageError } from './usage.ts'
+
+interface ImportOptions {
+  readonly repository: string
+  readonly dataset: string
+  readonly append: boolean
+  readonly format?: string
+}
+
+const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow and xlsx, and the text forms packed as .gz'
+
+/** `parquetry import FILE --repository R --dataset NAME`. */
+export function addImportCommand(
+  program: Command,
+  on: (work: (tables: Tables) => unknown) => Promise<void>,
+): void {
+  program
+    .command('import <file>')
+    .description(
+      'put the rows of a file into a dataset, which is made where it is not there; - reads standard input',
+    )
+    .requiredOption('--repository <id or name>', 'the repository')
+    .requiredOption('--dataset <name>', 'the name of the dataset')
+    .option('--append', 'behind the rows that are there, not in their place', false)
+    .option('--format <format>', 'what the file is, where its ending does not say: as csv or ndjson.gz')
+    .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
+}
+
+async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
+  const source = sourceOf(file, options.format)
+  const { id: repositoryId } = await findRepository(tables, options.repository)
+  const known = (await tables.datasets()).find(
+    (one) => one.repositoryId === repositoryId && one.name === options.dataset,
+  )
+  const { id } = known ?? (await tables.createDataset({ repositoryId, name: options.dataset }))
+  const total = 'file' in source.from ? source.from.bytes : undefined
+  using stop = abortOnInterrupt()
+  try {
+    using progress = startProgress('import', total)
+    const written = await tables.write(id, options.append ? 'append' : 'replace', source, {
+      signal: stop.signal,
+      onProgress: ({ bytes, rows }) => {
+        if (rows !== undefined) progress.note(`${rows.toLocaleString('en')} rows`)
+        progress.bytes(bytes, total === undefined ? undefined : Math.max(bytes, total))
+      },
+    })
+    progress[Symbol.dispose]()
+    console.log(
+      `dataset ${written.id}: ${written.rowCount} rows, ${written.columns.length} columns, version ${written.version}`,
+    )
+  } catch (error) {
+    // A dataset that was made for this import and got nothing is not left behind.
+    if (!known) await tables.deleteDataset(id)
+    throw error
+  }
+}
+
+function sourceOf(file: string, format: string | undefined): Source {
+  const kind = uploadFormatOf(format === undefined ? file : `x.${format}`)
+  if (!kind && format !== undefined) {
+    throw new UsageError(`${JSON.stringify(format)} is no format; known are ${KNOWN}.`)
+  }
+  if (file === '-') {
+    if (!kind)
+      throw new UsageError('Standard input has no ending: say what it is with --format, as --format csv.')
+    return { from: process.stdin, ...kind }
+  }
+  if (!kind) {
+    throw new UsageError(
+      `${file}: the ending tells the format; known are ${KNOWN}. Another file needs --format.`,
+    )
+  }
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) throw new UsageError(`There is no file ${file}.`)
+  if (stats.isDirectory()) throw new UsageError(`${file} is a folder; name a file in it.`)
+  return { from: { file, bytes: stats.size }, ...kind }
+}

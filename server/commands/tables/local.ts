@@ -1,0 +1,27 @@
+import type { Engine, Format, QueryOptions } from '../../../engine/index.ts'
+import type { Asked, Source, Tables, WriteOptions } from './tables.ts'
+
+/** The tables of a data directory, which a server may have open as well. */
+export function localTables(engine: Engine): Tables {
+  return {
+    repositories: async () => engine.repositories(),
+    datasets: async () => engine.datasets(),
+    createRepository: async (fields) => engine.createRepository(fields),
+    createDataset: async (fields) => engine.createDataset(fields),
+    deleteDataset: async (id) => engine.deleteDataset(id),
+    write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
+      const { from, format, gzip } = source
+      const body = 'file' in from ? { file: from.file } : from
+      return engine.dataset(id)[mode]({ body, format, gzip, ...options })
+    },
+    async *read(id: number, format: Format, asked: Asked, signal: AbortSignal) {
+      using query = engine.dataset(id).query(queryOptions(asked))
+      await using stream = await query.bytes(format, { signal })
+      yield* stream
+    },
+  }
+}
+
+function queryOptions({ orderby, ...rest }: Asked): QueryOptions {
+  return { ...rest, ...(orderby !== undefined && { orderBy: orderby }) }
+}

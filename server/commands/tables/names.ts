@@ -1,0 +1,53 @@
+import { UsageError } from '../usage.ts'
+import type { DatasetLine, RepositoryLine, Tables } from './tables.ts'
+
+/** A repository by its id or its name. @throws UsageError where there is none, or where several have the name */
+export async function findRepository(tables: Tables, text: string): Promise<RepositoryLine> {
+  const all = await tables.repositories()
+  const found = matching(all, text)
+  if (found.length === 1) return found[0]!
+  if (found.length > 1) throw new UsageError(several('repositories', text, found))
+  const known = all.length === 0 ? 'There are none yet' : `There are ${list(all)}`
+  throw new UsageError(
+    `There is no repository ${JSON.stringify(text)}. ${known}; \`parquetry repository create NAME\` makes one.`,
+  )
+}
+
+/** A dataset by its id, or as repository/dataset by the names or ids of both. @throws UsageError */
+export async function findDataset(tables: Tables, text: string): Promise<DatasetLine> {
+  const all = await tables.datasets()
+  if (/^\d+$/.test(text)) {
+    const found = all.find(({ id }) => String(id) === text)
+    if (found) return found
+    throw new UsageError(`There is no dataset ${text}. \`parquetry repository list\` shows those that are.`)
+  }
+  // A name may hold slashes itself, so every slash is tried.
+  const repositories = await tables.repositories()
+  const found = all.filter(({ name, id, repositoryId }) => {
+    const home = repositories.find((one) => one.id === repositoryId)
+    const homes = [String(repositoryId), ...(home ? [home.name] : [])]
+    return homes.some((one) => text === `${one}/${name}` || text === `${one}/${id}`)
+  })
+  if (found.length === 1) return found[0]!
+  if (found.length > 1) throw new UsageError(several('datasets', text, found))
+  throw new UsageError(
+    `There is no dataset ${JSON.stringify(text)}. Name it by its id or as repository/dataset; \`parquetry repository list\` shows both.`,
+  )
+}
+
+/** An id wins over a name that looks like one. */
+function matching<Line extends RepositoryLine>(lines: readonly Line[], text: string): Line[] {
+  const byId = lines.filter(({ id }) => String(id) === text)
+  return byId.length > 0 ? byId : lines.filter(({ name }) => name === text)
+}
+
+function several(what: string, text: string, found: readonly RepositoryLine[]): string {
+  return `${found.length} ${what} are named ${JSON.stringify(text)}; say which by its id: ${found.map(({ id }) => id).join(', ')}.`
+}
+
+const MOST_NAMED = 8
+
+function list(lines: readonly RepositoryLine[]): string {
+  const named = lines.slice(0, MOST_NAMED).map(({ id, name }) => `${name} (${id})`)
+  return named.join(', ') + (lines.length > MOST_NAMED ? ` and ${lines.length - MOST_NAMED} more` : '')
+}

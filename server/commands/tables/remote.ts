@@ -1,0 +1,53 @@
+import { openAsBlob } from 'node:fs'
+import { Readable } from 'node:stream'
+import { Client } from '../../client/index.ts'
+import { type LineFormat, resumedRows } from './resumed-rows.ts'
+import type { Asked, Source, Tables, WriteOptions } from './tables.ts'
+
+/** Formats that can be cut between two rows and put together again. */
+const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
+
+/** The tables of a server, over HTTP. What breaks off and may be repeated is taken up again. */
+export function remoteTables(url: string, key: string): Tables {
+  const client = new Client({ url, key })
+  return {
+    repositories: () => client.repositories.list(),
+    datasets: () => client.datasets.list(),
+    createRepository: (fields) => client.repositories.create(fields),
+    createDataset: (fields) => client.datasets.create(fields),
+    deleteDataset: (id) => client.datasets.delete(id),
+    async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
+      const { from, format, gzip } = source
+      const counted = new Client({ url, key, fetch: countingFetch(options) })
+      // A file can be sent again after a broken connection; what came through a pipe is gone.
+      const body = 'file' in from ? await openAsBlob(from.file) : from
+      return counted.datasets[mode](id, { format, gzip, body }, { signal: options.signal })
+    },
+    async *read(id, format, asked: Asked, signal) {
+      if (LINES.has(format)) {
+        yield* resumedRows(client, id, format as LineFormat, asked, signal)
+        return
+      }
+      const { orderby: orderBy, ...rest } = asked
+      yield* await client.datasets.download(id, format, { ...rest, orderBy, signal })
+    },
+  }
+}
+
+/** `fetch` that tells how much of a body it has sent. */
+function countingFetch({ onProgress }: WriteOptions): typeof fetch {
+  return (input, init = {}) => {
+    const { body } = init
+    if (!(body instanceof Blob)) return fetch(input, init)
+    let bytes = 0
+    const counted = async function* () {
+      for await (const chunk of body.stream()) {
+        bytes += chunk.length
+        onProgress({ bytes })
+        yield chunk
+      }
+    }
+    const stream = Readable.toWeb(Readable.from(counted(), { objectMode: false })) as ReadableStream
+    return fetch(input, { ...init, body: stream, duplex: 'half' } as RequestInit)
+  }
+}

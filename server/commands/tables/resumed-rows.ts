@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, ParquetryError } from '../../client/index.ts'
+import { RowCutter } from './row-cutter.ts'
+import type { Asked } from './tables.ts'
+
+export type LineFormat = 'csv' | 'tsv' | 'ndjson'
+
+/** So often in a row a connection may break before a row has come. */
+const ATTEMPTS = 6
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * The bytes of an export, whole although the connection breaks: then the server is asked for the rows behind the last
+ * whole one. The dataset must not change meanwhile, since the rows of two versions don't belong together.
+ *
+ * @throws ParquetryError `changed` when it has changed, or what the server refuses
+ */
+export async function* resumedRows(
+  client: Client,
+  id: number,
+  format: LineFormat,
+  { orderby: orderBy, select, skip, top, last, filter }: Asked,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const same = { filter, select, orderBy, signal }
+  const { version } = await client.datasets.get(id, { signal })
+  let rows = 0
+  let begun = false
+  let matching: number | undefined
+  for (let attempt = 1; ; ) {
+    const window = rows === 0 ? { skip, top, last } : windowBehind(rows, { skip, top, last, matching })
+    const cutter = new RowCutter(format)
+    const again = begun
+    try {
+      const download = await client.datasets.download(id, format, { ...same, ...window })
+      matching ??= download.rowCount
+      if (again) await unchanged(client, id, version, signal)
+      for await (const chunk of download) {
+        const whole = cutter.take(chunk)
+        // The lines that give the names of the columns come once.
+        const body = again ? cutter.withoutHeader(whole) : whole
+        if (body.length > 0) yield body
+        begun ||= whole.length > 0
+      }
+      const rest = cutter.rest()
+      if (rest.length > 0) yield rest
+      return
+    } catch (error) {
+      if (!isBroken(error)) throw error
+      if (cutter.rows > 0) attempt = 1
+      else if (attempt++ >= ATTEMPTS) throw error
+      rows += cutter.rows
+      await sleep(Math.min(500 * 2 ** attempt, LONGEST_PAUSE_MS), undefined, { signal })
+    }
+  }
+}
+
+interface Window {
+  readonly skip: number | undefined
+  readonly top: number | undefined
+  readonly last: number | undefined
+}
+
+/** The window of rows that is left once some of them have come. */
+function windowBehind(
+  rows: number,
+  { skip = 0, top, last, matching = 0 }: Window & { readonly matching: number | undefined },
+): Window {
+  if (last === undefined) {
+    return { skip: skip + rows, top: top === undefined ? undefined : top - rows, last: undefined }
+  }
+  const first = Math.max(0, matching - last)
+  return { skip: first + rows, top: Math.min(last, matching) - rows, last: undefined }
+}
+
+async function unchanged(client: Client, id: number, version: number, signal: AbortSignal): Promise<void> {
+  if ((await client.datasets.get(id, { signal })).version === version) return
+  throw new ParquetryError('The dataset has changed since the export began. Start it again.', {
+    status: 0,
+    code: 'changed',
+  })
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof ParquetryError && (error.code === 'interrupted' || error.code === 'unreachable')
+}

@@ -1,0 +1,51 @@
+import type { Readable } from 'node:stream'
+import type { Format, UploadFormat } from '../../../engine/index.ts'
+
+/** A question as it is typed: the texts of `$select` and `$orderby` go on as they are. */
+export interface Asked {
+  readonly filter?: string
+  readonly select?: string
+  readonly orderby?: string
+  readonly skip?: number
+  readonly top?: number
+  readonly last?: number
+}
+
+export interface RepositoryLine {
+  readonly id: number
+  readonly name: string
+}
+
+export interface DatasetLine extends RepositoryLine {
+  readonly repositoryId: number
+  readonly rowCount: number
+}
+
+/** A file, or the standard input, that becomes rows. */
+export interface Source {
+  readonly from: { readonly file: string; readonly bytes: number } | Readable
+  readonly format: UploadFormat
+  readonly gzip: boolean
+}
+
+export interface WriteOptions {
+  readonly signal: AbortSignal
+  /** Bytes read or sent, and rows as far as they are known. */
+  readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
+}
+
+export interface Written extends DatasetLine {
+  readonly version: number
+  readonly columns: readonly unknown[]
+}
+
+/** The tables that commands work on: those of a data directory, or of a server elsewhere. */
+export interface Tables {
+  repositories(): Promise<readonly RepositoryLine[]>
+  datasets(): Promise<readonly DatasetLine[]>
+  createRepository(fields: { name: string; description: string }): Promise<RepositoryLine>
+  createDataset(fields: { name: string; repositoryId: number }): Promise<{ readonly id: number }>
+  deleteDataset(id: number): Promise<void>
+  write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions): Promise<Written>
+  read(id: number, format: Format, asked: Asked, signal: AbortSignal): AsyncIterable<Uint8Array>
+}

@@ -1,0 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The version in package.json. The sources lie beside it; built, they are a folder deeper. */
+export function ownVersion(): string {
+  const file = ['../package.json', '../../package.json']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path))
+  return file === undefined ? '0.0.0' : JSON.parse(readFileSync(file, 'utf8')).version
+}

@@ -1,0 +1,166 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '../../server/client/index.ts'
+import { type Served, serveSamples } from '../client/served.ts'
+import { type Called, parquetry } from './parquetry.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'parquetry-commands-'))
+const file = (name: string) => join(folder, name)
+const NUMBERS = 'n,text\n1,"a\nb"\n2,\n3,c\n'
+let served: Served
+let home: number
+
+beforeAll(async () => {
+  writeFileSync(file('numbers.csv'), NUMBERS)
+  writeFileSync(file('rows.txt'), '{"n":1}\n')
+  served = await serveSamples()
+  const client = new Client({ url: served.url, key: served.key })
+  home = (await client.repositories.create({ name: 'home' })).id
+})
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Both places where tables can be: a data directory, and a server elsewhere. */
+const PLACES: readonly [string, () => { readonly args: readonly string[]; readonly home: string }][] = [
+  ['in a data directory', () => ({ args: ['--data', file('data')], home: 'home' })],
+  ['on a server', () => ({ args: ['--server', served.url, '--key', served.key], home: String(home) })],
+]
+
+describe.each(PLACES)('%s', (where, place) => {
+  const run = (...args: string[]): Promise<Called> => parquetry([...place().args, ...args])
+  beforeAll(async () => {
+    if (where === 'in a data directory') expect((await run('repository', 'create', 'home')).code).toBe(0)
+  })
+
+  test('a file goes in, is listed, and comes out under its name', async () => {
+    const stored = await run(
+      'import',
+      file('numbers.csv'),
+      '--repository',
+      place().home,
+      '--dataset',
+      'numbers',
+    )
+    expect(stored).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^dataset \d+: 3 rows, 2 columns, version 1\n$/),
+    })
+    expect((await run('repository', 'list')).stdout).toMatch(/\thome\n(.*\n)*\t\d+\tnumbers\t3 rows\n/)
+    expect(await run('export', 'home/numbers')).toEqual({ code: 0, stdout: NUMBERS, stderr: '' })
+  })
+
+  test('standard input, packed or not, appended', async () => {
+    const packed = gzipSync('n,text\n4,d\n')
+    const args = [
+      'import',
+      '-',
+      '--format',
+      'csv.gz',
+      '--repository',
+      'home',
+      '--dataset',
+      'numbers',
+      '--append',
+    ]
+    expect((await parquetry([...place().args, ...args], packed)).stdout).toContain('4 rows')
+    const refused = await run('import', '-', '--repository', 'home', '--dataset', 'numbers')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--format csv') })
+  })
+
+  test('rows are chosen, ordered and cut as asked', async () => {
+    const asked = [
+      '--filter',
+      'n gt 1',
+      '--select',
+      'text,n',
+      '--orderby',
+      'n desc',
+      '--skip',
+      '1',
+      '--top',
+      '1',
+    ]
+    expect((await run('export', 'home/numbers', ...asked)).stdout).toBe('text,n\nc,3\n')
+    expect((await run('export', 'home/numbers', '--last', '1', '--select', 'n')).stdout).toBe('n\n4\n')
+    expect((await run('export', 'home/numbers', '-o', '-', '--format', 'ndjson', '--top', '1')).stdout).toBe(
+      '{"n":1,"text":"a\\nb"}\n',
+    )
+  })
+
+  test('the ending of a file chooses its format, and an unknown one is refused', async () => {
+    const path = file('out.parquet')
+    expect(await run('export', 'home/numbers', '-o', path)).toMatchObject({ code: 0, stdout: '' })
+    expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1')
+    expect(await run('export', 'home/numbers', '-o', file('out.pdf'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('none of csv, tsv'),
+    })
+    expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([])
+  })
+
+  test('a wrong file is refused, and the dataset that was made for it goes', async () => {
+    const args = ['import', file('rows.txt'), '--format', 'json', '--repository', 'home', '--dataset', 'bad']
+    expect(await run(...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^parquetry: /) })
+    expect((await run('repository', 'list')).stdout).not.toContain('bad')
+  })
+
+  test('what is not there is said, with the way on', async () => {
+    const nowhere = ['import', file('numbers.csv'), '--repository', 'nowhere', '--dataset', 'd']
+    expect(await run(...nowhere)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('`parquetry repository create NAME` makes one'),
+    })
+    expect((await run('export', 'home/nothing')).stderr).toContain('There is no dataset "home/nothing"')
+    expect((await run('export', '999')).stderr).toContain('There is no dataset 999')
+    expect((await run('import', file('none.csv'), '--repository', 'home', '--dataset', 'd')).stderr).toBe(
+      `parquetry: There is no file ${file('none.csv')}.\n`,
+    )
+  })
+})
+
+test('a file that can not be written is named, without the names of unfinished ones', async () => {
+  const args = ['--server', served.url, '--key', served.key, 'export', '3', '-o', file('no/where.csv')]
+  expect(await parquetry(args)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `parquetry: ${file('no/where.csv')} can't be written: its folder does not exist.\n`,
+  })
+})
+
+test('what works on a data directory alone says so', async () => {
+  expect(await parquetry(['--server', served.url, '--key', 'k', 'verify'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('works on a data directory'),
+  })
+  expect((await parquetry(['--server', 'example.org', '--key', 'k', 'repository', 'list'])).code).toBe(2)
+  expect((await parquetry(['--server', served.url, 'repository', 'list'])).stderr).toContain('PARQUETRY_KEY')
+  const wrong = await parquetry(['--server', served.url, '--key', 'wrong', 'repository', 'list'])
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is not valid') })
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(await parquetry(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('an older Node, Bun and Deno get one sentence', async () => {
+  const versions = [
+    [{ node: '20.11.0' }, 'this needs Node 22.18 or newer; here runs Node 20.11.0.'],
+    [{ node: '24.1.0', bun: '1.3.0' }, 'this needs Node 22.18 or newer and does not run on Bun 1.3.0.'],
+    [{ node: '24.1.0', deno: '2.5.0' }, 'this needs Node 22.18 or newer and does not run on Deno 2.5.0.'],
+  ] as const
+  for (const [fake, sentence] of versions) {
+    const code = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(fake)} })`
+    const preload = `data:text/javascript,${encodeURIComponent(code)}`
+    expect(await parquetry(['--version'], undefined, ['--import', preload])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `parquetry: ${sentence}\n`,
+    })
+  }
+})
