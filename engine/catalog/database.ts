@@ -1,10 +1,14 @@
 import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import { databaseError, isDisorder, isSurelyUndone } from './failures.ts'
 
 export type SqlValue = SQLInputValue
+
+/** How many things are kept in memory that were read of the database. */
+const RECALLED = 4_096
 
 /**
  * The metadata database: what exists, who may see it, which parts make up which version. Rows of datasets are never
@@ -19,6 +23,8 @@ export class Database {
   readonly #raw: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
   readonly #onDoubt: (cause: unknown) => void
+  readonly #recalled = new LRUCache<string, { readonly value: unknown }>({ max: RECALLED })
+  #dataVersion: unknown
   #depth = 0
   #doubt: { readonly cause: unknown } | undefined
 
@@ -50,6 +56,25 @@ export class Database {
 
   all<Row>(sql: string, ...parameters: SqlValue[]): Row[] {
     return this.#guard(() => this.#statement(sql).all(...parameters)) as Row[]
+  }
+
+  /**
+   * What `read` reads, kept until anything is written: here, which empties the memory at once, or by another process,
+   * which SQLite's `data_version` tells. For what every request asks; the value is shared, so nobody may change it.
+   */
+  recall<Value>(name: string, read: () => Value): Value {
+    // Inside of a transaction it may be something that is taken back.
+    if (this.#depth > 0) return read()
+    const version = this.get<{ data_version: number }>('PRAGMA data_version')!.data_version
+    if (version !== this.#dataVersion) {
+      this.#recalled.clear()
+      this.#dataVersion = version
+    }
+    const recalled = this.#recalled.get(name)
+    if (recalled) return recalled.value as Value
+    const value = read()
+    this.#recalled.set(name, { value })
+    return value
   }
 
   /**
@@ -132,6 +157,7 @@ export class Database {
   /** Does what commits, where no transaction is open around it. */
   #write<T>(work: () => T): T {
     this.#requireCertainty()
+    this.#recalled.clear()
     if (this.#depth > 0) return this.#guard(work)
     try {
       return work()

@@ -64,9 +64,11 @@ export class Datasets {
 
   /** @throws EngineError `not_found` */
   get(id: number): DatasetRecord {
-    const row = this.#database.get<Row>(`${SELECT} WHERE d.id = ?`, id)
-    if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
-    return recordOf(row)
+    return this.#database.recall(`dataset ${id}`, () => {
+      const row = this.#database.get<Row>(`${SELECT} WHERE d.id = ?`, id)
+      if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
+      return recordOf(row)
+    })
   }
 
   update(id: number, fields: { name?: string; description?: string }): DatasetRecord {

@@ -25,6 +25,10 @@ export class Versions {
 
   /** The version that a dataset shows now. @throws EngineError `not_found` */
   current(datasetId: number): Version {
+    return this.#database.recall(`version of ${datasetId}`, () => this.#current(datasetId))
+  }
+
+  #current(datasetId: number): Version {
     const row = this.#database.get<VersionRow>(
       `SELECT v.id, v.number, v.columns, v.rows, v.bytes, v.raw_bytes AS rawBytes
        FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?`,

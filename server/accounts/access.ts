@@ -43,9 +43,11 @@ export class Access {
 
   /** @throws ServerError `not_found` */
   of(repositoryId: number, account: Account): RepositoryAccess {
-    const row = this.#database.get<AccessRow>(`${SELECT} WHERE r.id = ?`, account.id, repositoryId)
-    if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
-    return accessOf(row, account)
+    return this.#database.recall(`access of ${account.id} to ${repositoryId}`, () => {
+      const row = this.#database.get<AccessRow>(`${SELECT} WHERE r.id = ?`, account.id, repositoryId)
+      if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
+      return accessOf(row, account)
+    })
   }
 
   /** Every repository that an account may read, by id. */

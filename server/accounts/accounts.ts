@@ -16,7 +16,7 @@ const SELECT = 'SELECT id, name, plan, admin, key_hint AS apiKeyHint, created_at
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
-/** Who may use the service. A key is looked up anew with each request, so a rotated one is dead at once. */
+/** Who may use the service. A key is looked up with each request, so a rotated one is dead at once. */
 export class Accounts {
   readonly #database: Database
 
@@ -96,9 +96,11 @@ export class Accounts {
   byKey(key: string): Account | undefined {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const rows = this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
-    const row = rows.find((candidate) => sameHash(hash, candidate.hash))
-    return row && accountOf(row)
+    return this.#database.recall(`account of key ${hash.toString('base64')}`, () => {
+      const rows = this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
+      const row = rows.find((candidate) => sameHash(hash, candidate.hash))
+      return row && accountOf(row)
+    })
   }
 
   /** Gives an account a new key; the old one is dead from here on. */

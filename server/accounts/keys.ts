@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const PREFIX = 'pq_'
@@ -35,7 +35,7 @@ export function withoutKeys(text: string): string {
 
 /** What is stored of a key. Keys have so many random bits that one fast hash is enough. */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** In constant time, so that the time of an answer says nothing about the stored hash. */

@@ -1,5 +1,6 @@
 import type { FastifyServerOptions } from 'fastify'
 import type { Config } from '../config/config.ts'
+import { LogOutput } from './log-output.ts'
 
 /** An error as it is logged. */
 interface LoggedError {
@@ -14,7 +15,7 @@ const DEEPEST_CAUSE = 5
 
 /**
  * pino's options: JSON lines, keys and secrets blotted out wherever an error may have quoted them.
- * @param stream where lines go instead of the standard output
+ * @param stream where lines go in place of the standard output
  */
 export function loggerOptions(
   config: Config,
@@ -38,7 +39,7 @@ export function loggerOptions(
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     // Somebody may have put a key where the path should be.
     serializers: { err: (error: unknown) => logged(error) as never, path: scrub },
-    ...(stream && { stream }),
+    stream: stream ?? new LogOutput(),
   }
 }
 

@@ -31,6 +31,9 @@ export class Metrics {
   readonly #uploadBytes = this.#counter('upload_bytes_total', 'Bytes of uploads received.', ['format'])
   readonly #refused = this.#counter('refused_total', 'Requests refused on purpose.', ['code'])
 
+  /** Figures found by their labels once, since every request needs them. There are as many as routes and statuses. */
+  readonly #ofRoutes = new Map<string, { requests: Counter.Internal; duration: Histogram.Internal<string> }>()
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry, prefix: 'parquetry_' })
   }
@@ -44,8 +47,17 @@ export class Metrics {
   }
 
   request(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.inc({ method, route, status })
-    this.#duration.observe({ method, route }, seconds)
+    const name = `${method} ${status} ${route}`
+    let figures = this.#ofRoutes.get(name)
+    if (!figures) {
+      figures = {
+        requests: this.#requests.labels({ method, route, status }),
+        duration: this.#duration.labels({ method, route }),
+      }
+      this.#ofRoutes.set(name, figures)
+    }
+    figures.requests.inc()
+    figures.duration.observe(seconds)
   }
 
   refused(code: string): void {

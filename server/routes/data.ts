@@ -4,6 +4,7 @@ import { parameters } from '../http/query.ts'
 import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { questionOf } from '../transfers/answers.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
@@ -123,15 +124,17 @@ export function dataRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { dataset, record } = datasetFor(request, services, 'Read')
       const options = queryOptions(request.query)
-      const query = dataset.query(options)
-      request.trace.stage('plan')
-      return exports.send(request, reply, {
-        query,
-        window: options,
+      const download = {
         format: request.query.$format ?? 'csv',
         name: record.name,
         meteredRows: record.rowCount,
-      })
+        question: questionOf(`${record.id}.${record.version}`, options),
+      }
+      const again = exports.sendAgain(request, reply, download)
+      if (again) return again
+      const query = dataset.query(options)
+      request.trace.stage('plan')
+      return exports.send(request, reply, { ...download, query, window: options })
     },
   })
 

@@ -3,9 +3,9 @@ import { constants, createBrotliCompress, createGzip, createZstdCompress } from 
 import type { Coding } from './negotiate.ts'
 
 // Levels at which compressing keeps up with encoding; zlib works on libuv's threads, not on this one.
-const GZIP_LEVEL = 4
-const BROTLI_QUALITY = 3
-const ZSTD_LEVEL = 3
+export const GZIP_LEVEL = 4
+export const BROTLI_QUALITY = 3
+export const ZSTD_LEVEL = 3
 const CHUNK = 64 * 1024
 
 /** Bytes as a stream, compressed where a coding is given. Destroying it, or its failing, ends the source. */

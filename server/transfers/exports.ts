@@ -3,11 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ByteStream, Format, ODataJson, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
+import { SECURITY_HEADERS } from '../http/headers.ts'
 import type { Outcome } from '../metrics/metrics.ts'
+import { type Answer, Answers, SMALL_ANSWER } from './answers.ts'
 import { bodyStream } from './compress.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
 import { attachment, type Coding, chooseCoding, matchesTag } from './negotiate.ts'
+import { encoded, gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads.ts'
 
@@ -29,6 +32,8 @@ export interface Download {
   readonly contentType?: string
   /** What else the bytes depend on, for the entity tag. */
   readonly variant?: string
+  /** Names version and question, where the answer is always the same; see `questionOf`. */
+  readonly question?: string | undefined
 }
 
 /** Text that stands before and after the rows. */
@@ -51,6 +56,7 @@ interface ExportParts extends TransferParts {
  */
 export class Exports {
   readonly gate: Gate
+  readonly answers: Answers
   readonly #parts: ExportParts
   /** Part of each entity tag, since another release may write the same rows as other bytes. */
   readonly #release: string
@@ -59,6 +65,7 @@ export class Exports {
     const { exports, exportsPerAccount, queue } = parts.config.limits
     this.#parts = parts
     this.#release = release
+    this.answers = new Answers(parts.config.limits.cachedAnswerBytes)
     this.gate = new Gate('downloads', {
       places: exports,
       placesPerAccount: exportsPerAccount,
@@ -68,19 +75,42 @@ export class Exports {
   }
 
   /**
+   * Answers a request with what was sent to the same question before, where it is still there: counted, measured and
+   * with the headers as if it were made anew. It waits for no place, since it takes no time.
+   */
+  sendAgain(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    download: Omit<Download, 'query' | 'window'>,
+  ): FastifyReply | undefined {
+    const coding = codingFor(request, download.format)
+    const answer = this.answers.get(keptAs(download, coding))
+    if (!answer) return undefined
+    reply.headers({ ...OF_ALL_ROWS, etag: answer.etag })
+    if (matchesTag(request.headers['if-none-match'], answer.etag)) return notModified(reply)
+    const { trace } = request
+    trace.stage('kept')
+    if (request.method !== 'HEAD') {
+      if (download.meteredRows !== undefined) this.#spend(request, answer.rows)
+      trace.rows = answer.rows
+      trace.bytes = answer.body.byteLength
+      this.#measureWhole(request, download.format)
+    }
+    return this.#sendWhole(request, reply, download, answer)
+  }
+
+  /**
    * Answers a request with a download: headers alone for HEAD, 304 where the client has it. Whatever can be refused
    * is, before the first byte; after it a failure ends the connection.
    */
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
     const { query, format } = download
-    const coding = FORMAT_FACTS[format].compressible
-      ? chooseCoding(request.headers['accept-encoding'])
-      : undefined
-    const tag = this.#entityTag(download, coding)
-    reply.headers({ etag: tag, vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' })
-    if (matchesTag(request.headers['if-none-match'], tag)) {
+    const coding = codingFor(request, format)
+    const etag = this.#entityTag(download, coding)
+    reply.headers({ ...OF_ALL_ROWS, etag })
+    if (matchesTag(request.headers['if-none-match'], etag)) {
       query[Symbol.dispose]()
-      return reply.code(304).send()
+      return notModified(reply)
     }
     const { lifecycle, config } = this.#parts
     const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
@@ -88,15 +118,39 @@ export class Exports {
     try {
       const inTime = transfer.firstByteBy(config.timeouts.firstByte)
       const opened = await this.#open(request, reply, download, transfer)
-      inTime()
-      const { contentType, extension } = FORMAT_FACTS[format]
-      reply.headers({
-        'content-type': download.contentType ?? contentType,
-        ...(!download.contentType && { 'content-disposition': attachment(download.name, extension) }),
-        'server-timing': request.trace.serverTiming,
+      const headers = {
+        'content-type': download.contentType ?? FORMAT_FACTS[format].contentType,
         ...(coding && { 'content-encoding': coding }),
+      }
+      if (!opened) {
+        inTime()
+        return reply.headers({ ...headers, ...headersOf(request, download) }).send()
+      }
+      const { stream, matches } = opened
+      const keep = async (whole: Buffer) => {
+        const answer = { etag, headers, body: await encoded(whole, coding), rows: stream.rows(), matches }
+        this.answers.keep(keptAs(download, coding), answer)
+        return answer
+      }
+      const gathered = await gather(between(stream, download.around, matches), SMALL_ANSWER, (whole) => {
+        keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
       })
-      return reply.send(opened && this.#body(request, reply, { ...download, coding, ...opened, transfer }))
+      inTime()
+      const { trace } = request
+      if (gathered.whole) {
+        const answer = await keep(gathered.whole)
+        const { body } = answer
+        trace.rows = answer.rows
+        trace.bytes = body.byteLength
+        trace.firstByte = trace.elapsed
+        transfer.onClose(() => this.#measureWhole(request, format, reply))
+        // Less of it fits into any socket.
+        if (body.byteLength > 16 * 1024) this.#watch(reply, transfer)
+        return this.#sendWhole(request, reply, download, answer)
+      }
+      reply.headers({ ...headers, ...headersOf(request, download) })
+      const body = bodyStream(gathered.pieces, coding)
+      return reply.send(this.#watched(request, reply, { format, stream, transfer, body }))
     } catch (error) {
       const reason = transfer.reason ?? error
       transfer.abort(reason as Error)
@@ -172,7 +226,7 @@ export class Exports {
       return stream
     }
     // Counting and the first rows don't wait for each other, unless their number decides whether they may be had.
-    const early = this.#mayExceed(request, download) ? undefined : open()
+    const early = this.#countsFirst(request, download) ? undefined : open()
     early?.catch(() => {})
     const count = mustCount || !early ? await query.count({ signal }) : query.knownRowCount
     if (count !== undefined) reply.header('row-count', count)
@@ -183,12 +237,41 @@ export class Exports {
     return { stream, matches: count }
   }
 
-  /** Whether the plan may not allow as many rows as could come out. */
-  #mayExceed({ account }: FastifyRequest, { query, meteredRows }: Download): boolean {
+  /** Sends an answer that is whole, with its length. */
+  #sendWhole(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    download: Omit<Download, 'query' | 'window'>,
+    { headers, body, matches }: Answer,
+  ): FastifyReply {
+    reply.headers({ ...headers, ...headersOf(request, download), 'content-length': body.byteLength })
+    if (matches !== undefined) reply.header('row-count', matches)
+    return reply.send(request.method === 'HEAD' ? undefined : body)
+  }
+
+  /** Counts a download of one piece. With `reply` it may not have reached its end. */
+  #measureWhole({ trace }: FastifyRequest, format: Format, reply?: FastifyReply): void {
+    const { metrics } = this.#parts
+    trace.firstByte ??= trace.elapsed
+    metrics.exportStarted(format, trace.firstByte / 1000)
+    metrics.exportEnded(format, {
+      outcome: !reply || reply.raw.writableFinished ? 'whole' : 'left',
+      rows: trace.rows ?? 0,
+      bytes: trace.bytes ?? 0,
+      seconds: trace.elapsed / 1000,
+    })
+  }
+
+  /**
+   * Whether the rows must be counted before the first of them is sent: where the plan limits them, and as many as there
+   * are at most would be set aside that others may need.
+   */
+  #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): boolean {
     if (meteredRows === undefined) return false
     const limit = this.#parts.plans.limits(account.plan).exportedRows
-    const most = query.resultRows(query.knownRowCount ?? meteredRows)
-    return most > this.#parts.usage.remaining(account.id, limit)
+    if (limit === null) return false
+    if (query.knownRowCount === undefined) return true
+    return query.resultRows(query.knownRowCount) > this.#parts.usage.remaining(account.id, limit)
   }
 
   #reserve(
@@ -201,21 +284,28 @@ export class Exports {
     return this.#parts.usage.reserve(account, limit, query.resultRows(count ?? meteredRows))
   }
 
-  /** The stream as Fastify sends it, watched until its end. */
-  #body(
+  #spend({ account }: FastifyRequest, rows: number): void {
+    const limit = this.#parts.plans.limits(account.plan).exportedRows
+    this.#parts.usage.reserve(account, limit, rows).settle(rows)
+  }
+
+  /** Ends the connection when the client takes nothing any more. */
+  #watch({ raw }: FastifyReply, transfer: Transfer): void {
+    transfer.watch(
+      () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
+      () => raw.destroy(),
+    )
+  }
+
+  /** The body as Fastify sends it, watched until its end. */
+  #watched(
     request: FastifyRequest,
     reply: FastifyReply,
-    sending: Download & {
-      coding: Coding | undefined
-      stream: ByteStream
-      matches: number | undefined
-      transfer: Transfer
-    },
+    sending: { format: Format; stream: ByteStream; transfer: Transfer; body: Readable },
   ): Readable {
-    const { format, stream, transfer } = sending
+    const { format, stream, transfer, body } = sending
     const { trace } = request
     const { metrics } = this.#parts
-    const body = bodyStream(between(stream, sending.around, sending.matches), sending.coding)
     let failed = false
     const { raw } = reply
     const sent: Uint8Array[] = []
@@ -238,10 +328,7 @@ export class Exports {
       // Without chunks the end of the connection is the end of the body: only a reset tells the client.
       if (request.raw.httpVersion === '1.0') request.raw.socket.resetAndDestroy()
     })
-    transfer.watch(
-      () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
-      () => raw.destroy(),
-    )
+    this.#watch(reply, transfer)
     transfer.onClose(() => {
       const outcome: Outcome = raw.writableFinished
         ? 'whole'
@@ -265,6 +352,34 @@ export class Exports {
     const opaque = [query.etag, this.#release, format, variant, coding].filter(Boolean).join('-')
     const strong = FORMAT_FACTS[format].exact && coding === undefined
     return `${strong ? '' : 'W/'}"${opaque}"`
+  }
+}
+
+/** The headers that all answers with rows have, also those without a body. */
+const OF_ALL_ROWS = { vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' }
+
+/** The client keeps what it has, with the headers that came with it: only these are said anew (RFC 9110, 15.4.5). */
+function notModified(reply: FastifyReply): FastifyReply {
+  for (const name of Object.keys(SECURITY_HEADERS)) reply.removeHeader(name)
+  return reply.code(304).send()
+}
+
+function codingFor(request: FastifyRequest, format: Format): Coding | undefined {
+  return FORMAT_FACTS[format].compressible ? chooseCoding(request.headers['accept-encoding']) : undefined
+}
+
+/** The name of an answer among those that are kept. */
+function keptAs({ question, format }: Omit<Download, 'query' | 'window'>, coding: Coding | undefined) {
+  return question && `${question} ${format} ${coding ?? ''}`
+}
+
+function headersOf(
+  { trace }: FastifyRequest,
+  { contentType, name, format }: Omit<Download, 'query' | 'window'>,
+) {
+  return {
+    ...(!contentType && { 'content-disposition': attachment(name, FORMAT_FACTS[format].extension) }),
+    'server-timing': trace.serverTiming,
   }
 }
 

@@ -330,7 +330,6 @@ it('an empty dataset gives an empty answer', async () => {
 })
 
 it('Server-Timing names the stages', async () => {
-  expect((await get('?$top=1')).headers['server-timing']).toMatch(
-    /^plan;dur=[\d.]+, queue;dur=[\d.]+, rows;dur=[\d.]+$/,
-  )
+  const anew = await get('?$top=1&$filter=n gt 7')
+  expect(anew.headers['server-timing']).toMatch(/^plan;dur=[\d.]+, queue;dur=[\d.]+, rows;dur=[\d.]+$/)
 })
