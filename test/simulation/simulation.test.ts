@@ -47,8 +47,11 @@ describe.runIf(shim)('writers, readers, kills, faults and wrong clocks', () => {
       const total: Record<string, number> = { seeds: 0 }
       const failures: string[] = []
       for (let seed = first; performance.now() < end; seed++) {
-        failures.push(...(await broken(seed, total)))
+        const reasons = await broken(seed, total)
+        if (reasons.length > 0) console.log(reasons.join('\n'))
+        failures.push(...reasons)
         total['seeds']! += 1
+        if (total['seeds']! % 20 === 0) console.log(JSON.stringify(total))
       }
       console.log(`simulation: ${JSON.stringify(total)}, ${failures.length} broken promises`)
       expect(failures).toEqual([])
