@@ -200,14 +200,16 @@ export class Query implements Disposable {
     return { rows: stream.rows(), bytes }
   }
 
-  /** DuckDB's plan of the rows' SQL: which columns are read, which filters reach the scan. */
+  /** How many parts are read, and DuckDB's plan of the rows' SQL: which columns are read, which filters reach the scan. */
   async explain(): Promise<string> {
     const statement = await this.#statement({})
     const rows = await this.#small(
       { ...statement, sql: `EXPLAIN ${statement.sql}`, columns: EXPLAIN_COLUMNS },
       {},
     )
-    return rows.map((row) => String(row[1])).join('\n')
+    const { scan } = this.plan
+    const parts = scan.kind === 'slices' ? `Parts read: ${scan.slices.length} of ${scan.of}\n` : ''
+    return parts + rows.map((row) => String(row[1])).join('\n')
   }
 
   /** Lets the version go that the query reads. */

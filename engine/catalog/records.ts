@@ -1,4 +1,5 @@
 import type { Column } from '../types/index.ts'
+import type { PartStatistics } from '../types/statistics.ts'
 
 export interface Repository {
   readonly id: number
@@ -33,6 +34,8 @@ export interface Part {
   readonly rawBytes: number
   /** Of the file's bytes; null in a part of an older program that was not read for it yet. */
   readonly hash: string | null
+  /** null in a part of an older program. */
+  readonly statistics: PartStatistics | null
 }
 
 /** What a dataset holds at one moment; immutable. */

@@ -64,4 +64,8 @@ export const CATALOG_STEPS = [
   ALTER TABLE parts ADD COLUMN damage TEXT;
   ALTER TABLE parts ADD COLUMN checked_at TEXT;
   `,
+  `
+  -- Between what the values of each column lie, as JSON; null in a part of an older program.
+  ALTER TABLE parts ADD COLUMN statistics TEXT;
+  `,
 ] as const

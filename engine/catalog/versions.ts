@@ -9,7 +9,7 @@ interface VersionRow extends Omit<Version, 'columns' | 'parts'> {
   readonly columns: string
 }
 
-const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes, p.hash'
+const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes, p.hash, p.statistics'
 
 /**
  * Versions and the parts that they are made of. A part is registered before its file exists and belongs to its
@@ -76,11 +76,12 @@ export class Versions {
 
   describePart(part: Part): void {
     this.#database.run(
-      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, checked_at = ? WHERE id = ?',
+      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ? WHERE id = ?',
       part.rows,
       part.bytes,
       part.rawBytes,
       part.hash,
+      part.statistics && JSON.stringify(part.statistics),
       now(),
       part.id,
     )
@@ -132,7 +133,7 @@ export class Versions {
 
   /** Every part that a file may stand for. */
   allParts(): Part[] {
-    return this.#database.all<Part>(`SELECT ${PART} FROM parts p ORDER BY id`)
+    return this.#database.all<PartRow>(`SELECT ${PART} FROM parts p ORDER BY id`).map(partOf)
   }
 
   /** The highest number that a part was ever given. */
@@ -170,11 +171,12 @@ export class Versions {
 
   /** The part of a version that was checked longest ago, if that was before a moment. */
   partToCheck(before: string): Part | undefined {
-    return this.#database.get<Part>(
+    const row = this.#database.get<PartRow>(
       `SELECT ${PART} FROM parts p WHERE process IS NULL AND (checked_at IS NULL OR checked_at < ?)
        ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
       before,
     )
+    return row && partOf(row)
   }
 
   hasPart(id: number): boolean {
@@ -183,10 +185,19 @@ export class Versions {
 
   #parts(versionId: number): Part[] {
     return this.#database
-      .all<Part>(
-        `SELECT ${PART} FROM version_parts vp JOIN parts p ON p.id = vp.part_id WHERE vp.version_id = ? ORDER BY vp.position`,
+      .all<PartRow>(
+        `SELECT ${PART} FROM version_parts vp JOIN parts p ON p.id = vp.part_id
+         WHERE vp.version_id = ? ORDER BY vp.position`,
         versionId,
       )
-      .map((row) => ({ ...row }))
+      .map(partOf)
   }
+}
+
+interface PartRow extends Omit<Part, 'statistics'> {
+  readonly statistics: string | null
+}
+
+function partOf({ statistics, ...row }: PartRow): Part {
+  return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
 }

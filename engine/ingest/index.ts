@@ -2,12 +2,20 @@ import { rm, stat } from 'node:fs/promises'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
+import type { PartStatistics } from '../types/statistics.ts'
 import { EarlyReading } from './early.ts'
 import type { Input, JobHooks, JobName, Result, ScanInput } from './process/jobs.ts'
 import { type ReaderState, Readers, type ReadersOptions } from './process/readers.ts'
-import type { IngestRequest, IngestResult, PartSize } from './request.ts'
+import type { Described, IngestRequest, IngestResult, PartSize } from './request.ts'
 
-export type { DeclaredColumn, IngestRequest, IngestResult, PartSize, UploadFormat } from './request.ts'
+export type {
+  DeclaredColumn,
+  Described,
+  IngestRequest,
+  IngestResult,
+  PartSize,
+  UploadFormat,
+} from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
 
 /** A reader is kept by each for as long as its client takes. */
@@ -46,7 +54,7 @@ export class Ingestor {
    * temporary directory.
    * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
    */
-  async ingest({ signal, onProgress, early, ...request }: IngestRequest): Promise<IngestResult> {
+  async ingest({ signal, onProgress, early, ...request }: IngestRequest): Promise<Described<IngestResult>> {
     const { size } = await stat(request.file)
     using lent = early?.process.alive ? undefined : this.#readers.lend()
     const process = lent?.process ?? early!.process
@@ -86,7 +94,7 @@ export class Ingestor {
     target: string,
     columns: readonly Column[],
     options: RunOptions = {},
-  ): Promise<PartSize> {
+  ): Promise<Described<PartSize>> {
     return this.rewrite(parts, target, columns, columns, options)
   }
 
@@ -100,7 +108,7 @@ export class Ingestor {
     from: readonly Column[],
     to: readonly Column[],
     options: RunOptions = {},
-  ): Promise<PartSize> {
+  ): Promise<Described<PartSize>> {
     try {
       return await this.#ofOurs('rewrite', { parts, target, from, to }, options)
     } catch (error) {
@@ -112,6 +120,11 @@ export class Ingestor {
   /** Decodes every page of a part. @throws if it can't be read to its end */
   verify(part: string, options: RunOptions = {}): Promise<{ rows: number; columns: string[] }> {
     return this.#ofOurs('verify', { part }, options)
+  }
+
+  /** Between what the values of a part lie; only its footer is read. */
+  statistics(part: string, columns: readonly Column[], options: RunOptions = {}): Promise<PartStatistics> {
+    return this.#ofOurs('statistics', { part, columns }, options)
   }
 
   /** Runs a job over parts. If it kills its reader, it is a part that is damaged, not an upload. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
+import type { PartStatistics } from '../types/statistics.ts'
 import { TemporaryFile } from '../util/temporary.ts'
 import { ingestCsv, scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
@@ -11,7 +12,8 @@ import { rewriteParts, verifyPart } from './parts.ts'
 import type { IngestInput, JobHooks, ScanInput } from './process/jobs.ts'
 import type { JobId } from './process/messages.ts'
 import type { ReaderOptions } from './process/start.ts'
-import type { IngestResult, PartSize, ReadRequest } from './request.ts'
+import type { Described, IngestResult, PartSize, ReadRequest } from './request.ts'
+import { partStatistics } from './statistics.ts'
 import { knownColumns } from './targets.ts'
 import { ingestRewritten } from './text/rewritten.ts'
 import type { Arrival } from './threads/arrival.ts'
@@ -41,7 +43,12 @@ export class Reader {
   }
 
   /** As `Ingestor.ingest`. */
-  async ingest(input: IngestInput, hooks: JobHooks): Promise<IngestResult> {
+  async ingest(input: IngestInput, hooks: JobHooks): Promise<Described<IngestResult>> {
+    const result = await this.#ingest(input, hooks)
+    return { ...result, statistics: await this.statistics(input.target, result.columns, hooks) }
+  }
+
+  async #ingest(input: IngestInput, hooks: JobHooks): Promise<IngestResult> {
     const early = input.early === undefined ? undefined : this.#early.get(input.early)
     const request = { ...input, ...hooks, early }
     try {
@@ -69,14 +76,20 @@ export class Reader {
   }
 
   /** As `Ingestor.rewrite`. */
-  rewrite(
+  async rewrite(
     parts: readonly string[],
     target: string,
     from: readonly Column[],
     to: readonly Column[],
     options: RunOptions = {},
-  ): Promise<PartSize> {
-    return rewriteParts(this.#tools.duck, parts, target, from, to, options)
+  ): Promise<Described<PartSize>> {
+    const size = await rewriteParts(this.#tools.duck, parts, target, from, to, options)
+    return { ...size, statistics: await this.statistics(target, to, options) }
+  }
+
+  /** As `Ingestor.statistics`. */
+  statistics(part: string, columns: readonly Column[], options: RunOptions): Promise<PartStatistics> {
+    return partStatistics(this.#tools.duck, part, columns, options)
   }
 
   /** As `Ingestor.verify`. */

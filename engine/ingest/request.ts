@@ -1,5 +1,6 @@
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
+import type { PartStatistics } from '../types/statistics.ts'
 import type { EarlyScan } from './csv/tasks.ts'
 import type { EarlyReading } from './early.ts'
 
@@ -54,3 +55,6 @@ export interface ReadRequest extends Omit<IngestRequest, 'early'> {
 
 /** What a part that was written from other parts comes to. */
 export type PartSize = Pick<IngestResult, 'rows' | 'bytes' | 'rawBytes'>
+
+/** What was written, and between what its values lie. */
+export type Described<Written> = Written & { readonly statistics: PartStatistics }

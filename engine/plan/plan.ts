@@ -3,6 +3,7 @@ import {
   Aliases,
   Building,
   compileFilter,
+  type Expression,
   readPipeline,
   type SortKey,
   type Step,
@@ -10,6 +11,7 @@ import {
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
+import { mayMatch } from './prune.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */
 export interface Slice {
@@ -22,8 +24,8 @@ export interface Slice {
 
 /** Where rows come from. */
 export type Scan =
-  /** Files of ours, in the order of the rows; columns are `c0`, `c1` … */
-  | { readonly kind: 'slices'; readonly slices: readonly Slice[] }
+  /** Files of ours that may hold what is asked for, of so many, in the order of the rows; columns are `c0`, `c1` … */
+  | { readonly kind: 'slices'; readonly slices: readonly Slice[]; readonly of: number }
   /** Rows as a JSON array of arrays, for what never was a file. */
   | { readonly kind: 'inline'; readonly json: string }
   /** Parquet files of somebody else's: a subquery that names the columns and gives each row's position. */
@@ -68,8 +70,8 @@ export interface PlanSource {
   readonly columns: readonly PlanColumn[]
   readonly rows: number | undefined
   readonly rowBytes: number
-  /** The scan that gives rows `from` to `to`, or all. */
-  readonly scan: (from: number, to: number) => Scan
+  /** The scan that gives rows `from` to `to`, or all; without parts in which a filter keeps nothing, where that is known. */
+  readonly scan: (from: number, to: number, filter?: Expression) => Scan
 }
 
 /**
@@ -102,7 +104,12 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   if (filter || rows === undefined || order.length > 0) {
     return {
       ...common,
-      scan: source.scan(0, source.rows ?? Number.MAX_SAFE_INTEGER),
+      // Behind a step, a column is no longer what the parts hold.
+      scan: source.scan(
+        0,
+        source.rows ?? Number.MAX_SAFE_INTEGER,
+        steps.length === 0 ? filter?.tree : undefined,
+      ),
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
       window: definedOnly(window),
       matches: filter ? undefined : rows,
@@ -139,12 +146,12 @@ export function versionSource(
     columns: physicalColumns(version.columns),
     rows: version.rows,
     rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
-    scan: (from, to) => {
+    scan: (from, to, filter) => {
       const slices: Slice[] = []
       let first = 0
       for (const part of version.parts) {
         const end = first + part.rows
-        if (end > from && first < to) {
+        if (end > from && first < to && (!filter || mayMatch(filter, part))) {
           slices.push({
             file: fileOf(part),
             first,
@@ -154,7 +161,7 @@ export function versionSource(
         }
         first = end
       }
-      return { kind: 'slices', slices }
+      return { kind: 'slices', slices, of: version.parts.length }
     },
   }
 }

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
-import type { Ingestor, IngestResult } from '../ingest/index.ts'
+import type { Described, Ingestor, IngestResult } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import { storageFull } from '../util/storage-full.ts'
-import { hashFile } from './hash.ts'
 import type { Hold } from './hold.ts'
+import { hashFile } from './integrity/hash.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
 import { sync } from './sync.ts'
@@ -52,10 +52,7 @@ export class Commits {
 
   /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
   async makePart(
-    write: (
-      ingestor: Ingestor,
-      target: string,
-    ) => Promise<Omit<IngestResult, 'columns'> & { columns: readonly Column[] }>,
+    write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
   ): Promise<MadePart> {
     const { hold, versions } = this.#place
     const ingestor = await this.#place.ingestor()
@@ -63,11 +60,11 @@ export class Commits {
     const id = versions.newPart(hold.mark.id)
     const target = partFile(hold.layout, id)
     try {
-      const { columns, rows, bytes, rawBytes } = await write(ingestor, target)
+      const { columns, rows, bytes, rawBytes, statistics } = await write(ingestor, target)
       await sync(target)
       await sync(hold.layout.parts)
       // Its pages are still in memory.
-      const part = { id, rows, bytes, rawBytes, hash: await hashFile(target) }
+      const part = { id, rows, bytes, rawBytes, hash: await hashFile(target), statistics }
       versions.describePart(part)
       return { part, columns }
     } catch (error) {

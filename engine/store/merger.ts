@@ -2,7 +2,7 @@ import { EngineError, type ErrorCode } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
-import type { Integrity } from './integrity.ts'
+import type { Integrity } from './integrity/integrity.ts'
 import type { Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
 

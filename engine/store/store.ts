@@ -17,15 +17,15 @@ import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
 import { UnderWay } from '../util/under-way.ts'
-import { CHECKS, Checker, type CheckOptions } from './checker.ts'
 import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
-import { Integrity } from './integrity.ts'
+import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
+import { Integrity } from './integrity/integrity.ts'
+import { unreadable } from './integrity/unreadable.ts'
 import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
 import { Merger } from './merger.ts'
 import { type Swept, sweep } from './sweep.ts'
-import { unreadable } from './unreadable.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
 export interface Upload {

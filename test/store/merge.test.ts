@@ -6,7 +6,7 @@ import { partsToMerge } from '../../engine/store/merge.ts'
 let ids = 0
 function part(rawBytes: number): Part {
   ids += 1
-  return { id: ids, rows: 1, bytes: rawBytes, rawBytes, hash: null }
+  return { id: ids, rows: 1, bytes: rawBytes, rawBytes, hash: null, statistics: null }
 }
 
 /** Appends parts one by one and merges as the store does; gives the parts left and the bytes rewritten. */

@@ -1,7 +1,8 @@
 import type { RunOptions } from '../../duckdb/duck.ts'
 import type { Column } from '../../types/index.ts'
+import type { PartStatistics } from '../../types/statistics.ts'
 import type { Reader } from '../reader.ts'
-import type { IngestRequest, IngestResult, PartSize, ReadRequest } from '../request.ts'
+import type { Described, IngestRequest, IngestResult, PartSize, ReadRequest } from '../request.ts'
 import type { Arrival } from '../threads/arrival.ts'
 import type { JobId } from './messages.ts'
 
@@ -19,10 +20,14 @@ export type ScanInput = Pick<IngestRequest, 'file' | 'format' | 'existing' | 'de
 
 /** The jobs of a reader by name: inputs and results are plain data. */
 export interface Jobs {
-  readonly ingest: (input: IngestInput) => IngestResult
+  readonly ingest: (input: IngestInput) => Described<IngestResult>
   readonly scanEarly: (input: ScanInput) => void
-  readonly rewrite: (input: RewriteInput) => PartSize
+  readonly rewrite: (input: RewriteInput) => Described<PartSize>
   readonly verify: (input: { readonly part: string }) => { rows: number; columns: string[] }
+  readonly statistics: (input: {
+    readonly part: string
+    readonly columns: readonly Column[]
+  }) => PartStatistics
 }
 
 export interface RewriteInput {
@@ -51,4 +56,5 @@ export const JOBS: Runs = {
   scanEarly: (reader, input, hooks, { job, arrival }) => reader.scanEarly(job, input, hooks, arrival),
   rewrite: (reader, { parts, target, from, to }, hooks) => reader.rewrite(parts, target, from, to, hooks),
   verify: (reader, { part }, hooks) => reader.verify(part, hooks),
+  statistics: (reader, { part, columns }, hooks) => reader.statistics(part, columns, hooks),
 }

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import type { Part } from '../catalog/records.ts'
-import type { Versions } from '../catalog/versions.ts'
-import { EngineError } from '../errors.ts'
-import type { Events } from '../events.ts'
+import type { Part } from '../../catalog/records.ts'
+import type { Versions } from '../../catalog/versions.ts'
+import { EngineError } from '../../errors.ts'
+import type { Events } from '../../events.ts'
 import { type HashOptions, hashFile } from './hash.ts'
 
 /** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */

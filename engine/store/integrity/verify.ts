@@ -1,5 +1,5 @@
-import { EngineError } from '../errors.ts'
-import type { Store } from './store.ts'
+import { EngineError } from '../../errors.ts'
+import type { Store } from '../store.ts'
 
 export interface VerifyReport {
   readonly datasets: number

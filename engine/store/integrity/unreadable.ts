@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError } from '../../errors.ts'
 
 /** How DuckDB begins what it says of a Parquet file that it can't read, or of a page that does not unpack. */
 const ABOUT_A_FILE =

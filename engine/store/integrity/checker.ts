@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Versions } from '../catalog/versions.ts'
-import { EngineError } from '../errors.ts'
-import type { Events } from '../events.ts'
+import type { Versions } from '../../catalog/versions.ts'
+import { EngineError } from '../../errors.ts'
+import type { Events } from '../../events.ts'
 import type { Integrity } from './integrity.ts'
 
 /** How often and how fast stored rows are read again, to find what has rotted. */

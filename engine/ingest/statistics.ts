@@ -1,0 +1,71 @@
+import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
+import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
+
+/** Longer texts are cut off: the catalog is read more often than they would help. */
+const MOST_CHARACTERS = 64
+/** A table wider than this is left without statistics, which would be longer than its rows. */
+const MOST_COLUMNS = 1_000
+
+/** What the values of a part lie between, from the statistics in its footer; no rows are read. */
+export async function partStatistics(
+  duck: Duck,
+  part: string,
+  columns: readonly Column[],
+  options: RunOptions,
+): Promise<PartStatistics> {
+  const found: (ColumnBounds | null)[] = columns.map(() => null)
+  if (columns.length > MOST_COLUMNS) return found
+  const types = new Set(columns.map(({ type }) => type))
+  for (const type of types) {
+    const units = unitsOf(type)
+    if (units === undefined) continue
+    const names = columns.flatMap((column, index) => (column.type === type ? [`'c${index}'`] : []))
+    const bound = (value: string) => `TRY_CAST(${value} AS ${sqlType(type)})`
+    // A group of nulls alone has no bounds and needs none; any other without them makes the whole unknown.
+    const rows = await duck.run(
+      `SELECT path_in_schema, CAST(sum(stats_null_count) AS BIGINT),
+         bool_and(stats_null_count = num_values OR ${bound('stats_min_value')} IS NOT NULL AND ${bound('stats_max_value')} IS NOT NULL),
+         CAST(${units(`min(${bound('stats_min_value')})`)} AS VARCHAR),
+         CAST(${units(`max(${bound('stats_max_value')})`)} AS VARCHAR)
+       FROM parquet_metadata(${quoteLiteral(part)}) WHERE path_in_schema IN (${names.join(', ')}) GROUP BY ALL`,
+      options,
+    )
+    for (const [name, nulls, known, min, max] of rows) {
+      if (nulls === null) continue
+      const texts = known ? { min: text(min), max: text(max) } : { min: null, max: null }
+      found[Number(String(name).slice(1))] = { ...shortened(type, texts), nulls: Number(nulls) }
+    }
+  }
+  return found
+}
+
+function text(value: unknown): string | null {
+  return value === null ? null : String(value)
+}
+
+/** The beginning of a text is no larger than it, so a least one may be cut; a greatest one that is too long is unknown. */
+function shortened(type: ColumnType, { min, max }: { min: string | null; max: string | null }) {
+  if (type === 'double' || type === 'uuid' || min === null || max === null) return { min, max }
+  const decimals = type.startsWith('decimal')
+  if (decimals) return { min: min.replace('.', ''), max: max.replace('.', '') }
+  const cut = min.length <= MOST_CHARACTERS ? min : [...min.slice(0, MOST_CHARACTERS)].slice(0, -1).join('')
+  return { min: cut, max: max.length <= MOST_CHARACTERS ? max : null }
+}
+
+/** SQL for a value in the units of the statistics; undefined for types that nothing compares. */
+function unitsOf(type: ColumnType): ((value: string) => string) | undefined {
+  switch (type) {
+    case 'binary':
+      return undefined
+    case 'date':
+      return (value) => `(${value} - DATE '1970-01-01')`
+    case 'time':
+      return (value) => `date_diff('microsecond', TIME '00:00:00', ${value})`
+    case 'timestamp':
+    case 'timestamptz':
+      return (value) => `epoch_us(${value})`
+    default:
+      return (value) => value
+  }
+}

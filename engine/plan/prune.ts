@@ -1,0 +1,118 @@
+import { literalOf } from '../filter/check/checked.ts'
+import type { Expression } from '../filter/check/expression.ts'
+import type { ValueType } from '../filter/check/value-types.ts'
+import { asRange } from '../filter/sql/compile-range.ts'
+import { byKey, type Keyed, narrow } from '../filter/sql/narrow.ts'
+import type { LiteralValue } from '../filter/syntax/literals.ts'
+import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
+
+/** What is known of the rows of a part. */
+export interface PartFacts {
+  readonly rows: number
+  /** null where nothing is. */
+  readonly statistics: PartStatistics | null
+}
+
+/**
+ * Whether a part may hold rows that a filter keeps: false only where its statistics show that none of them is. What is
+ * understood is a column beside literals, joined by `and` and `or`; everything else may be true.
+ */
+export function mayMatch(filter: Expression, part: PartFacts): boolean {
+  if (part.statistics === null) return true
+  switch (filter.kind) {
+    case 'logical':
+      return filter.operator === 'and'
+        ? filter.operands.every((operand) => mayMatch(operand, part))
+        : filter.operands.some((operand) => mayMatch(operand, part))
+    case 'comparison':
+      return comparisonMayHold(filter, part)
+    case 'in': {
+      const bounds = boundsOf(filter.operand, part)
+      return !bounds || filter.items.some((item) => mayEqual(item, filter.operand.type, bounds, part))
+    }
+    case 'call':
+      return filter.name !== 'startswith' || startMayHold(filter.args, part)
+    default:
+      return true
+  }
+}
+
+function comparisonMayHold(node: Extract<Expression, { kind: 'comparison' }>, part: PartFacts): boolean {
+  const range = asRange(node)
+  if (range) return range.every((bound) => comparisonMayHold(bound, part))
+  const { operator, left, right } = node
+  const bounds = boundsOf(left, part)
+  const value = literalOf(right)
+  if (!bounds || !value) return true
+  if (operator === 'eq') return mayEqual(value, left.type, bounds, part)
+  if (operator === 'ne') return value.kind !== 'null' || bounds.nulls < part.rows
+  if (value.kind === 'null') return false
+  return mayCompare(operator, value, left.type, bounds, part)
+}
+
+function mayEqual(value: LiteralValue, type: ValueType, bounds: ColumnBounds, part: PartFacts): boolean {
+  return value.kind === 'null' ? bounds.nulls > 0 : mayCompare('eq', value, type, bounds, part)
+}
+
+function mayCompare(
+  operator: 'eq' | 'gt' | 'ge' | 'lt' | 'le',
+  value: LiteralValue,
+  type: ValueType,
+  { min, max, nulls }: ColumnBounds,
+  { rows }: PartFacts,
+): boolean {
+  if (nulls === rows) return false
+  const narrowed = narrow(operator, value, type)
+  if (narrowed.kind === 'none') return false
+  if (narrowed.kind === 'every') return true
+  // What a column's least value is, compared with the literal; undefined where it is not known.
+  const least = min === null ? undefined : byKey(keyed(min, type), narrowed)
+  const greatest = max === null ? undefined : byKey(keyed(max, type), narrowed)
+  switch (narrowed.operator) {
+    case 'eq':
+      return (least ?? 0) <= 0 && (greatest ?? 0) >= 0
+    case 'gt':
+      return (greatest ?? 1) > 0
+    case 'ge':
+      return (greatest ?? 0) >= 0
+    case 'lt':
+      return (least ?? -1) < 0
+    case 'le':
+      return (least ?? 0) <= 0
+    default:
+      return narrowed.operator satisfies never
+  }
+}
+
+/** `startswith(Code, 'A-')`: the texts that begin so lie together, from that beginning on. */
+function startMayHold([column, start]: readonly Expression[], part: PartFacts): boolean {
+  const bounds = column && boundsOf(column, part)
+  const value = start && literalOf(start)
+  if (!bounds || value?.kind !== 'string') return true
+  if (bounds.nulls === part.rows) return false
+  const { min, max } = bounds
+  const prefix = { text: value.value, key: value.value }
+  if (max !== null && byKey({ text: max, key: max }, prefix) < 0) return false
+  return min === null || min.startsWith(value.value) || byKey({ text: min, key: min }, prefix) <= 0
+}
+
+/** What is known of a column that stands by itself. */
+function boundsOf(node: Expression, { statistics }: PartFacts): ColumnBounds | undefined {
+  if (node.kind !== 'column') return undefined
+  const position = /^c(\d+)$/.exec(node.sql)?.[1]
+  return (position !== undefined && statistics?.[Number(position)]) || undefined
+}
+
+/** A bound as the literals are that it is compared with. */
+function keyed(text: string, { kind }: ValueType): Keyed {
+  switch (kind) {
+    case 'boolean':
+    case 'string':
+    case 'uuid':
+      return { text, key: text }
+    case 'double':
+      return { text, key: Number(text.replace('inf', 'Infinity')) }
+    default:
+      return { text, key: BigInt(text) }
+  }
+}
