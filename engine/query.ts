@@ -4,7 +4,7 @@ import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { isFew } from './export/few.ts'
-import type { EncodeOptions } from './export/formats/encoder.ts'
+import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
 import type { ByteStream, Executor } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
@@ -166,8 +166,7 @@ export class Query implements Disposable {
       }
       const stream = await executor.bytes(statement, format, {
         ...this.#hints(options),
-        sheetName: options.sheetName,
-        odata: options.odata,
+        ...encodeOptions(options),
       })
       return readableErrors(stream, (error) => this.#readable(error))
     } catch (error) {
@@ -233,7 +232,7 @@ export class Query implements Disposable {
     const statement = rowsStatement({ ...this.plan, window: { skip, top: most + LOOK_AHEAD } }, undefined)
     try {
       const executor = await this.#context.executor()
-      const hints = { ...this.#hints(options), sheetName: options.sheetName, odata: options.odata, most }
+      const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const { stream, found } = await executor.firstRows(statement, format, hints)
       // Where nothing was found behind skipped rows, there may be fewer of them.
       if (found < most + LOOK_AHEAD && (found > 0 || skip === 0)) {
@@ -290,6 +289,7 @@ const EXPLAIN_COLUMNS = [
 function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
   return {
     rows: () => stream.rows(),
+    coding: stream.coding,
     recycle: (bytes) => stream.recycle(bytes),
     [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
     async *[Symbol.asyncIterator]() {

@@ -4,7 +4,7 @@ import type { Statement } from '../types/index.ts'
 import { Pieces } from './collect.ts'
 import type { WorkerPool } from './dispatch.ts'
 import { PieceEncoder, type Recipe } from './encode.ts'
-import type { EncodeOptions, Encoder } from './formats/encoder.ts'
+import { type EncodeOptions, type Encoder, encodeOptions } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
 
@@ -12,6 +12,8 @@ import { Output } from './formats/output.ts'
 export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
   /** Rows in the bytes handed out so far. */
   rows(): number
+  /** What the bytes are compressed with, where that was asked for and the format has no compression of its own. */
+  readonly coding?: 'gzip' | undefined
   /**
    * Says, once, that bytes handed out have been used: their memory is written to again. Needn't be called; exports of
    * many megabytes are quicker where it is.
@@ -48,7 +50,7 @@ export async function exportBytes(
   options: StartOptions & EncodeOptions,
 ): Promise<ByteStream> {
   const { columns } = statement
-  const recipe: Recipe = { format, columns, options: { sheetName: options.sheetName, odata: options.odata } }
+  const recipe: Recipe = { format, columns, options: encodeOptions(options) }
   const encoder = await openEncoder(format, columns, recipe.options)
   const cursor = await around.source.start(statement, options)
   const id = nextExport++
@@ -95,6 +97,7 @@ export async function exportBytes(
   }
   const stream: ByteStream = {
     rows: () => rows,
+    coding: encoder.coding,
     recycle: (bytes) => around.pool.recycle(bytes),
     [Symbol.asyncDispose]: () => (closing ??= close()),
     [Symbol.asyncIterator]: () => ({

@@ -38,7 +38,7 @@ export async function exportFew(
   const cursor = await source.start(statement, { ...options, whole: true })
   try {
     const { bytes, rows, found } = await encodeAll(cursor, encoder, options.most ?? Number.POSITIVE_INFINITY)
-    return { stream: streamOf(bytes, rows, options.signal), found }
+    return { stream: streamOf(bytes, rows, encoder.coding, options.signal), found }
   } finally {
     await cursor.close()
   }
@@ -73,11 +73,17 @@ async function encodeAll(cursor: Cursor, encoder: Encoder, most: number) {
 }
 
 /** One piece of bytes as a stream. */
-function streamOf(bytes: Uint8Array, rows: number, signal: AbortSignal | undefined): ByteStream {
+function streamOf(
+  bytes: Uint8Array,
+  rows: number,
+  coding: ByteStream['coding'],
+  signal: AbortSignal | undefined,
+): ByteStream {
   let handedOut = 0
   let left = bytes.length > 0
   return {
     rows: () => handedOut,
+    coding,
     recycle: () => {},
     [Symbol.asyncDispose]: async () => {
       left = false

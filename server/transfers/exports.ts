@@ -117,7 +117,7 @@ export class Exports {
     transfer.onClose(() => query[Symbol.dispose]())
     try {
       const inTime = transfer.firstByteBy(config.timeouts.firstByte)
-      const opened = await this.#open(request, reply, download, transfer)
+      const opened = await this.#open(request, reply, download, transfer, coding)
       const headers = {
         'content-type': download.contentType ?? FORMAT_FACTS[format].contentType,
         ...(coding && { 'content-encoding': coding }),
@@ -128,7 +128,13 @@ export class Exports {
       }
       const { stream, matches } = opened
       const keep = async (whole: Buffer) => {
-        const answer = { etag, headers, body: await encoded(whole, coding), rows: stream.rows(), matches }
+        const answer = {
+          etag,
+          headers,
+          body: stream.coding ? whole : await encoded(whole, coding),
+          rows: stream.rows(),
+          matches,
+        }
         this.answers.keep(keptAs(download, coding), answer)
         return answer
       }
@@ -149,7 +155,7 @@ export class Exports {
         return this.#sendWhole(request, reply, download, answer)
       }
       reply.headers({ ...headers, ...headersOf(request, download) })
-      const body = bodyStream(gathered.pieces, coding)
+      const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
       return reply.send(this.#watched(request, reply, { format, stream, transfer, body }))
     } catch (error) {
       const reason = transfer.reason ?? error
@@ -205,6 +211,7 @@ export class Exports {
     reply: FastifyReply,
     download: Download,
     transfer: Transfer,
+    coding?: Coding,
   ): Promise<{ stream: ByteStream; matches: number | undefined } | undefined> {
     const { query, window, around } = download
     const { signal } = transfer
@@ -220,7 +227,9 @@ export class Exports {
     }
     const open = async () => {
       const { format, name: sheetName, odata } = download
-      const stream = await query.bytes(format, { signal, sheetName, ...(odata && { odata }) })
+      // What stands around the rows is compressed with them, so not where they are encoded.
+      const inPieces = coding === 'gzip' && !around ? coding : undefined
+      const stream = await query.bytes(format, { signal, sheetName, odata, coding: inPieces })
       // Nobody reads it to its end where counting fails or the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream

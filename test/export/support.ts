@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { normaliseColumn } from '../../engine/duckdb/normalise.ts'
+import type { EncodeOptions } from '../../engine/export/formats/encoder.ts'
 import {
   type Executor,
   type ExecutorOptions,
@@ -72,7 +73,7 @@ export async function bytesOf(
   executor: Executor,
   query: Statement,
   format: Format,
-  options: RunOptions & { sheetName?: string } = {},
+  options: RunOptions & EncodeOptions = {},
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   for await (const piece of await executor.bytes(query, format, options)) pieces.push(piece)

@@ -4,9 +4,9 @@ import { COLUMN_TYPES, FORMATS, sqlType } from '../../engine/types/index.ts'
 import { sources, textOf } from './sources.ts'
 
 /** `$filter` has types of its own, and so have uploads formats: what can be read is not what can be written. */
-const APART = /^engine\/(filter|ingest)\/|^server\/(console|routes|client\/uploads|transfers\/upload)/
+const APART = /^engine\/(filter|ingest)\//
 
-const code = ['engine', 'connectors', 'server'].flatMap(sources).filter((file) => !APART.test(file))
+const code = sources('engine').filter((file) => !APART.test(file))
 
 /** Sources in which most of the names stand as literals or keys. */
 function knowing(names: readonly string[]): string[] {
@@ -36,16 +36,14 @@ test('the places that know most column types are these', () => {
     'engine/export/row-values.ts', // a value of JavaScript
     'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
-    'server/odata/metadata/model.ts', // types of OData
   ])
 })
 
-/** A format is one encoder and a line in the list; the server says what it is called in HTTP. */
+/** A format is one encoder and a line in the list; `server/transfers/formats.ts` says what it is called in HTTP. */
 test('the places that know most formats are these', () => {
   expect(knowing(FORMATS)).toEqual([
     'engine/export/formats/index.ts', // the list
     'engine/types/formats.ts', // the names
-    'server/transfers/formats.ts', // media types and extensions
   ])
 })
 

@@ -7,8 +7,15 @@ export type EncodedColumn = Pick<Column, 'name' | 'type'>
 export interface EncodeOptions {
   /** Name of the first sheet (xlsx). */
   readonly sheetName?: string
+  /** Compresses what is written, in the threads that encode; the formats that have no compression of their own. */
+  readonly coding?: 'gzip'
   /** Writes JSON as OData has it (json). */
   readonly odata?: ODataJson
+}
+
+/** These options alone, of an object that has others, too. */
+export function encodeOptions({ sheetName, coding, odata }: EncodeOptions): EncodeOptions {
+  return { sheetName, coding, odata }
 }
 
 /**
@@ -35,6 +42,8 @@ export interface Encoder {
   batch(batch: Batch, first: number, out: Output): void
   /** @param rows how many rows there were */
   end(rows: number, out: Output): void
+  /** What the whole output is compressed with. */
+  readonly coding?: 'gzip'
   /** For formats whose batches need more than to be joined; its container has the beginning and the end then. */
   readonly packing?: Packing
 }

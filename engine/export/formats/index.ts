@@ -1,5 +1,6 @@
 import type { Format } from '../../types/index.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
+import { gzipped } from './gzip.ts'
 
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
 
@@ -38,7 +39,8 @@ export async function openEncoder(
     make = await ENTRIES[format].encoder()
     loaded.set(format, make)
   }
-  return make(columns, options)
+  const encoder = make(columns, options)
+  return options.coding === 'gzip' && !encoder.packing ? gzipped(encoder) : encoder
 }
 
 /** All bytes of a table without columns; undefined where the format has no such table. */

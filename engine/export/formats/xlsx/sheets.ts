@@ -1,3 +1,4 @@
+import type { Deflated } from '../../../util/deflate.ts'
 import type { Container, EncodedColumn, EncodeOptions, Packing } from '../encoder.ts'
 import type { Output } from '../output.ts'
 import {
@@ -10,7 +11,7 @@ import {
   workbook,
   workbookRelationships,
 } from './workbook.ts'
-import { type Deflated, deflate, ZipWriter } from './zip.ts'
+import { ZipWriter, zipPart } from './zip.ts'
 
 /** Rows of data on a sheet: Excel's 1,048,576 without the header. */
 export const SHEET_ROWS = 1_048_575
@@ -42,7 +43,7 @@ export function sheetPacking(
       const note: Note[number][] = []
       for (; rest.length > 0; sheet++) {
         const end = sheet < lastSheet ? rest.indexOf(SHEET_BREAK) : rest.length
-        const part = deflate(rest.subarray(0, end), false)
+        const part = zipPart(rest.subarray(0, end), false)
         parts.push(part)
         note.push({ sheet, packed: part.bytes.length, crc: part.crc, length: part.length })
         rest = rest.subarray(end + 1)
@@ -107,11 +108,11 @@ class Workbook implements Container {
   #beginSheet(out: Output): void {
     this.#sheets++
     this.#zip.beginEntry(`xl/worksheets/sheet${this.#sheets}.xml`, out)
-    this.#zip.part(deflate(this.#head, false), out)
+    this.#zip.part(zipPart(this.#head, false), out)
   }
 
   #endSheet(out: Output): void {
-    this.#zip.part(deflate(Buffer.from(SHEET_TAIL), true), out)
+    this.#zip.part(zipPart(Buffer.from(SHEET_TAIL), true), out)
     this.#zip.endEntry(out)
   }
 }

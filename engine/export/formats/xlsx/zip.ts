@@ -1,23 +1,13 @@
-import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { combineCrc } from '../../../util/crc.ts'
+import { type Deflated, deflate } from '../../../util/deflate.ts'
 import type { Output } from '../output.ts'
-
-/** A part of an entry, compressed on its own: the parts of an entry, one after another, are one deflate stream. */
-export interface Deflated {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of what was compressed. */
-  readonly crc: number
-  readonly length: number
-}
 
 /** The fastest level: sheets are repetitive, and the higher ones take three times as long for a tenth less. */
 const LEVEL = 1
 
-/** @param last whether this ends its entry */
-export function deflate(bytes: Uint8Array, last: boolean): Deflated {
-  const { Z_FINISH, Z_SYNC_FLUSH } = constants
-  const packed = deflateRawSync(bytes, { level: LEVEL, finishFlush: last ? Z_FINISH : Z_SYNC_FLUSH })
-  return { bytes: packed as Uint8Array<ArrayBuffer>, crc: crc32(bytes), length: bytes.length }
+/** A part of an entry. @param last whether this ends its entry */
+export function zipPart(bytes: Uint8Array, last: boolean): Deflated {
+  return deflate(bytes, LEVEL, last)
 }
 
 interface Entry {
@@ -82,7 +72,7 @@ export class ZipWriter {
   /** An entry that is known as a whole. */
   file(name: string, text: string, out: Output): void {
     this.beginEntry(name, out)
-    this.part(deflate(Buffer.from(text), true), out)
+    this.part(zipPart(Buffer.from(text), true), out)
     this.endEntry(out)
   }
 

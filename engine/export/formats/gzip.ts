@@ -1,0 +1,77 @@
+import { combineCrc } from '../../util/crc.ts'
+import { type Deflated, deflate } from '../../util/deflate.ts'
+import type { Container, Encoder } from './encoder.ts'
+import { Output } from './output.ts'
+
+/**
+ * Of json and csv this one takes three fifths of the time of level 4, and a hundredth more room; from level 5 on the
+ * time doubles for a tenth less.
+ */
+const LEVEL = 2
+
+/** Deflate, no name, no time, no hint at the level, no system (RFC 1952, 2.3): the same rows give the same bytes. */
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
+
+/**
+ * What an encoder writes, as one member of gzip. Pieces are deflated where they are encoded, side by side, and joined by
+ * their CRCs; text that repeats is found within a piece alone, which costs little in pieces of a quarter of a megabyte.
+ */
+export function gzipped(encoder: Encoder): Encoder {
+  return {
+    coding: 'gzip',
+    begin: (out) => encoder.begin(out),
+    batch: (batch, first, out) => encoder.batch(batch, first, out),
+    end: (rows, out) => encoder.end(rows, out),
+    packing: {
+      pack(piece) {
+        const { bytes, crc, length } = deflate(piece, LEVEL, false)
+        // In memory of its own, which can be transferred: small buffers of Node's share theirs.
+        return { bytes: new Uint8Array(bytes), note: { crc, length } }
+      },
+      container: () => new Member(encoder),
+    },
+  }
+}
+
+class Member implements Container {
+  readonly #encoder: Encoder
+  #crc = 0
+  #length = 0
+
+  constructor(encoder: Encoder) {
+    this.#encoder = encoder
+  }
+
+  begin(out: Output): void {
+    out.append(HEADER)
+    this.#own((text) => this.#encoder.begin(text), false, out)
+  }
+
+  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void {
+    this.#count(note as Pick<Deflated, 'crc' | 'length'>)
+    out.append(bytes)
+  }
+
+  end(rows: number, out: Output): void {
+    this.#own((text) => this.#encoder.end(rows, text), true, out)
+    const trailer = new DataView(new ArrayBuffer(8))
+    trailer.setUint32(0, this.#crc, true)
+    // Modulo 2^32 (2.3.1).
+    trailer.setUint32(4, this.#length % 2 ** 32, true)
+    out.append(new Uint8Array(trailer.buffer))
+  }
+
+  /** What stands before and after the rows. */
+  #own(write: (text: Output) => void, last: boolean, out: Output): void {
+    const text = new Output(1024)
+    write(text)
+    const part = deflate(text.written(), LEVEL, last)
+    this.#count(part)
+    out.append(part.bytes)
+  }
+
+  #count({ crc, length }: Pick<Deflated, 'crc' | 'length'>): void {
+    this.#crc = combineCrc(this.#crc, crc, length)
+    this.#length += length
+  }
+}
