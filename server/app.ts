@@ -15,6 +15,7 @@ import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { continueLate, refuseAmbiguousRequests } from './http/strict-http.ts'
 import { traceRequests } from './http/trace.ts'
 import { validateStrictly } from './http/validate.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { odataRoutes } from './odata/routes.ts'
 import { describeRoutes } from './openapi/document.ts'
 import { accountRoutes } from './routes/account.ts'
@@ -96,6 +97,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
     serviceRoutes(routes, services)
+    mcpRoutes(app)
     odataRoutes(app, services)
     if (services.console) serveConsole(app, services.console)
   }

@@ -4,6 +4,8 @@ import type { CallOptions } from './transport.ts'
 export interface Question extends CallOptions {
   /** An OData 4.01 `$filter` expression. */
   readonly filter?: string | undefined
+  /** An OData `$apply`: groups and aggregates; the other options then speak of its result. */
+  readonly apply?: string | undefined
   /** Columns, in the order wanted; or the text of `$select`. */
   readonly select?: string | readonly string[] | undefined
   /** Sort keys, the first one first; or the text of `$orderby`. */
@@ -20,8 +22,9 @@ export interface Question extends CallOptions {
 }
 
 /** A question as query parameters. */
-export function parameters({ filter, select, orderBy, top, last, skip }: Question) {
+export function parameters({ filter, apply, select, orderBy, top, last, skip }: Question) {
   return {
+    $apply: apply,
     $filter: filter,
     $select: typeof select === 'string' ? select : select?.map(quoted).join(','),
     $orderby:

@@ -11,6 +11,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addExportCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
 import { backup, gc, restore, verify } from './maintenance.ts'
+import { addMcpCommand } from './mcp.ts'
 import { addRepositoryCommands } from './repository.ts'
 import { serveUntilStopped } from './serve.ts'
 import { Interrupted } from './stop.ts'
@@ -139,6 +140,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .description('remove what nothing needs any more; not beside a server')
     .action(() => at(({ engine }) => gc(engine)))
 
+  addMcpCommand(program)
   addCompletionCommand(program)
 
   try {

@@ -1,0 +1,39 @@
+/** The arguments of tools that ask rows of a dataset. */
+export const QUESTION = {
+  dataset: { type: 'integer', minimum: 1, description: 'Id of the dataset, as find_datasets gives it.' },
+  filter: {
+    type: 'string',
+    description:
+      "OData 4.01 $filter, as: temp_max gt 30 and weather eq 'sun'. Text stands in single quotes, dates as 2024-01-31, " +
+      'names that are no identifier in double quotes, as "Body Mass (g)" gt 5000. Functions: contains, startswith, year, month, round …',
+  },
+  select: {
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    description: 'Names of the columns wanted, in this order.',
+  },
+  orderby: {
+    type: 'string',
+    description: 'Columns to sort by, as: wind desc, date. Names in double quotes as in filter.',
+  },
+  apply: {
+    type: 'string',
+    description:
+      'OData $apply to group and aggregate, as: groupby((weather),aggregate(wind with average as mean,$count as days)) or ' +
+      'filter(temp_max gt 20)/aggregate(precipitation with sum as total). The other options then speak of its result.',
+  },
+} as const
+
+export interface AskedRows {
+  readonly dataset: number
+  readonly filter?: string
+  readonly select?: readonly string[]
+  readonly orderby?: string
+  readonly apply?: string
+}
+
+/** The same for the client. */
+export function questionOf({ filter, select, orderby, apply }: AskedRows) {
+  return { filter, select, orderBy: orderby, apply }
+}

@@ -1,0 +1,89 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
+import { Client } from '../client/index.ts'
+import { ServerError } from '../http/errors.ts'
+import { apiKeyIn, rawQuery } from '../http/query.ts'
+import { LLMS_TXT } from './llms.ts'
+import { mcpServer } from './server.ts'
+
+/** `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` says what there is. */
+export function mcpRoutes(app: FastifyInstance): void {
+  app.get('/llms.txt', {
+    config: { public: true },
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.header('content-type', 'text/plain; charset=utf-8').send(LLMS_TXT),
+  })
+
+  app.post('/mcp', {
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+      const server = mcpServer(clientWithin(app, request))
+      try {
+        await server.connect(transport)
+        const asked = new Request(`${request.protocol}://${request.host}${request.url}`, {
+          method: 'POST',
+          headers: headersOf(request),
+        })
+        const answer = await transport.handleRequest(asked, { parsedBody: request.body })
+        for (const [name, value] of answer.headers) reply.header(name, value)
+        return await reply.code(answer.status).send(Buffer.from(await answer.arrayBuffer()))
+      } finally {
+        await server.close()
+      }
+    },
+  })
+
+  // Without sessions there is nothing to listen to and nothing to end.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: '/mcp',
+    schema: { hide: true },
+    handler: async () => {
+      throw new ServerError('method_not_allowed', 'This server keeps no sessions: /mcp takes POST alone.', {
+        headers: { allow: 'POST' },
+      })
+    },
+  })
+}
+
+/** A client that asks this very application, as whoever sent the request, without a way over the network. */
+function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
+  const credentials = Object.fromEntries(
+    ['authorization', 'x-api-key'].flatMap((name) => {
+      const value = request.headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+  const within: typeof fetch = async (input, init = {}) => {
+    const url = new URL(String(input))
+    const answer = await app.inject({
+      method: (init.method ?? 'GET') as HTTPMethods,
+      url: url.pathname + url.search,
+      headers: { ...Object.fromEntries(new Headers(init.headers)), ...credentials, host: request.host },
+      ...(init.body != null && { payload: init.body as string }),
+      ...(init.signal && { signal: init.signal }),
+      payloadAsStream: true,
+    })
+    // Not by Readable.toWeb, which throws out of reach when a reader leaves in the middle.
+    const stream = ReadableStream.from(answer.stream() as AsyncIterable<Uint8Array<ArrayBuffer>>)
+    const body = [204, 304].includes(answer.statusCode) ? null : stream
+    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+    return new Response(body, { status: answer.statusCode, headers: headers as [string, string][] })
+  }
+  const key = apiKeyIn(rawQuery(request.url))
+  return new Client({
+    ...(key !== undefined && { key }),
+    url: `${request.protocol}://${request.host}${app.prefix}`,
+    fetch: within,
+  })
+}
+
+function headersOf(request: FastifyRequest): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  return headers
+}

@@ -1,0 +1,115 @@
+import { fitting, type Tool } from './tool.ts'
+
+const MOST_SERIES = 100
+const MOST_OBSERVATIONS = 500
+
+const provider = { type: 'string', description: 'Slug of the provider, as list_providers gives it.' } as const
+
+export const listProviders: Tool = {
+  name: 'list_providers',
+  title: 'List providers of series',
+  description:
+    'Institutions whose economic and financial time series can be read: FRED, ECB, Eurostat, World Bank and more, with ' +
+    'what each has and whether it needs a key.',
+  arguments: { type: 'object', additionalProperties: false, properties: {} },
+  async run(client, _given, signal) {
+    const providers = await client.providers.list({ signal })
+    return {
+      providers: providers.map(({ slug, name, description, tier, keyRequired, userKey }) => ({
+        slug,
+        name,
+        description,
+        tier,
+        ...(keyRequired && { needsKey: true, keySaved: userKey }),
+      })),
+    }
+  },
+}
+
+export const findSeries: Tool = {
+  name: 'find_series',
+  title: 'Find series of a provider',
+  description:
+    'Walks the categories of a provider. Without path: the topmost categories. With the path of a category: those below ' +
+    'it, and the series directly in it with their ids. Words narrow both.',
+  arguments: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['provider'],
+    properties: {
+      provider,
+      path: { type: 'string', description: 'Path of a category, as an earlier answer gave it.' },
+      text: { type: 'string', description: 'Words that names or ids must have.' },
+      offset: { type: 'integer', minimum: 0, description: 'Series to pass over.' },
+    },
+  },
+  async run(client, given: { provider: string; path?: string; text?: string; offset?: number }, signal) {
+    const { provider: slug, path = '', offset = 0 } = given
+    const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+    const fits = (name: string) => words.every((word) => name.toLowerCase().includes(word))
+    const { categories } = await client.providers.browse(slug, path, { signal })
+    const page =
+      path === ''
+        ? undefined
+        : await client.providers.seriesPage(slug, path, {
+            limit: words.length > 0 ? 1000 : MOST_SERIES,
+            offset,
+            signal,
+          })
+    const series = (page?.series ?? []).filter((one) => fits(`${one.name} ${one.series_id}`))
+    const shown = fitting(series.slice(0, MOST_SERIES))
+    const read = offset + (page?.series.length ?? 0)
+    const more = page && (page.total === null ? page.series.length === page.limit : read < page.total)
+    return {
+      categories: fitting(categories.filter(({ name, series }) => series || fits(name))),
+      series: shown,
+      ...((more || shown.length < series.length) && {
+        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; go on with offset ${offset + shown.length}, or give words.`,
+      }),
+    }
+  },
+}
+
+export const readSeries: Tool = {
+  name: 'read_series',
+  title: 'Read a series',
+  description: `Observations of one series with its unit and frequency, oldest first; at most the newest ${MOST_OBSERVATIONS}.`,
+  arguments: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['provider', 'series_id'],
+    properties: {
+      provider,
+      series_id: { type: 'string', description: 'Id of the series, as find_series gives it.' },
+      start: { type: 'string', description: 'First day wanted, as 2020-01-01.' },
+      end: { type: 'string', description: 'Last day wanted.' },
+    },
+  },
+  async run(
+    client,
+    {
+      provider: slug,
+      series_id,
+      start,
+      end,
+    }: { provider: string; series_id: string; start?: string; end?: string },
+    signal,
+  ) {
+    const series = await client.providers.series(slug, series_id, {
+      ...(start !== undefined && { start }),
+      ...(end !== undefined && { end }),
+      signal,
+    })
+    const newest = series.observations.slice(-MOST_OBSERVATIONS)
+    // Cut from the old end, as the newest values are asked for most.
+    const shown = [...fitting([...newest].reverse())].reverse()
+    const { observations, ...about } = series
+    return {
+      ...about,
+      observations: shown,
+      ...(shown.length < observations.length && {
+        note: `The newest ${shown.length} of ${observations.length} observations; start and end choose others.`,
+      }),
+    }
+  },
+}

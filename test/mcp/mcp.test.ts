@@ -1,0 +1,198 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client as Api } from '../../server/client/index.ts'
+import { type Served, serveSamples } from '../client/served.ts'
+import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+
+let upstream: Upstream
+let served: Served
+let api: Api
+
+beforeAll(async () => {
+  upstream = await startUpstream({
+    '/v1/currencies': { body: { EUR: 'Euro', USD: 'US Dollar' } },
+    '*': () => {
+      const rates = { '2026-01-02': { USD: 1.25 }, '2026-01-05': { USD: 1.5 } }
+      return { body: { amount: 1, base: 'EUR', start_date: '2026-01-02', end_date: '2026-01-05', rates } }
+    },
+  })
+  served = await serveSamples({ PARQUETRY_PROVIDER_FRANKFURTER_URL: upstream.url })
+  api = new Api({ url: served.url, key: served.key })
+})
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  await upstream.close()
+})
+
+async function overHttp(key = served.key): Promise<Client> {
+  const client = new Client({ name: 'tests', version: '1' })
+  const headers = { authorization: `Bearer ${key}` }
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`), { requestInit: { headers } }),
+  )
+  return client
+}
+
+async function overStdio(key = served.key): Promise<Client> {
+  const client = new Client({ name: 'tests', version: '1' })
+  const bin = fileURLToPath(new URL('../../server/bin.js', import.meta.url))
+  const env = { PARQUETRY_SERVER: served.url, PARQUETRY_KEY: key, PATH: process.env['PATH'] ?? '' }
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [bin, 'mcp'], env, stderr: 'ignore' }),
+  )
+  return client
+}
+
+/** What a tool answers, read as the agent reads it. */
+async function ask(agent: Client, name: string, given: object = {}) {
+  const { content, isError } = await agent.callTool({ name, arguments: { ...given } })
+  const [{ text }] = content as [{ text: string }]
+  expect(text.length).toBeLessThan(32_000)
+  return isError ? { error: text } : JSON.parse(text)
+}
+
+describe.each([
+  ['over HTTP', overHttp],
+  ['over stdio', overStdio],
+])('an agent %s answers questions about the samples by tools alone', (_how, connect) => {
+  let agent: Client
+  beforeAll(async () => {
+    agent = await connect()
+  })
+  afterAll(() => agent.close())
+
+  const idOf = async (text: string): Promise<number> => {
+    const { datasets } = await ask(agent, 'find_datasets', { text })
+    expect(datasets).toHaveLength(1)
+    return datasets[0].id
+  }
+
+  test('which tools are there? Only ones that read', async () => {
+    const { tools } = await agent.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'find_datasets',
+      'describe_dataset',
+      'query_dataset',
+      'export_link',
+      'list_providers',
+      'find_series',
+      'read_series',
+    ])
+    for (const { annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: true })
+    expect(agent.getInstructions()).toContain('find_datasets')
+  })
+
+  test('which islands do the penguins live on, and how heavy is the heaviest?', async () => {
+    const dataset = await idOf('penguins antarctica')
+    const { columns, examples } = await ask(agent, 'describe_dataset', { dataset })
+    const column = (name: string) => columns.find((one: { name: string }) => one.name === name)
+    expect(Object.keys(column('Island').values).sort()).toEqual(['Biscoe', 'Dream', 'Torgersen'])
+    expect(column('Body Mass (g)')).toMatchObject({ max: 6300, nulls: 2 })
+    expect(examples).toHaveLength(5)
+    const heaviest = await ask(agent, 'query_dataset', {
+      dataset,
+      select: ['Species', 'Body Mass (g)'],
+      filter: '"Body Mass (g)" ne null',
+      orderby: '"Body Mass (g)" desc',
+      top: 1,
+    })
+    expect(heaviest).toMatchObject({ matching: 342, rows: [{ Species: 'Gentoo', 'Body Mass (g)': 6300 }] })
+  })
+
+  test('on how many days did it snow in Seattle?', async () => {
+    const dataset = await idOf('seattle daily')
+    const snow = { dataset, filter: "weather eq 'snow'", top: 0 }
+    const { matching } = await ask(agent, 'query_dataset', snow)
+    expect(matching).toBe(await api.datasets.count(dataset, { filter: "weather eq 'snow'" }))
+    expect(matching).toBeGreaterThan(0)
+  })
+
+  test('what was its warmest day?', async () => {
+    const dataset = await idOf('temp_max')
+    const { rows } = await ask(agent, 'query_dataset', {
+      dataset,
+      select: ['date', 'temp_max'],
+      orderby: 'temp_max desc,date',
+      top: 1,
+    })
+    const days = []
+    for await (const row of api.datasets.rows<{ date: string; temp_max: number }>(dataset)) days.push(row)
+    const warmest = days.reduce((best, day) => (day.temp_max > best.temp_max ? day : best))
+    expect(rows).toEqual([{ date: warmest.date, temp_max: warmest.temp_max }])
+  })
+
+  test('what is a euro worth in dollars?', async () => {
+    const { providers } = await ask(agent, 'list_providers')
+    expect(providers.map(({ slug }: { slug: string }) => slug)).toContain('frankfurter')
+    const found = await ask(agent, 'find_series', { provider: 'frankfurter' })
+    const { path } = found.categories.find(({ name }: { name: string }) => /euro/i.test(name))
+    const { series } = await ask(agent, 'find_series', { provider: 'frankfurter', path, text: 'dollar' })
+    expect(series).toHaveLength(1)
+    const rate = await ask(agent, 'read_series', {
+      provider: 'frankfurter',
+      series_id: series[0].series_id,
+      start: '2026-01-01',
+    })
+    expect(rate.observations.at(-1)).toMatchObject({ date: '2026-01-05', value: 1.5 })
+  })
+
+  test('can I have all the rainy days as a file?', async () => {
+    const dataset = await idOf('seattle daily')
+    const filter = "weather eq 'rain'"
+    const link = await ask(agent, 'export_link', { dataset, filter, format: 'csv' })
+    const file = await (await fetch(link.url)).text()
+    expect(file).toBe(await (await api.datasets.download(dataset, 'csv', { filter })).text())
+    expect(file.trim().split('\n')).toHaveLength(link.rows + 1)
+  })
+
+  test('what is cut is told of', async () => {
+    const dataset = await idOf('seattle daily')
+    const cut = await ask(agent, 'query_dataset', { dataset, top: 500, skip: 10 })
+    expect(cut.matching).toBe(1461)
+    expect(cut.rows.length).toBeLessThan(500)
+    expect(cut.note).toContain(`Rows 11 to ${10 + cut.rows.length} of 1461.`)
+  })
+
+  test('a wrong question is answered with what is wrong', async () => {
+    const dataset = await idOf('seattle daily')
+    expect((await ask(agent, 'query_dataset', { dataset, filter: 'Wind gt 3' })).error).toContain(
+      'Filter contains invalid column(s): Wind.',
+    )
+    expect((await ask(agent, 'query_dataset', { dataset, top: 5_000 })).error).toContain('<= 500')
+    expect((await ask(agent, 'query_dataset', { dataset, where: 'x' })).error).toContain(
+      'additional properties',
+    )
+    expect((await ask(agent, 'describe_dataset', { dataset: 999 })).error).toContain(
+      'There is no dataset 999',
+    )
+    expect((await ask(agent, 'delete_dataset', { dataset })).error).toContain('There is no tool')
+  })
+})
+
+test('an agent sees what its key may see, and nothing without one', async () => {
+  const hidden = await api.repositories.create({ name: 'hidden', private: true })
+  await api.datasets.create({ name: 'secret-plans', repositoryId: hidden.id })
+  const own = await overHttp()
+  expect((await ask(own, 'find_datasets', { text: 'secret-plans' })).datasets).toHaveLength(1)
+  await own.close()
+  await expect(overHttp('wrong')).rejects.toThrow(/The API key is not valid/)
+  await expect(overStdio('wrong')).rejects.toThrow()
+})
+
+test('without sessions, /mcp takes POST alone', async () => {
+  const headers = { authorization: `Bearer ${served.key}` }
+  const answer = await fetch(`${served.url}/mcp`, { headers })
+  expect(answer.status).toBe(405)
+  expect(answer.headers.get('allow')).toBe('POST')
+})
+
+test('/llms.txt needs no key and names what exists', async () => {
+  const text = await (await fetch(`${served.url}/llms.txt`)).text()
+  const { paths } = await (await fetch(`${served.url}/openapi.json`)).json()
+  for (const [, path] of text.matchAll(/^- (?:GET|POST) (\/[\w/{}]+)/gm)) {
+    expect(Object.keys(paths)).toContain(path!.replace(/^\/datasets\/\{id\}\/data.*/, '/datasets/{id}/data'))
+  }
+})
