@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { FORMATS, type Format } from '../../engine/index.ts'
+import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findDataset } from './tables/names.ts'
@@ -14,7 +15,9 @@ interface ExportOptions extends Asked {
   readonly output?: string
 }
 
-const NOT_TEXT = new Set<Format>(['xlsx', 'parquet', 'arrow'])
+function isText(format: Format): boolean {
+  return /^text\/|json/.test(FORMAT_FACTS[format].contentType)
+}
 
 /** `parquetry export DATASET`. */
 export function addExportCommand(
@@ -45,7 +48,7 @@ async function exportRows(tables: Tables, name: string, options: ExportOptions):
   const output = given === '-' ? undefined : given
   const format = chosen ?? formatOf(output)
   const toScreen = output === undefined && process.stdout.isTTY
-  if (toScreen && NOT_TEXT.has(format)) {
+  if (toScreen && !isText(format)) {
     throw new UsageError(`${format} is not text; name a file with -o, or pipe it.`)
   }
   const dataset = await findDataset(tables, name)
@@ -79,7 +82,7 @@ async function exportRows(tables: Tables, name: string, options: ExportOptions):
 function formatOf(output: string | undefined): Format {
   if (output === undefined) return 'csv'
   const ending = /\.([^./\\]+)$/.exec(output)?.[1]?.toLowerCase()
-  const format = FORMATS.find((one) => one === ending) ?? (ending === 'jsonl' ? 'ndjson' : undefined)
+  const format = FORMATS.find((one) => one === ending)
   if (format) return format
   throw new UsageError(
     `${output}: the ending chooses the format, and is none of ${FORMATS.join(', ')}. Say it with --format.`,

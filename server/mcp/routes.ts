@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
 import { Client } from '../client/index.ts'
@@ -67,7 +68,7 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
       payloadAsStream: true,
     })
     // Not by Readable.toWeb, which throws out of reach when a reader leaves in the middle.
-    const stream = ReadableStream.from(answer.stream() as AsyncIterable<Uint8Array<ArrayBuffer>>)
+    const stream = ReadableStream.from(answer.stream()) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>
     const body = [204, 304].includes(answer.statusCode) ? null : stream
     const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
     return new Response(body, { status: answer.statusCode, headers: headers as [string, string][] })
