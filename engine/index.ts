@@ -5,10 +5,11 @@ import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { type EngineEvent, type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
+import { ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
-import { Snapshot } from './snapshot.ts'
+import { Snapshot, type SnapshotPlace } from './snapshot.ts'
 import { type BackupReport, backupStore, restoreStore } from './store/backup.ts'
 import type { CheckOptions } from './store/integrity/checker.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
@@ -28,6 +29,7 @@ export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export type { UploadFormat } from './ingest/index.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
+export type { ShownFile } from './parquet/shown-file.ts'
 export type { OrderKey, QueryOptions } from './plan/options.ts'
 export type { Plan } from './plan/plan.ts'
 export type { View } from './plan/view.ts'
@@ -115,6 +117,7 @@ export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
   readonly #counts = new Counts()
+  readonly #files = new ShownFiles()
   readonly #events: Events
   readonly #executor = new Opened(() => this.#openExecutor())
   #closing: Promise<void> | undefined
@@ -183,7 +186,12 @@ export class Engine implements AsyncDisposable {
   /** @throws EngineError `not_found` */
   dataset(id: number): Dataset {
     this.#store.datasets.get(id)
-    return new Dataset(id, this.#store, this.#counts, () => this.executor())
+    return new Dataset(id, {
+      store: this.#store,
+      counts: this.#counts,
+      files: this.#files,
+      executor: () => this.executor(),
+    })
   }
 
   updateDataset(id: number, fields: { name?: string; description?: string }): DatasetRecord {
@@ -282,21 +290,17 @@ export class Engine implements AsyncDisposable {
 /** A dataset, by its id: what it holds is looked up anew with each call. */
 export class Dataset implements Queryable {
   readonly id: number
-  readonly #store: Store
-  readonly #counts: Counts
-  readonly #executor: () => Promise<Executor>
+  readonly #place: SnapshotPlace
 
   /** Use `engine.dataset(id)`. */
-  constructor(id: number, store: Store, counts: Counts, executor: () => Promise<Executor>) {
+  constructor(id: number, place: SnapshotPlace) {
     this.id = id
-    this.#store = store
-    this.#counts = counts
-    this.#executor = executor
+    this.#place = place
   }
 
   /** @throws EngineError `not_found` when it has been deleted */
   get record(): DatasetRecord {
-    return this.#store.datasets.get(this.id)
+    return this.#place.store.datasets.get(this.id)
   }
 
   query(options: QueryOptions = {}): Query {
@@ -307,18 +311,17 @@ export class Dataset implements Queryable {
 
   /** The version that is current now, to be asked more than once. Dispose it. @throws EngineError `not_found` */
   snapshot(): Snapshot {
-    const place = { store: this.#store, counts: this.#counts, executor: this.#executor }
-    return new Snapshot(this.id, this.#store.read(this.id), place)
+    return new Snapshot(this.id, this.#place.store.read(this.id), this.#place)
   }
 
   /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */
   replace(upload: Upload): Promise<DatasetRecord> {
-    return this.#store.write(this.id, upload, 'replace')
+    return this.#place.store.write(this.id, upload, 'replace')
   }
 
   /** Puts the rows of an upload behind the rows that are there. All or nothing. */
   append(upload: Upload): Promise<DatasetRecord> {
-    return this.#store.write(this.id, upload, 'append')
+    return this.#place.store.write(this.id, upload, 'append')
   }
 
   /** Declares the columns: before data as one likes, with data what loses nothing. @throws EngineError `column_conflict` */
@@ -326,6 +329,6 @@ export class Dataset implements Queryable {
     columns: readonly DeclaredColumn[],
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<DatasetRecord> {
-    return this.#store.declareColumns(this.id, columns, options.signal)
+    return this.#place.store.declareColumns(this.id, columns, options.signal)
   }
 }

@@ -1,6 +1,8 @@
+import type { Part } from './catalog/records.ts'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
+import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type PlanSource, versionSource } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
@@ -9,9 +11,11 @@ import type { Lease } from './store/leases.ts'
 import type { Store } from './store/store.ts'
 import type { Column } from './types/index.ts'
 
-interface SnapshotPlace {
+/** What datasets and their snapshots work with. */
+export interface SnapshotPlace {
   readonly store: Store
   readonly counts: Counts
+  readonly files: ShownFiles
   readonly executor: () => Promise<Executor>
 }
 
@@ -69,6 +73,32 @@ export class Snapshot implements Disposable {
       },
       options,
     )
+  }
+
+  /**
+   * The rows as Parquet files under the columns' own names, in the order of the rows, to be read by ranges. They may be
+   * read until the snapshot is disposed.
+   * @throws EngineError `storage_damaged`, `cancelled`
+   */
+  files(): Promise<ShownFile[]> {
+    return Promise.all(this.#lease.version.parts.map((part) => this.#show(part)))
+  }
+
+  /** One of the files by its number; undefined where the version has none of that number. */
+  async file(number: number): Promise<ShownFile | undefined> {
+    const part = this.#lease.version.parts.find(({ id }) => id === number)
+    return part && this.#show(part)
+  }
+
+  #show(part: Part): Promise<ShownFile> {
+    if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
+    const { files, store } = this.#place
+    return files.open(part, store.partFile(part), this.columns)
+  }
+
+  /** Holds the version beyond the snapshot's own end, until what it gives is called. */
+  hold(): () => void {
+    return this.#enter()
   }
 
   [Symbol.dispose](): void {

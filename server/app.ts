@@ -23,6 +23,7 @@ import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
 import { linkRoutes } from './routes/links.ts'
 import { memberRoutes } from './routes/members.ts'
+import { parquetRoutes } from './routes/parquet.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
@@ -87,11 +88,14 @@ export function parquetry(services: Services): FastifyPluginAsync {
       }
     })
 
+    app.addHook('onClose', async () => services.kept.clear())
+
     const routes: Routes = app.withTypeProvider()
     repositoryRoutes(routes, services)
     memberRoutes(routes, services)
     datasetRoutes(routes, services)
     dataRoutes(routes, services)
+    parquetRoutes(routes, services)
     linkRoutes(routes, services)
     providerRoutes(routes, services)
     userKeyRoutes(routes, services)

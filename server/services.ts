@@ -12,6 +12,7 @@ import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Exports } from './transfers/exports.ts'
+import { KeptSnapshots } from './transfers/kept-snapshots.ts'
 import { Lifecycle } from './transfers/lifecycle.ts'
 import { Uploads } from './transfers/uploads.ts'
 
@@ -28,6 +29,7 @@ export interface Services {
   readonly userKeys: UserKeys
   readonly exports: Exports
   readonly uploads: Uploads
+  readonly kept: KeptSnapshots
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
   /** Of the program, for the OpenAPI document. */
@@ -92,6 +94,7 @@ export function openServices({
     usage,
     userKeys: new UserKeys(database, new Vault(secret)),
     exports: new Exports({ config, usage, plans, lifecycle, metrics }, version),
+    kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,
     metrics,

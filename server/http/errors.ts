@@ -41,6 +41,7 @@ export const SERVER_ERRORS = {
   request_timeout: { status: 408, when: 'the body of the request stopped coming' },
   user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
   account_exists: { status: 409, when: 'an account of that name exists already' },
+  version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
   body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
   uri_too_long: { status: 414, when: 'the path is longer than the limit' },
   unsupported_media_type: {

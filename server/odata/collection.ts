@@ -88,7 +88,7 @@ function ask(
     version: snapshot.version,
     rowCount: snapshot.rowCount,
   })
-  if (version !== undefined) return kept.use(dataset, version, askOf)
+  if (version !== undefined) return askOf(kept.get(dataset, version))
   using snapshot = dataset.snapshot()
   return askOf(snapshot)
 }

@@ -4,7 +4,6 @@ export const ODATA_ERRORS = {
   notFound: { status: 404, when: 'the service has no such resource' },
   readOnly: { status: 405, when: 'the service is for reading' },
   notAcceptable: { status: 406, when: 'the client takes none of the formats that there are' },
-  gone: { status: 410, when: 'the version that a page belongs to is no longer kept' },
   unsupportedMediaType: { status: 415, when: 'a batch or a question has a content type that is not taken' },
   notImplemented: { status: 501, when: 'a part of OData that needs more than one flat table' },
 } as const satisfies Record<string, { status: number; when: string }>

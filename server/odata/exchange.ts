@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Engine } from '../../engine/index.ts'
 import type { Exports } from '../transfers/exports.ts'
-import type { KeptSnapshots } from './kept-snapshots.ts'
+import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
 import type { JsonRequest } from './negotiate.ts'
 
 /** What answers are made with. */

@@ -9,7 +9,6 @@ import { connectionFileRoutes } from './connection-files.ts'
 import { answerEntity, answerProperty } from './entity.ts'
 import { ODataError } from './errors.ts'
 import { contextHead, type Exchange, type Place } from './exchange.ts'
-import { KeptSnapshots } from './kept-snapshots.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
 import {
@@ -52,12 +51,10 @@ interface AskedOptions extends CollectionOptions {
 
 /** The OData service, for reading (OData 4.01, and 4.0 for clients that say so). */
 export function odataRoutes(app: FastifyInstance, services: Services): void {
-  const { engine, exports, config } = services
-  const kept = new KeptSnapshots()
+  const { engine, exports, kept, config } = services
   const place: Place = { engine, exports, kept, pageRows: config.limits.odataPageRows }
 
   app.register(async (scope) => {
-    scope.addHook('onClose', async () => kept.clear())
     scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     )

@@ -55,7 +55,7 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'basic',
     description:
-      'The API key is the user name; the password is empty. An Authorization header, where there is one, decides alone.',
+      'The API key is the user name; any password will do. An Authorization header, where there is one, decides alone.',
   },
   apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
 } as const

@@ -62,6 +62,13 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     description: 'It conflicts with what is there.',
     example: { error: 'The repository already has a dataset named "weather".', code: 'name_taken' },
   },
+  410: {
+    description: 'That version of the dataset is no longer kept.',
+    example: {
+      error: 'Version 3 of dataset 42 is no longer kept. Begin again with the current one.',
+      code: 'version_gone',
+    },
+  },
   413: {
     description: 'The body is larger than the limit.',
     example: { error: 'The body of the request is larger than the limit.', code: 'body_too_large' },

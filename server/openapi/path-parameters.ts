@@ -3,6 +3,12 @@ import type { JsonSchema } from './describe.ts'
 /** Parameters of paths, by their name in the routes. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   id: { type: 'integer', minimum: 1, description: 'Id.', examples: [1] },
+  version: { type: 'integer', minimum: 0, description: 'A version of the dataset.', examples: [1] },
+  file: {
+    type: 'string',
+    description: 'Name of a file, from the list of files.',
+    examples: ['17.parquet'],
+  },
   account: { type: 'string', description: 'Name of an account.', examples: ['grace'] },
   slug: { type: 'string', description: 'Slug of a provider, in any case of letters.', examples: ['fred'] },
   '*': {
