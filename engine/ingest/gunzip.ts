@@ -13,7 +13,12 @@ import { malformed } from './text/accepts.ts'
 export async function gunzip(
   file: string,
   target: string,
-  { limits, signal, onProgress }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'>,
+  {
+    limits,
+    signal,
+    onProgress,
+    onWritten,
+  }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'> & { onWritten?: (bytes: number) => void },
 ): Promise<void> {
   const sink = await FileSink.create(target)
   const packed = createReadStream(file)
@@ -26,6 +31,7 @@ export async function gunzip(
       bytes += chunk.length
       if (bytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
       await sink.write(chunk)
+      onWritten?.(bytes)
       onProgress?.({ bytes: packed.bytesRead })
     }
   } catch (error) {

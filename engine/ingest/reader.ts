@@ -1,12 +1,10 @@
-import { stat } from 'node:fs/promises'
 import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
-import { TemporaryFile } from '../util/temporary.ts'
 import { ingestCsv, scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
-import { gunzip } from './gunzip.ts'
+import { readPacked } from './packed.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { rewriteParts, verifyPart } from './parts.ts'
 import type { IngestInput, JobHooks, ScanInput } from './process/jobs.ts'
@@ -53,12 +51,7 @@ export class Reader {
     const request = { ...input, ...hooks, early }
     try {
       if (!input.gzip) return await this.#read(request)
-      await using unpacked = new TemporaryFile(input.tempDirectory)
-      await gunzip(input.file, unpacked.path, request)
-      // What is left to be read is not part of the upload as it came.
-      const { size } = await stat(input.file)
-      const onProgress = ({ rows }: { rows?: number }) => hooks.onProgress?.({ bytes: size, rows })
-      return await this.#read({ ...request, file: unpacked.path, onProgress })
+      return await readPacked(this.#tools, request, (unpacked) => this.#read(unpacked))
     } catch (error) {
       // DuckDB's limit is here that of one upload, and waiting won't raise it.
       if (!(error instanceof EngineError && error.code === 'overloaded')) throw error

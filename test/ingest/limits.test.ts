@@ -25,6 +25,31 @@ describe('gzip', () => {
     )
   })
 
+  test.each([
+    ['csv', 'The header is longer than 64 MiB.'],
+    ['tsv', 'The header is longer than 64 MiB.'],
+    ['json', 'Byte 0: expected {"rows": […]} or an array of rows, found "x".'],
+    ['ndjson', 'Row 1, byte 0: expected a row, which is an array or an object, found "x".'],
+  ] as const)('looks at the beginning of %s while the rest is unpacked', async (format, message) => {
+    const seen: number[] = []
+    // Members may follow each other: a gigabyte of them, which is a megabyte.
+    const bomb = Buffer.concat(Array(16).fill(gzipSync(Buffer.alloc(1 << 26, 'x'))))
+    const given = { gzip: true, onProgress: ({ bytes }: { bytes: number }) => seen.push(bytes) }
+    expect(await bench.refusal(format, bomb, given)).toBe(`400 invalid_upload: ${message}`)
+    expect(Math.max(0, ...seen)).toBeLessThan(bomb.length / 2)
+  })
+
+  test('finds what is wrong in the middle of a csv file that is still unpacked', async () => {
+    const lines = Buffer.from(`a,b\n${'1,2\n'.repeat(24_000_000)}1\n`)
+    const packed = Buffer.concat([
+      gzipSync(lines),
+      ...Array(16).fill(gzipSync(Buffer.alloc(1 << 26, '1,2\n'))),
+    ])
+    expect(await bench.refusal('csv', packed, { gzip: true, limits: { unpackedBytes: 2 ** 32 } })).toBe(
+      '400 invalid_upload: Row 24000001: it has 1 of the 2 fields of the header.',
+    )
+  })
+
   test('damaged or cut off', async () => {
     const packed = gzipSync(`a\n${'1\n'.repeat(100_000)}`)
     const message = '400 invalid_upload: The gzip data are damaged or cut off.'
@@ -57,8 +82,12 @@ describe('what would grow without end', () => {
 
   test('a column for every row', async () => {
     const rows = Array.from({ length: 20_001 }, (_, index) => `{"k${index}":1}`)
-    expect(await bench.refusal('ndjson', rows.join('\n'))).toBe(
-      '400 invalid_upload: Row 20001 has a key "k20000", which would be column 20001: too many.',
+    expect(await bench.refusal('ndjson', rows.join('\n'))).toMatch(
+      /^413 upload_too_large: The table is too sparse: up to row 16\d\d it has 16\d\d cells with a value and 1\d{6} without\.$/,
+    )
+    const wide = `{${Array.from({ length: 20_001 }, (_, index) => `"k${index}":1`).join(',')}}`
+    expect(await bench.refusal('ndjson', wide)).toBe(
+      '400 invalid_upload: Row 1 has a key "k20000", which would be column 20001: too many.',
     )
     expect(await bench.refusal('ndjson', `${rows.slice(1).join('\n')}\n${'{}\n'.repeat(20_000)}`)).toMatch(
       /^413 upload_too_large/,

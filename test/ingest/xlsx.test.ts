@@ -1,5 +1,7 @@
+import { buffer } from 'node:stream/consumers'
 import ExcelJS from 'exceljs'
 import { describe, expect, test } from 'vitest'
+import { ZipFile } from 'yazl'
 import { styleOfFormat } from '../../engine/ingest/xlsx/book.ts'
 import { serialMoment } from '../../engine/ingest/xlsx/moments.ts'
 import { column, useBench } from './helper.ts'
@@ -14,7 +16,41 @@ async function workbook(
   return new Uint8Array(await book.xlsx.writeBuffer())
 }
 
+/** A workbook of one sheet, whose rows are the XML as some other program writes it. */
+async function raw(rows: string): Promise<Buffer> {
+  const zip = new ZipFile()
+  const relation = (type: string, target: string) =>
+    Buffer.from(
+      `<Relationships><Relationship Id="r" Type="http://x/${type}" Target="${target}"/></Relationships>`,
+    )
+  zip.addBuffer(relation('officeDocument', 'xl/workbook.xml'), '_rels/.rels')
+  zip.addBuffer(relation('worksheet', 'sheet.xml'), 'xl/_rels/workbook.xml.rels')
+  zip.addBuffer(
+    Buffer.from('<workbook><sheets><sheet name="a" id="r"/></sheets></workbook>'),
+    'xl/workbook.xml',
+  )
+  zip.addBuffer(Buffer.from(`<worksheet><sheetData>${rows}</sheetData></worksheet>`), 'xl/sheet.xml')
+  zip.end()
+  return buffer(zip.outputStream)
+}
+
 describe('xlsx', () => {
+  test('cells of text without text, as pandas writes missing values, are nulls', async () => {
+    const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`
+    const blank = '<c t="inlineStr" />'
+    const file = await raw(
+      `<row r="1">${text('n')}${text('d')}${text('s')}</row><row r="2"><c><v>1.5</v></c><c t="d"><v>2020-01-01</v></c>${text('')}</row>` +
+        `<row r="3">${blank}${blank}${blank}</row><row r="4"><c><v>3</v></c>${blank}${text('c')}</row>`,
+    )
+    const { shape, values } = await bench.read('xlsx', file)
+    expect(shape).toEqual(['n: double', 'd: date', 's: string'])
+    expect(values).toEqual([
+      ['1.5', '2020-01-01', ''],
+      [null, null, null],
+      ['3.0', null, 'c'],
+    ])
+  })
+
   test('cells keep their types', async () => {
     const file = await workbook((sheet) => {
       sheet.addRow(['n', 'x', 'ok', 'day', 'when', 'clock', 'text', 'rich', 'formula', 'link'])
@@ -149,8 +185,21 @@ describe('xlsx that is refused', () => {
       sheet.getCell('A1000000').value = 1
     })
     expect(await bench.refusal('xlsx', file)).toBe(
-      '400 invalid_upload: Sheet rows 2 to 999999 are empty: too many for a gap in a table.',
+      '413 upload_too_large: The table is too sparse: up to row 1000000 it has 1 cells with a value and 1999997 without.',
     )
+  })
+
+  test('a value in the last of 16,384 columns, row by row', async () => {
+    const head = Array.from({ length: 16_384 }, (_, n) => `<c t="inlineStr"><is><t>c${n}</t></is></c>`)
+    const rows = Array.from(
+      { length: 3_000 },
+      (_, n) => `<row r="${n + 2}"><c r="XFD${n + 2}"><v>1</v></c></row>`,
+    )
+    const start = process.cpuUsage()
+    expect(
+      await bench.refusal('xlsx', await raw(`<row r="1">${head.join('')}</row>${rows.join('')}`)),
+    ).toMatch(/^413 upload_too_large: The table is too sparse: up to row 6\d /)
+    expect(process.cpuUsage(start).user).toBeLessThan(10_000_000)
   })
 
   test('what is no workbook', async () => {

@@ -17,7 +17,7 @@ export interface CsvHeader {
  * @throws EngineError `invalid_upload`: no header, not RFC 4180, not UTF-8
  */
 export async function readHeader(file: string, delimiter: number): Promise<CsvHeader> {
-  for (let length = 64 * 1024; ; length *= 8) {
+  for (let length = 64 * 1024; ; length = Math.min(8 * length, LONGEST_RECORD + 1)) {
     const bytes = await readStart(file, length)
     const header = parseHeader(bytes, delimiter, bytes.length < length)
     if (header) return header

@@ -2,6 +2,7 @@ import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { acceptsValue, badValue, malformed, missingValue } from '../text/accepts.ts'
+import { Blanks } from '../text/blanks.ts'
 import { acceptance, CellWriter, inferTyped } from '../text/cell-writer.ts'
 import type { JsonReader } from './reader.ts'
 import { TOKEN } from './reader.ts'
@@ -63,6 +64,7 @@ export class JsonRows {
   #ascending = true
   /** The fields that are not nullable. */
   readonly #required: number[] = []
+  readonly #blanks = new Blanks()
   readonly #from: number[] = []
   readonly #to: number[] = []
 
@@ -91,6 +93,7 @@ export class JsonRows {
 
   /** Writes the values that the row has; what it costs does not depend on the columns that it lacks. */
   #write(reader: JsonReader, buffer: Buffer): void {
+    this.#blanks.add(this.rows, this.fields.length, this.#present.length)
     if (!this.#ascending) this.#present.sort((a, b) => a - b)
     let written = 0
     for (const field of this.#present) {

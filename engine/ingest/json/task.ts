@@ -1,8 +1,7 @@
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { checkColumns } from '../../types/columns.ts'
 import type { Column } from '../../types/index.ts'
-import { FileSink, feedFile } from '../file.ts'
-import { unpacksTooLarge } from '../gunzip.ts'
+import { FileSink, feedFile, readStart } from '../file.ts'
 import type { DeclaredColumn } from '../request.ts'
 import { checkNames, knownColumns } from '../targets.ts'
 import { malformed } from '../text/accepts.ts'
@@ -56,13 +55,7 @@ export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten
   }
 }
 
-/** Rows that lack most columns grow when they are laid on all of them; beyond this, somebody means no good. */
-const MOST_GROWTH = 100
-const SPARSE_BYTES = 64 * 1024 * 1024
-
 async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress }: Hooks): Promise<void> {
-  const { size } = await stat(task.file)
-  const mostBytes = Math.max(SPARSE_BYTES, MOST_GROWTH * size)
   const sink = await FileSink.create(task.target)
   try {
     await feedFile(
@@ -71,7 +64,6 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
       async (buffer, end, final) => {
         const used = document.feed(buffer, end, final)
         if (document.rows) await sink.write(document.rows.out.take())
-        if (sink.written > mostBytes) throw unpacksTooLarge(mostBytes)
         return used
       },
       signal,
@@ -82,7 +74,26 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
   }
 }
 
-function layoutOf(task: JsonTask, columns: unknown): JsonLayout {
+/**
+ * Reads the beginning of a file that still arrives.
+ * @throws EngineError what is wrong already there
+ */
+export async function probeJson(task: Omit<JsonTask, 'target'>, bytes: number): Promise<void> {
+  const start = await readStart(task.file, bytes)
+  const document = new JsonDocument({
+    form: task.form,
+    rows: (columns) => new JsonRows(layoutOf(task, columns)),
+  })
+  const buffer = Buffer.concat([start, Buffer.alloc(1)])
+  for (let at = 0; at < start.length; ) {
+    const used = document.feed(buffer.subarray(at), start.length - at, false)
+    document.rows?.out.take()
+    if (used === 0) return
+    at += used
+  }
+}
+
+function layoutOf(task: Pick<JsonTask, 'existing' | 'declared'>, columns: unknown): JsonLayout {
   const inDocument = Array.isArray(columns) && columns.length === 0 ? undefined : columns
   if (inDocument !== undefined && task.declared)
     knownColumns(checkColumns(task.declared), checkColumns(inDocument))

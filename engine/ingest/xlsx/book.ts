@@ -115,6 +115,8 @@ async function readSharedStrings(zip: ZipReader, entry: ZipEntry): Promise<strin
 /** Collects the text of `t` elements, but for those in `rPh`. */
 export class TextRuns {
   #value = ''
+  /** Whether there was a text at all, be it empty. */
+  present = false
   #inText = false
   #inPhonetic = false
 
@@ -127,10 +129,11 @@ export class TextRuns {
 
   clear(): void {
     this.#value = ''
+    this.present = false
   }
 
   open(name: string): void {
-    if (name === 't') this.#inText = true
+    if (name === 't') this.present = this.#inText = true
     else if (name === 'rPh') this.#inPhonetic = true
   }
 

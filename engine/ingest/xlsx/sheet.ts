@@ -112,7 +112,8 @@ export class SheetParser implements XmlHandler {
         return textCell(column, text)
       }
       case 'inlineStr':
-        return textCell(column, this.#inline.value)
+        // pandas writes a missing value as a cell of text without text.
+        return this.#inline.present ? textCell(column, this.#inline.value) : undefined
       case 'str':
         return value === undefined ? undefined : textCell(column, value)
       case 'b':

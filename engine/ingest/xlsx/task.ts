@@ -4,6 +4,7 @@ import { unpacksTooLarge } from '../gunzip.ts'
 import type { DeclaredColumn } from '../request.ts'
 import { knownColumns, layColumns } from '../targets.ts'
 import { malformed } from '../text/accepts.ts'
+import { Blanks } from '../text/blanks.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
 import type { Hooks } from '../threads/task.ts'
 import { readWorkbook } from './book.ts'
@@ -22,7 +23,6 @@ export interface XlsxTask {
 
 /** Excel's last row: a table that goes on beyond it continues on the next sheet. */
 const LAST_ROW = 1_048_576
-const MOST_BLANK_CELLS = 1_000_000
 
 /**
  * Rewrites the first sheet of a workbook as csv: its first row is the header. A full sheet goes on with the next one
@@ -35,6 +35,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
   const known = knownColumns(task.existing, task.declared)
   const sink = await FileSink.create(task.target)
   let table: TypedRows | undefined
+  const blanks = new Blanks()
   let header: readonly string[] | undefined
   try {
     for (const sheet of workbook.sheets) {
@@ -49,6 +50,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
           continues = sameNames(header, names)
           table ??= new TypedRows(layColumns(names, known))
         } else {
+          blanks.add(row, table!.width * (row - before), cells.length)
           writeBlankRows(table!, before, row)
           writeRow(table!, row, cells)
         }
@@ -76,11 +78,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
   }
 }
 
-/** A few bytes may say that a million rows before this one are empty. */
 function writeBlankRows(table: TypedRows, before: number, row: number): void {
-  if ((row - before - 1) * table.width > MOST_BLANK_CELLS) {
-    throw malformed(`Sheet rows ${before + 1} to ${row - 1} are empty: too many for a gap in a table.`)
-  }
   for (let blank = before + 1; blank < row; blank++) table.endRow()
 }
 
