@@ -135,6 +135,53 @@ describe('rows', () => {
   })
 })
 
+describe('calculated properties and groups', () => {
+  test('say their types where JSON does not, because no metadata declares them', async () => {
+    const grouped = (
+      await get(
+        '/my_table?$apply=groupby((day),aggregate($count as n,Body_Mass__g_ with sum as mass))&$orderby=n desc',
+      )
+    ).json()
+    expect(grouped['@odata.context']).toBe(`http://localhost:80${root}/$metadata#my_table(day,n,mass)`)
+    expect(grouped.value).toHaveLength(3)
+    expect(grouped.value[0]).toEqual({
+      'day@odata.type': '#Date',
+      day: '2020-01-01',
+      'n@odata.type': '#Int64',
+      n: 1,
+      mass: 1.5,
+    })
+    const computed = (await get('/my_table?$compute=Row mul 2 as twice&$select=Row,twice&$top=1')).json()
+    expect(computed.value).toEqual([{ Row: 1, 'twice@odata.type': '#Int64', twice: 2 }])
+    const none = await get(
+      '/my_table?$apply=aggregate($count as n)&$format=application/json;odata.metadata=none',
+    )
+    expect(none.json()).toEqual({ value: [{ n: 3 }] })
+  })
+
+  test('are counted, searched and paged like rows', async () => {
+    expect((await get('/my_table/$count?$apply=groupby((day))')).body).toBe('3')
+    expect(await value('/my_table?$search=b&$select=Row')).toEqual([{ Row: 2 }])
+    const url = '/my_table?$apply=groupby((Row))&$orderby=Row'
+    const first = (await get(url, { prefer: 'maxpagesize=2' })).json()
+    const second = await at.call(key, 'GET', first['@odata.nextLink'].replace('http://localhost:80', ''))
+    expect(second.json().value.map((row: { Row: number }) => row.Row)).toEqual([3])
+  })
+
+  test('are refused in words where they are wrong', async () => {
+    for (const query of [
+      '$apply=groupby((nothing))',
+      '$compute=Row add',
+      '$apply=nonsense(x)',
+      '$search="',
+    ]) {
+      const response = await get(`/my_table?${query}`)
+      expect(response.statusCode, response.body).toBe(400)
+      expect(response.json().error.message).not.toBe('')
+    }
+  })
+})
+
 describe('pages', () => {
   const page = { prefer: 'odata.maxpagesize=2' }
   const path = (link: string) => link.replace('http://localhost:80', '')
