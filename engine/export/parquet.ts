@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { StartOptions } from '../duckdb/source.ts'
@@ -12,10 +13,12 @@ const READ_BYTES = 256 << 10
 /** What a row group may take before it is packed, and DuckDB's default of rows in one. */
 const GROUP_BYTES = 32 << 20
 const GROUP_ROWS = 122_880
+/** How long to wait for the file to grow. */
+const GROWS_MS = 20
 
 /**
- * Has DuckDB write a Parquet file, then hands its bytes out and removes it. Resolves when it is written: a Parquet
- * file can't be had piece by piece.
+ * Has DuckDB write a Parquet file and hands its bytes out while it grows, then removes it. Resolves when the first of
+ * them are there. What a client has not taken waits on the disk, not in memory. Columns of type json are marked as JSON.
  */
 export async function exportParquet(
   around: Surroundings,
@@ -24,17 +27,17 @@ export async function exportParquet(
   options: StartOptions,
 ): Promise<ByteStream> {
   const file = join(directory, `export-${randomUUID()}.parquet`)
-  const written = await copy(around, statement, file, options).catch(async (error) => {
-    await rm(file, { force: true })
-    throw error
-  })
+  const ending = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
+  const writing = new Writing(copy(around, statement, file, { ...options, signal }))
   let rows = 0
-  const { signal } = options
-  const generator = fileBytes(file, statement, signal, () => (rows = written))
+  const generator = growingFile(file, writing, statement, signal, (all) => (rows = all))
   const dispose = async (): Promise<void> => {
+    ending.abort(cancelled(options.signal))
+    around.running.delete(stream)
+    await writing.settled
     await generator.return()
     await rm(file, { force: true })
-    around.running.delete(stream)
   }
   let disposed: Promise<void> | undefined
   const stream: ByteStream = {
@@ -43,6 +46,7 @@ export async function exportParquet(
     [Symbol.asyncDispose]: () => (disposed ??= dispose()),
     async *[Symbol.asyncIterator]() {
       try {
+        if (first && !first.done) yield first.value
         yield* generator
       } finally {
         await stream[Symbol.asyncDispose]()
@@ -50,7 +54,44 @@ export async function exportParquet(
     },
   }
   around.running.add(stream)
+  let first: IteratorResult<Uint8Array, void> | undefined
+  try {
+    first = await generator.next()
+  } catch (error) {
+    await stream[Symbol.asyncDispose]()
+    throw error
+  }
   return stream
+}
+
+/** A file that is being written. */
+class Writing {
+  /** Of rows, once it is written. */
+  rows: number | undefined
+  failure: unknown
+  readonly settled: Promise<void>
+
+  constructor(rows: Promise<number>) {
+    this.settled = rows.then(
+      (all) => {
+        this.rows = all
+      },
+      (error: unknown) => {
+        this.failure = error
+      },
+    )
+  }
+
+  /** Whether it has come to its end. @throws whatever writing failed with */
+  get done(): boolean {
+    if (this.failure !== undefined) throw this.failure
+    return this.rows !== undefined
+  }
+
+  /** Waits for more to read. */
+  async grow(): Promise<void> {
+    await Promise.race([this.settled, delay(GROWS_MS)])
+  }
 }
 
 /** Columns get names `c0`, `c1` … which DuckDB can tell apart. Returns the number of rows. */
@@ -82,34 +123,66 @@ async function copy(
   }
 }
 
-async function* fileBytes(
+async function* growingFile(
   file: string,
-  { columns }: Statement,
-  signal: AbortSignal | undefined,
-  atEnd: () => void,
+  writing: Writing,
+  statement: Statement,
+  signal: AbortSignal,
+  atEnd: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const handle = await open(file)
-  try {
-    const { size } = await handle.stat()
-    const tail = Buffer.alloc(8)
-    await handle.read(tail, 0, 8, size - 8)
-    const footerStart = size - 8 - tail.readUInt32LE(0)
-    for (let at = 0; at < footerStart; ) {
-      if (signal?.aborted) throw cancelled(signal)
-      const { buffer, bytesRead } = await handle.read(
-        Buffer.allocUnsafeSlow(Math.min(READ_BYTES, footerStart - at)),
-        { position: at },
-      )
-      at += bytesRead
-      yield buffer.subarray(0, bytesRead)
-    }
-    const footer = Buffer.alloc(size - 8 - footerStart)
-    await handle.read(footer, 0, footer.length, footerStart)
-    const shown = shownFooter(footer, columns)
-    tail.writeUInt32LE(shown.length, 0)
-    atEnd()
-    yield Buffer.concat([shown, tail])
-  } finally {
-    await handle.close()
+  await using handle = await opened(file, writing)
+  for (let at = 0; ; ) {
+    if (signal.aborted) throw cancelled(signal)
+    const done = writing.done
+    const end = done ? await footerStart(handle) : Number.POSITIVE_INFINITY
+    const length = Math.min(READ_BYTES, end - at)
+    // What was read of the old footer before it was known to be one stays in front of the new one, where nobody looks.
+    const { buffer, bytesRead } =
+      length > 0
+        ? await handle.read(Buffer.allocUnsafeSlow(length), { position: at })
+        : { buffer: Buffer.alloc(0), bytesRead: 0 }
+    at += bytesRead
+    if (bytesRead > 0) yield buffer.subarray(0, bytesRead)
+    else if (done) break
+    else await writing.grow()
   }
+  atEnd(writing.rows!)
+  yield await lastFooter(handle, statement)
+}
+
+/** The file, once it is there. */
+async function opened(file: string, writing: Writing): Promise<FileHandle> {
+  for (;;) {
+    // Asked before, so that a file that was made last of all is found.
+    const { done } = writing
+    try {
+      return await open(file)
+    } catch (error) {
+      if (done || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      await writing.grow()
+    }
+  }
+}
+
+/** A file ends with the footer, its length and `PAR1` (Parquet, "File Format"). */
+const TAIL_BYTES = 8
+
+async function footerStart(handle: FileHandle): Promise<number> {
+  const { size } = await handle.stat()
+  const tail = Buffer.alloc(TAIL_BYTES)
+  await handle.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES)
+  return size - TAIL_BYTES - tail.readUInt32LE(0)
+}
+
+/** The footer as users see it, and what stands behind it. */
+async function lastFooter(handle: FileHandle, { columns }: Statement): Promise<Buffer> {
+  const start = await footerStart(handle)
+  const { size } = await handle.stat()
+  const footer = Buffer.alloc(size - TAIL_BYTES - start)
+  await handle.read(footer, 0, footer.length, start)
+  const tail = Buffer.alloc(TAIL_BYTES)
+  await handle.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES)
+  const shown = shownFooter(footer, columns)
+  tail.writeUInt32LE(shown.length, 0)
+  return Buffer.concat([shown, tail])
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 // @ts-expect-error The package has no types.
 import parquetjs from 'parquetjs-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -53,5 +53,47 @@ describe.each(SOURCES)('over %s', (source) => {
       name: 'string',
     })
     expect((await executor.rows(described)).flat()).toEqual(['n', 't'])
+  })
+
+  const long = statement(
+    'SELECT i, md5(i::VARCHAR) FROM range(3000000) t(i) WHERE i % 1000000 < CAST($1 AS BIGINT)',
+    { n: 'integer', hash: 'string' },
+    ['900000'],
+  )
+  const left = () => readdirSync(`${executor.directory}/tmp`).filter((name) => name.startsWith('export-'))
+
+  it('hands bytes out while the file is being written, and removes it where its reader leaves', async () => {
+    const stream = await executor.bytes(long, 'parquet')
+    // The statement that writes is under way until the last byte.
+    expect(executor.stats().statements).toBe(1)
+    for await (const piece of stream) {
+      expect(Buffer.from(piece.subarray(0, 4)).toString()).toBe('PAR1')
+      break
+    }
+    expect(executor.stats()).toMatchObject({ statements: 0, exports: 0 })
+    expect(left()).toEqual([])
+  })
+
+  it('tells what failed in the middle, and leaves nothing', async () => {
+    const failing = {
+      ...long,
+      sql: long.sql.replace('SELECT i,', "SELECT CASE WHEN i = 2500000 THEN error('no') ELSE i END,"),
+    }
+    await expect(bytesOf(executor, failing, 'parquet')).rejects.toThrow('no')
+    expect(left()).toEqual([])
+    expect(executor.stats()).toMatchObject({ statements: 0, exports: 0 })
+  })
+
+  it('ends with its signal, before the first byte and behind it', async () => {
+    for (const pieces of [0, 1]) {
+      const gone = new AbortController()
+      const opening = executor.bytes(long, 'parquet', { signal: gone.signal })
+      if (pieces === 0) gone.abort()
+      const read = async () => {
+        for await (const _ of await opening) gone.abort()
+      }
+      await expect(read()).rejects.toMatchObject({ code: 'cancelled' })
+      expect(left()).toEqual([])
+    }
   })
 })
