@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from './catalog/database.ts'
-import type { DatasetRecord, Repository } from './catalog/records.ts'
+import type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
 import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { type EngineEvent, type EventKind, Events } from './events.ts'
@@ -20,7 +21,7 @@ import { Opened } from './util/opened.ts'
 export type { Database, SqlValue } from './catalog/database.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
 export { migrate } from './catalog/migrate.ts'
-export type { DatasetRecord, Repository } from './catalog/records.ts'
+export type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
 export { type EngineEvent, EVENTS, type EventKind } from './events.ts'
 export type { ODataJson } from './export/formats/encoder.ts'
@@ -94,6 +95,10 @@ export interface Queryable {
 
 const GIB = 2 ** 30
 const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
+
+/** Datasets of a list that are read at once; fewer where each may have 20,000 columns. */
+const LIST_PAGE = 200
+const WIDE_LIST_PAGE = 10
 
 /** Opens a data directory. Close the engine, or use it with `await using`. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
@@ -181,6 +186,21 @@ export class Engine implements AsyncDisposable {
 
   datasets(where: { repositoryId?: number } = {}): DatasetRecord[] {
     return this.#store.datasets.list(where)
+  }
+
+  /**
+   * All datasets, in the order of their ids, some at a time, so that a long list holds nobody up.
+   * @param columnBytes up to how many bytes of JSON the columns of a dataset are given; Infinity gives all
+   */
+  async *datasetList(columnBytes: number): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
+    const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
+    for (let after = 0; ; ) {
+      const page = this.#store.datasets.page(after, most, Math.min(columnBytes, Number.MAX_SAFE_INTEGER))
+      if (page.length > 0) yield page
+      if (page.length < most) return
+      after = page.at(-1)!.id
+      await setImmediate()
+    }
   }
 
   /** @throws EngineError `not_found` */

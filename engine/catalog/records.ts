@@ -25,6 +25,12 @@ export interface DatasetRecord {
   readonly updatedAt: string
 }
 
+/** A dataset in a list: its columns are left out where they are many. */
+export interface DatasetSummary extends Omit<DatasetRecord, 'columns'> {
+  readonly columnCount: number
+  readonly columns?: readonly Column[]
+}
+
 /** A Parquet file of a version. */
 export interface Part {
   readonly id: number

@@ -35,6 +35,11 @@ export interface Upload {
   readonly columns?: readonly DeclaredColumn[]
   readonly signal?: AbortSignal
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+  /**
+   * Asked in the transaction that would show the rows, with the columns and the bytes on disk that the dataset would
+   * have. What it throws refuses the upload.
+   */
+  readonly accept?: (made: { readonly columns: number; readonly bytes: number }) => void
 }
 
 export interface UploadLimits {
@@ -244,6 +249,8 @@ export class Store {
         // The columns changed while the rows were read: read them again under the new ones.
         if (!sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
+        const bytes = kept.reduce((sum, part) => sum + part.bytes, made.part.bytes)
+        upload.accept?.({ columns: made.columns.length, bytes })
         return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
       })
       if (done) {

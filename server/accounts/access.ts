@@ -31,6 +31,11 @@ const SELECT = `
   JOIN accounts a ON a.id = coalesce(o.account_id, (SELECT id FROM accounts ORDER BY admin DESC, id LIMIT 1))
   LEFT JOIN repository_members m ON m.repository_id = r.id AND m.account_id = ?`
 
+const STORED = `
+  SELECT count(*) AS datasets, sum(v.bytes) AS bytes
+  FROM repository_owners o JOIN datasets d ON d.repository_id = o.repository_id JOIN versions v ON v.id = d.version_id
+  WHERE o.account_id = ? AND d.id <> ?`
+
 const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>
 
 /** Who may do what with which repository: its owner, its members, and everybody who reads what is public. */
@@ -80,6 +85,12 @@ export class Access {
       ownerId,
     )
     return row!.n
+  }
+
+  /** Datasets in the repositories of an account, and their bytes on disk; one of them may be left out. */
+  stored(ownerId: number, without = 0): { datasets: number; bytes: number } {
+    const row = this.#database.get<{ datasets: number; bytes: number | null }>(STORED, ownerId, without)
+    return { datasets: row?.datasets ?? 0, bytes: row?.bytes ?? 0 }
   }
 
   members(repositoryId: number): Member[] {

@@ -28,10 +28,39 @@ export class Plans {
   allowPrivateRepository(owner: Account, access: Access): void {
     const most = this.limits(owner.plan).privateRepositories
     if (most === null || access.privateRepositories(owner.id) < most) return
-    throw new ServerError(
-      'plan_limit',
-      `The limit of private repositories is reached: the plan ${owner.plan} of account ${owner.name} allows ${most}.`,
-    )
+    throw limit('private repositories', owner, most)
+  }
+
+  /**
+   * Refuses one dataset more than the plan of the repository's owner allows. Call it in the transaction that makes it.
+   * @throws ServerError `plan_limit`
+   */
+  allowDataset(owner: Account, access: Access): void {
+    const most = this.limits(owner.plan).datasets
+    if (most === null || access.stored(owner.id).datasets < most) return
+    throw limit('datasets', owner, most)
+  }
+
+  /**
+   * Refuses a dataset of more columns, or more bytes in all, than the plan of the repository's owner allows.
+   * @param made what the dataset would have; what it has is not counted
+   * @throws ServerError `plan_limit`
+   */
+  allowContent(
+    owner: Account,
+    access: Access,
+    made: { columns: number; bytes: number },
+    datasetId?: number,
+  ): void {
+    const { columns, storedBytes } = this.limits(owner.plan)
+    if (columns !== null && made.columns > columns) {
+      throw limit('columns', owner, columns, ` in a dataset, and this has ${made.columns}`)
+    }
+    if (storedBytes === null) return
+    const bytes = access.stored(owner.id, datasetId).bytes + made.bytes
+    if (bytes > storedBytes) {
+      throw limit('stored bytes', owner, storedBytes, `, and with this there would be ${bytes}`)
+    }
   }
 
   /** @throws ServerError `plan_limit` */
@@ -42,4 +71,11 @@ export class Plans {
       `${provider} is a paid-tier provider, and the plan ${account.plan} does not include paid providers.`,
     )
   }
+}
+
+function limit(what: string, { name, plan }: Account, most: number, more = ''): ServerError {
+  return new ServerError(
+    'plan_limit',
+    `The limit of ${what} is reached: the plan ${plan} of account ${name} allows ${most}${more}.`,
+  )
 }

@@ -1,7 +1,7 @@
 import { Download } from './download.ts'
 import { jsonLines } from './ndjson.ts'
 import { parameters, type Question } from './questions.ts'
-import type { Column, Dataset, DeclaredColumn, Format, Link } from './records.ts'
+import type { Column, Dataset, DatasetSummary, DeclaredColumn, Format, Link } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
@@ -13,9 +13,14 @@ export class Datasets {
     this.#transport = transport
   }
 
-  /** All that the account may read. */
-  list(options: CallOptions = {}): Promise<Dataset[]> {
-    return this.#transport.json({ path: ['datasets'], ...options })
+  /** All that the account may read; `columns: true` asks for those of wide tables, too. */
+  list(options: CallOptions & { readonly columns?: boolean } = {}): Promise<DatasetSummary[]> {
+    const { columns, ...call } = options
+    return this.#transport.json({
+      path: ['datasets'],
+      ...(columns && { query: { columns: 'true' } }),
+      ...call,
+    })
   }
 
   get(id: number, options: CallOptions = {}): Promise<Dataset> {

@@ -36,6 +36,12 @@ export interface Dataset {
   readonly updatedAt: string
 }
 
+/** A dataset in a list: of one with many columns only their number is given. */
+export interface DatasetSummary extends Omit<Dataset, 'columns'> {
+  readonly columnCount: number
+  readonly columns?: readonly Column[]
+}
+
 /** `nullable` is true where it isn't said. */
 export interface DeclaredColumn {
   readonly name: string

@@ -34,7 +34,7 @@ export const findDatasets: Tool = {
         repository: repositories.find(({ id }) => id === one.repositoryId)?.name ?? '',
         description: one.description,
         rows: one.rowCount,
-        columns: one.columns.map(({ name, type }) => `${name} ${type}`),
+        columns: one.columns?.map(({ name, type }) => `${name} ${type}`) ?? [`${one.columnCount} columns`],
       }))
       .filter((one) => {
         const all = `${one.name} ${one.repository} ${one.description} ${one.columns.join(' ')}`.toLowerCase()

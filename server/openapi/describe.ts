@@ -41,6 +41,12 @@ export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items }
 }
 
+export const RECORD_TAG: HeaderText = {
+  description:
+    'Changes with the record. Send it as `If-Match` to change what you have seen and nothing newer.',
+  schema: { type: 'string' },
+}
+
 export const LOCATION: HeaderText = {
   description: 'Path of what was created.',
   schema: { type: 'string' },

@@ -18,6 +18,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Repository: records.REPOSITORY,
   Member: records.MEMBER,
   Dataset: records.DATASET,
+  DatasetSummary: records.DATASET_SUMMARY,
   Column: records.COLUMN,
   DeclaredColumns: records.DECLARED_COLUMNS,
   Account: records.ACCOUNT,

@@ -69,6 +69,14 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
       code: 'version_gone',
     },
   },
+  412: {
+    description: 'It is no longer as `If-Match` says; nothing was changed.',
+    example: {
+      error:
+        'It has been changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
+      code: 'changed_meanwhile',
+    },
+  },
   413: {
     description: 'The body is larger than the limit.',
     example: { error: 'The body of the request is larger than the limit.', code: 'body_too_large' },

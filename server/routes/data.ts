@@ -97,7 +97,7 @@ const UPLOADED = {
 }
 
 export function dataRoutes(app: Routes, services: Services): void {
-  const { exports, uploads } = services
+  const { access, accounts, exports, plans, uploads } = services
 
   // HEAD beside GET, because Fastify's own would run the whole download and throw it away.
   app.route({
@@ -139,11 +139,19 @@ export function dataRoutes(app: Routes, services: Services): void {
   })
 
   const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const { dataset } = datasetFor(request, services, 'Write')
+    const { dataset, record } = datasetFor(request, services, 'Write')
     const { account } = request
-    return uploads.receive(request, reply, dataset, mode, (wanted, signal) =>
-      seriesUpload(services, account, wanted, signal),
-    )
+    const owner = accounts.get(access.of(record.repositoryId, account).ownerId)
+    const accept = (made: { columns: number; bytes: number }) =>
+      plans.allowContent(owner, access, made, record.id)
+    // What is full already takes nothing in; what it becomes is known when the rows have been read.
+    accept({ columns: 0, bytes: mode === 'append' ? record.bytes : 0 })
+    return uploads.receive(request, reply, {
+      dataset,
+      mode,
+      accept,
+      fetchSeries: (wanted, signal) => seriesUpload(services, account, wanted, signal),
+    })
   }
   app.register(async (raw) => {
     // The handler reads the body itself, as it comes.

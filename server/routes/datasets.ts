@@ -1,30 +1,52 @@
+import { Readable } from 'node:stream'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { DeclaredColumn } from '../../engine/index.ts'
-import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
+import type { DatasetRecord, DeclaredColumn } from '../../engine/index.ts'
+import type { Account } from '../accounts/accounts.ts'
+import { recordTag, requireMatch } from '../http/preconditions.ts'
+import { parameters } from '../http/query.ts'
+import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { datasetFor } from './dataset-for.ts'
-import { COLUMN, DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']
+
+/** Columns of so many bytes of JSON, about a hundred, are in a list of datasets. */
+const COLUMN_BYTES = 8 * 1024
+
+const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
 
 const NAME = { type: 'string', minLength: 1, maxLength: 255, examples: ['seattle'] } as const
 const DESCRIPTION = { type: 'string', maxLength: 10_000 } as const
 
 export function datasetRoutes(app: Routes, services: Services): void {
-  const { engine, access, lifecycle } = services
+  const { engine, access, accounts, lifecycle, plans } = services
+  const ownerOf = (repositoryId: number, account: Account) =>
+    accounts.get(access.of(repositoryId, account).ownerId)
 
   app.get('/datasets', {
     schema: {
       operationId: 'listDatasets',
       summary: 'List the datasets that you may read',
+      description: 'Of a dataset with many columns only their number is given, unless all are asked for.',
       tags,
-      response: { 200: json(listOf(DATASET), 'All of them.', { example: [EXAMPLES.dataset] }) },
+      querystring: parameters({
+        columns: { type: 'boolean', description: 'true gives all columns of every dataset.', default: false },
+      }),
+      response: {
+        200: json(listOf(DATASET_SUMMARY), 'All of them.', {
+          example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
+        }),
+      },
     },
-    handler: async (request) => {
-      const readable = access.readable(request.account)
-      return engine.datasets().filter((dataset) => readable.has(dataset.repositoryId))
+    handler: async ({ account, query }, reply) => {
+      const readable = access.readable(account)
+      const pages = engine.datasetList(query.columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(Readable.from(jsonList(pages, ({ repositoryId }) => readable.has(repositoryId))))
     },
   })
 
@@ -49,12 +71,18 @@ export function datasetRoutes(app: Routes, services: Services): void {
           example: EXAMPLES.dataset,
           headers: { Location: LOCATION },
         }),
-        ...errors(403, 404, 409, 413, 415),
+        ...errors(402, 403, 404, 409, 413, 415),
       },
     },
     handler: async ({ account, body }, reply) => {
-      access.require(body.repositoryId, account, 'Write')
-      const dataset = engine.createDataset({ ...body, columns: declared(body.columns ?? []) })
+      const columns = declared(body.columns ?? [])
+      const dataset = engine.transaction(() => {
+        access.require(body.repositoryId, account, 'Write')
+        const owner = ownerOf(body.repositoryId, account)
+        plans.allowDataset(owner, access)
+        plans.allowContent(owner, access, { columns: columns.length, bytes: 0 })
+        return engine.createDataset({ ...body, columns })
+      })
       return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
     },
   })
@@ -64,9 +92,12 @@ export function datasetRoutes(app: Routes, services: Services): void {
       operationId: 'getDataset',
       summary: 'Get a dataset, without its rows',
       tags,
-      response: { 200: json(DATASET, 'The dataset.', { example: EXAMPLES.dataset }), ...errors(403, 404) },
+      response: { 200: json(DATASET, 'The dataset.', TAGGED), ...errors(403, 404) },
     },
-    handler: async (request) => datasetFor(request, services, 'Read').record,
+    handler: async (request, reply) => {
+      const { record } = datasetFor(request, services, 'Read')
+      return reply.header('etag', tagOf(record)).send(record)
+    },
   })
 
   app.put('/datasets/:id', {
@@ -82,13 +113,17 @@ export function datasetRoutes(app: Routes, services: Services): void {
         properties: { name: NAME, description: DESCRIPTION },
       },
       response: {
-        200: json(DATASET, 'The dataset, changed.', { example: EXAMPLES.dataset }),
-        ...errors(403, 404, 409, 413, 415),
+        200: json(DATASET, 'The dataset, changed.', TAGGED),
+        ...errors(403, 404, 409, 412, 413, 415),
       },
     },
-    handler: async (request) => {
-      const { id } = datasetFor(request, services, 'Write').dataset
-      return engine.updateDataset(id, request.body)
+    handler: async (request, reply) => {
+      const changed = engine.transaction(() => {
+        const { record } = datasetFor(request, services, 'Write')
+        requireMatch(request, tagOf(record))
+        return engine.updateDataset(record.id, request.body)
+      })
+      return reply.header('etag', tagOf(changed)).send(changed)
     },
   })
 
@@ -112,11 +147,17 @@ export function datasetRoutes(app: Routes, services: Services): void {
       summary: 'List the columns of a dataset',
       tags,
       response: {
-        200: json(listOf(COLUMN), 'The columns, in order.', { example: EXAMPLES.dataset.columns }),
+        200: json(listOf(COLUMN), 'The columns, in order.', {
+          example: EXAMPLES.dataset.columns,
+          headers: { ETag: RECORD_TAG },
+        }),
         ...errors(403, 404),
       },
     },
-    handler: async (request) => datasetFor(request, services, 'Read').record.columns,
+    handler: async (request, reply) => {
+      const { record } = datasetFor(request, services, 'Read')
+      return reply.header('etag', tagOf(record)).send(record.columns)
+    },
   })
 
   app.put('/datasets/:id/columns', {
@@ -139,19 +180,23 @@ export function datasetRoutes(app: Routes, services: Services): void {
         },
       },
       response: {
-        200: json(DATASET, 'The dataset.', { example: EXAMPLES.dataset }),
-        ...errors(403, 404, 409, 413, 415),
+        200: json(DATASET, 'The dataset.', TAGGED),
+        ...errors(402, 403, 404, 409, 412, 413, 415),
       },
     },
-    handler: async (request) => {
-      const { dataset } = datasetFor(request, services, 'Write')
-      const { body } = request
+    handler: async (request, reply) => {
+      const { dataset, record } = datasetFor(request, services, 'Write')
+      const { account, body } = request
       const columns = declared('columns' in body ? body.columns : body)
+      requireMatch(request, tagOf(record))
+      const owner = ownerOf(record.repositoryId, account)
+      plans.allowContent(owner, access, { columns: columns.length, bytes: record.bytes }, record.id)
       // Rows may have to be rewritten, for which a server that is being stopped has no time.
       const stopping = new AbortController()
       lifecycle.track(stopping)
       try {
-        return await dataset.declareColumns(columns, { signal: stopping.signal })
+        const declared = await dataset.declareColumns(columns, { signal: stopping.signal })
+        return reply.header('etag', tagOf(declared)).send(declared)
       } catch (error) {
         throw stopping.signal.reason ?? error
       } finally {
@@ -166,4 +211,24 @@ function declared(
   columns: readonly FromSchema<typeof DECLARED_COLUMNS>[number][],
 ): readonly DeclaredColumn[] {
   return columns as readonly DeclaredColumn[]
+}
+
+/** Another one with each change of metadata, columns or rows. */
+function tagOf({ id, name, description, version, updatedAt }: DatasetRecord): string {
+  return recordTag(id, name, description, version, updatedAt)
+}
+
+/** A list as JSON, page by page. */
+async function* jsonList<Item>(
+  pages: AsyncIterable<readonly Item[]>,
+  isIn: (item: Item) => boolean,
+): AsyncGenerator<string> {
+  let separator = '['
+  for await (const page of pages) {
+    const items = page.filter(isIn)
+    if (items.length === 0) continue
+    yield separator + items.map((item) => JSON.stringify(item)).join(',')
+    separator = ','
+  }
+  yield separator === '[' ? '[]' : ']'
 }

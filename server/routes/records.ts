@@ -75,6 +75,14 @@ export const DATASET = record('A table.', {
   updatedAt: time,
 })
 
+/** A dataset in a list. */
+export const DATASET_SUMMARY: JsonSchema = {
+  ...DATASET,
+  description: 'A table in a list. `columns` is missing where they are many.',
+  required: [...(DATASET['required'] as string[]).filter((name) => name !== 'columns'), 'columnCount'],
+  properties: { ...(DATASET['properties'] as object), columnCount: natural },
+}
+
 export const MEMBER = record('What an account may do with a repository.', {
   account: { type: 'string', description: 'Name of the account.' },
   permission: { type: 'string', enum: ['Read', 'Write'] },

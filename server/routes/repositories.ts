@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RepositoryAccess } from '../accounts/access.ts'
-import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { recordTag, requireMatch } from '../http/preconditions.ts'
+import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { pathId } from './ids.ts'
@@ -8,6 +9,8 @@ import { EXAMPLES, REPOSITORY, repositoryRecord } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']
+
+const TAGGED = { example: EXAMPLES.repository, headers: { ETag: RECORD_TAG } }
 
 const FIELDS = {
   name: { type: 'string', minLength: 1, maxLength: 255, examples: ['weather'] },
@@ -70,13 +73,13 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       summary: 'Get a repository',
       tags,
       response: {
-        200: json(REPOSITORY, 'The repository.', { example: EXAMPLES.repository }),
+        200: json(REPOSITORY, 'The repository.', TAGGED),
         ...errors(403, 404),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const id = pathId(request, 'repository')
-      return record(id, access.require(id, request.account, 'Read'))
+      return tagged(reply, record(id, access.require(id, request.account, 'Read')))
     },
   })
 
@@ -88,19 +91,20 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       tags,
       body: { type: 'object', minProperties: 1, additionalProperties: false, properties: FIELDS },
       response: {
-        200: json(REPOSITORY, 'The repository, changed.', { example: EXAMPLES.repository }),
-        ...errors(402, 403, 404, 413, 415),
+        200: json(REPOSITORY, 'The repository, changed.', TAGGED),
+        ...errors(402, 403, 404, 412, 413, 415),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       const { private: isPrivate, ...fields } = request.body
       engine.transaction(() => {
         const seen = access.require(id, request.account, 'Write')
+        requireMatch(request, recordTag(record(id, seen)))
         if (isPrivate !== undefined && isPrivate !== seen.private) setPrivacy(request, id, isPrivate)
         engine.updateRepository(id, fields)
       })
-      return record(id, access.of(id, request.account))
+      return tagged(reply, record(id, access.of(id, request.account)))
     },
   })
 
@@ -108,7 +112,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'deleteRepository',
       summary: 'Delete a repository with its datasets',
-      description: 'Downloads under way go on to their end.',
+      description: 'Whoever may write in it may delete it. Downloads under way go on to their end.',
       tags,
       response: { 204: empty('It is gone.'), ...errors(403, 404) },
     },
@@ -125,4 +129,8 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     if (isPrivate) plans.allowPrivateRepository(accounts.get(ownerId), access)
     access.setOwner(id, ownerId, isPrivate)
   }
+}
+
+function tagged(reply: FastifyReply, record: ReturnType<typeof repositoryRecord>): FastifyReply {
+  return reply.header('etag', recordTag(record)).send(record)
 }

@@ -15,6 +15,15 @@ export type WriteMode = 'replace' | 'append'
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
 
+/** What is to be written, and how. */
+export interface Writing {
+  readonly dataset: Dataset
+  readonly mode: WriteMode
+  /** Throws where the plan does not allow what the dataset would become. */
+  readonly accept: NonNullable<Upload['accept']>
+  readonly fetchSeries: FetchSeries
+}
+
 /** A body of JSON that asks for series is short; of a longer one this much is looked at. */
 const PEEK_BYTES = 64 * 1024
 
@@ -45,9 +54,7 @@ export class Uploads {
   async receive(
     request: FastifyRequest,
     reply: FastifyReply,
-    dataset: Dataset,
-    mode: WriteMode,
-    fetchSeries: FetchSeries,
+    { dataset, mode, accept, fetchSeries }: Writing,
   ): Promise<DatasetRecord> {
     const { config, lifecycle, metrics } = this.#parts
     checkDeclaredLength(request, config.limits.uploadBytes)
@@ -67,7 +74,7 @@ export class Uploads {
         type.format === 'json' && !type.gzip
           ? await jsonUpload(body, fetchSeries, transfer.signal)
           : { ...type, body }
-      const record = await dataset[mode]({ ...upload, signal: transfer.signal })
+      const record = await dataset[mode]({ ...upload, signal: transfer.signal, accept })
       outcome = 'whole'
       return record
     } catch (error) {

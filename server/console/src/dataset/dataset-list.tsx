@@ -1,4 +1,4 @@
-import type { Dataset, Repository } from '../../../client/index.ts'
+import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { formatAge, formatBytes, formatCount } from '../format.ts'
 import { href } from '../router.ts'
 
@@ -6,7 +6,7 @@ const NAMED_COLUMNS = 6
 
 /** Datasets as rows of a list: name, columns, size, age. */
 export function DatasetList(props: {
-  readonly datasets: readonly Dataset[]
+  readonly datasets: readonly DatasetSummary[]
   /** Given where datasets of several repositories stand together. */
   readonly homes?: readonly Repository[]
 }) {
@@ -34,14 +34,15 @@ export function DatasetList(props: {
   )
 }
 
-function homeName(homes: readonly Repository[] | undefined, dataset: Dataset): string {
+function homeName(homes: readonly Repository[] | undefined, dataset: DatasetSummary): string {
   const home = homes?.find(({ id }) => id === dataset.repositoryId)
   return home ? `${home.name} · ` : ''
 }
 
-function columnsText(dataset: Dataset): string {
-  const names = dataset.columns.slice(0, NAMED_COLUMNS).map(({ name }) => name)
-  const more = dataset.columns.length - names.length
-  if (names.length === 0) return 'no columns yet'
+function columnsText({ columnCount, columns }: DatasetSummary): string {
+  if (columnCount === 0) return 'no columns yet'
+  if (!columns) return `${formatCount(columnCount)} columns`
+  const names = columns.slice(0, NAMED_COLUMNS).map(({ name }) => name)
+  const more = columnCount - names.length
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

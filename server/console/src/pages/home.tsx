@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Dataset, Repository } from '../../../client/index.ts'
+import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
@@ -67,7 +67,7 @@ export function HomePage(props: { readonly search: string }) {
 
 function Repositories(props: {
   readonly homes: readonly Repository[]
-  readonly tables: readonly Dataset[]
+  readonly tables: readonly DatasetSummary[]
   readonly onCreate: () => void
 }) {
   if (props.homes.length === 0) {
@@ -120,13 +120,18 @@ function Repositories(props: {
 
 function Found(props: {
   readonly homes: readonly Repository[]
-  readonly tables: readonly Dataset[]
+  readonly tables: readonly DatasetSummary[]
   readonly search: string
 }) {
   const words = props.search.toLowerCase().split(/\s+/).filter(Boolean)
   const found = props.tables.filter((table) => {
     const home = props.homes.find(({ id }) => id === table.repositoryId)
-    const text = [table.name, table.description, home?.name ?? '', ...table.columns.map(({ name }) => name)]
+    const text = [
+      table.name,
+      table.description,
+      home?.name ?? '',
+      ...(table.columns ?? []).map(({ name }) => name),
+    ]
     const hay = text.join(' ').toLowerCase()
     return words.every((word) => hay.includes(word))
   })

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Dataset, Repository } from '../../../client/index.ts'
+import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { formatAge, plural } from '../format.ts'
@@ -50,7 +50,7 @@ export function RepositoryPage(props: { readonly id: number }) {
 
 function RepositoryView(props: {
   readonly home: Repository
-  readonly tables: readonly Dataset[]
+  readonly tables: readonly DatasetSummary[]
   readonly onChanged: () => void
 }) {
   const { home, tables } = props

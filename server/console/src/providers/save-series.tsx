@@ -25,8 +25,8 @@ export function SaveSeries(props: {
     const fitting = tables.filter(
       (table) =>
         writable.some(({ id }) => id === table.repositoryId) &&
-        table.columns.some(({ name }) => name === 'series_id') &&
-        table.columns.some(({ name }) => name === 'date'),
+        table.columns?.some(({ name }) => name === 'series_id') &&
+        table.columns?.some(({ name }) => name === 'date'),
     )
     return { writable, fitting }
   }, [])
