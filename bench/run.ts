@@ -13,12 +13,19 @@ const { values } = parseArgs({
     svg: { type: 'string' },
     only: { type: 'string' },
     peers: { type: 'boolean', default: false },
+    beside: { type: 'string' },
   },
 })
 
+if (values.beside !== undefined && !values.peers) {
+  console.error('--beside names another checkout for the comparison with peers: use it with --peers.')
+  process.exit(2)
+}
 if (values.peers) {
+  // Their servers end with this process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const { comparePeers } = await import('./peers/index.ts')
-  const report = await comparePeers(values.quick)
+  const report = await comparePeers(values.quick, values.beside)
   if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
   process.exit(0)
 }

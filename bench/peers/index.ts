@@ -24,7 +24,7 @@ export interface PeersReport {
  * Small reads and exports of the same table, asked of us and of servers like us, in turns on this machine. Processor
  * time is what the operating system says of each server's processes. Prints a line for each figure as it comes.
  */
-export async function comparePeers(quick: boolean): Promise<PeersReport> {
+export async function comparePeers(quick: boolean, beside?: string): Promise<PeersReport> {
   if (!canMeasure()) throw new Error('The comparison with peers reads /proc, which only Linux has.')
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-peers-'))
   const running: Server[] = []
@@ -33,7 +33,12 @@ export async function comparePeers(quick: boolean): Promise<PeersReport> {
     const tables = { lineitem: join(folder, 'lineitem.parquet'), tiny: join(folder, 'tiny.parquet') }
     await writeLineitem(tables.lineitem, rows)
     await writeTiny(tables.tiny)
-    const all = starters(join(folder, 'servers'), tables, await makeEnvironment(join(folder, 'python')))
+    const all = starters(
+      join(folder, 'servers'),
+      tables,
+      await makeEnvironment(join(folder, 'python')),
+      beside,
+    )
     const found = all.filter(({ missing }) => missing === undefined)
     const notRun = Object.fromEntries(all.flatMap(({ name, missing }) => (missing ? [[name, missing]] : [])))
     for (const [name, reason] of Object.entries(notRun)) console.log(`not run: ${name}: ${reason}`)
@@ -46,11 +51,12 @@ export async function comparePeers(quick: boolean): Promise<PeersReport> {
 
     console.log(line(`${rows} rows`, '', ...names))
     await restart(found, running, quick ? 1 : 2, tell)
-    const ours = running.find(({ dialect }) => dialect === 'ours')!
-    const etag = (await ask(ours.port, WINDOW)).headers.etag
-    if (etag === undefined) throw new Error('Our answer carries no ETag.')
+    const etags: Record<string, string> = {}
+    for (const { name, port } of running.filter(({ dialect }) => dialect === 'ours')) {
+      etags[name] = (await ask(port, WINDOW)).headers.etag!
+    }
     const effort = quick ? { rounds: 3, share: 0.25, seconds: 1 } : { rounds: 3, share: 1, seconds: 2 }
-    for (const question of questions(rows, etag)) {
+    for (const question of questions(rows, etags)) {
       for (const figure of await measure(question, running, effort)) tell(figure)
       if (question.name === '$orderby descending, first 10') tell(memory('after the small reads', running))
     }
@@ -72,7 +78,7 @@ async function restart(all: Starter[], running: Server[], times: number, tell: (
     for (let time = 0; time <= times; time++) {
       const start = performance.now()
       const server = await starter.start()
-      const question = questions(1_000, '')[0]!.asks[server.dialect]!(1)[0]!
+      const question = questions(1_000, {})[0]!.asks[server.dialect]!(1, server.name)[0]!
       try {
         await firstAnswer(server, question)
       } catch (error) {

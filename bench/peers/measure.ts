@@ -47,7 +47,9 @@ export async function measure(
   const batch = Math.max(1, Math.round(question.batch * effort.share))
   for (let round = 0; round < effort.rounds; round++) {
     for (const server of turned(able, round)) {
-      const asks = Array.from({ length: batch }, (_, n) => question.asks[server.dialect]!(used + n))
+      const asks = Array.from({ length: batch }, (_, n) =>
+        question.asks[server.dialect]!(used + n, server.name),
+      )
       const before = processorTime(server.pid)
       const times: number[] = []
       const firsts: number[] = []
@@ -68,8 +70,10 @@ export async function measure(
     if (!question.burst) continue
     for (const server of turned(able, round)) {
       // All requests that one question takes count as one answer.
-      const parts = question.asks[server.dialect]!(0).length
-      const asks = Array.from({ length: DISTINCT }, (_, n) => question.asks[server.dialect]!(used + n)).flat()
+      const parts = question.asks[server.dialect]!(0, server.name).length
+      const asks = Array.from({ length: DISTINCT }, (_, n) =>
+        question.asks[server.dialect]!(used + n, server.name),
+      ).flat()
       const before = processorTime(server.pid)
       const { answers, refused } = await burst({
         port: server.port,
@@ -92,7 +96,7 @@ export async function measure(
 
 /** A server that answers something else is not measured but refused: the figure would be that of another question. */
 async function check({ name, rows, asks }: Question, server: Server): Promise<void> {
-  const [first] = asks[server.dialect]!(used)
+  const [first] = asks[server.dialect]!(used, server.name)
   const { text } = await answered(server, first!, rows !== undefined)
   if (rows === undefined) return
   const body = JSON.parse(text) as unknown[] | { data: unknown[] }
@@ -116,8 +120,11 @@ async function burst(what: Burst): Promise<{ answers: number; refused: number }>
   const child = spawn(process.execPath, [new URL('./ask.ts', import.meta.url).pathname], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  // One that has ended early says on its standard error why.
+  child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(what))
   let text = ''
   for await (const chunk of child.stdout) text += chunk
+  if (text === '') throw new Error('The program that asks at fifty connections ended without an answer.')
   return JSON.parse(text) as { answers: number; refused: number }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { KEY } from '../service.ts'
 import type { Ask } from './ask.ts'
 import { ended, firstAnswer, freePort, type Server, started, type Tables } from './server.ts'
@@ -15,14 +16,22 @@ export function signed(path: string, headers: Record<string, string> = {}): Ask 
 /** The tables' ids: a fresh data directory counts from one, and this is the order of the uploads. */
 export const IDS = { lineitem: 1, tiny: 2 } as const
 
-/** Starts our server; the first time it is given the tables as anybody would give them, over HTTP. */
-export async function startOurs(directory: string, tables: Tables): Promise<Server> {
+/**
+ * Starts the server of a checkout of ours; the first time it is given the tables as anybody would give them, over HTTP.
+ * @param checkout folder of the project: this one, or an older one to be set beside it
+ */
+export async function startOurs(
+  name: string,
+  checkout: string,
+  directory: string,
+  tables: Tables,
+): Promise<Server> {
   const fresh = !existsSync(directory)
   const port = await freePort()
   const child = spawn(
     process.execPath,
     [
-      new URL('../../server/main.ts', import.meta.url).pathname,
+      join(checkout, 'server/main.ts'),
       ...['serve', '--port', String(port), '--data', directory, '--no-samples'],
     ],
     {
@@ -31,7 +40,7 @@ export async function startOurs(directory: string, tables: Tables): Promise<Serv
     },
   )
   const server: Server = {
-    name: 'Parquetry',
+    name,
     dialect: 'ours',
     port,
     pid: await started(child),

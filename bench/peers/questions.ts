@@ -12,15 +12,18 @@ export interface Question {
   readonly burst?: boolean
   /** Rows that each server must answer with. */
   readonly rows?: number
-  /** The n-th form of the question: another value each time, where the question has one that varies. */
-  readonly asks: Partial<Record<Dialect, (n: number) => readonly Ask[]>>
+  /**
+   * The n-th form of the question: another value each time, where the question has one that varies. `server` is the
+   * name of who is asked.
+   */
+  readonly asks: Partial<Record<Dialect, (n: number, server: string) => readonly Ask[]>>
 }
 
 /** A prime: its multiples, taken modulo a table's size, fall all over it and repeat late. */
 const STRIDE = 1_000_003
 
-/** All questions about a lineitem of so many rows; `etag` is that of our answer to `WINDOW`. */
-export function questions(rows: number, etag: string): Question[] {
+/** All questions about a lineitem of so many rows; `etags` are those of our answers to `WINDOW`, by the servers' names. */
+export function questions(rows: number, etags: Readonly<Record<string, string>>): Question[] {
   const order = (n: number) => ((n * STRIDE) % (rows / LINES_PER_ORDER)) + 1
   const part = (n: number) => ((n * STRIDE) % PARTS) + 1
   const skip = Math.floor((rows * 5) / 6 / 100) * 100
@@ -77,7 +80,11 @@ export function questions(rows: number, etag: string): Question[] {
         roapi: () => [sql('SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10')],
       },
     },
-    { name: 'the answer is known (304)', batch: 1_000, asks: { ours: () => [notModified(etag)] } },
+    {
+      name: 'the answer is known (304)',
+      batch: 1_000,
+      asks: { ours: (_, server) => [notModified(etags[server]!)] },
+    },
     { name: 'metadata of a dataset', batch: 1_000, asks: { ours: () => [signed(`/datasets/${IDS.tiny}`)] } },
     { name: 'health', batch: 1_000, asks: { ours: () => [{ method: 'GET', path: '/healthz' }] } },
     {

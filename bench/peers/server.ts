@@ -45,7 +45,11 @@ export async function freePort(): Promise<number> {
   return port
 }
 
+/** Gives the id of a process that has just been started. It ends with this one, however this one ends. */
 export function started(child: ChildProcess): Promise<number> {
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
   return new Promise((resolve, reject) => {
     child.once('spawn', () => resolve(child.pid!))
     child.once('error', reject)

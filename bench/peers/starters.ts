@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Environment } from './environment.ts'
 import { startOurs } from './ours.ts'
 import { type Dialect, ended, freePort, type Server, started, type Tables } from './server.ts'
@@ -17,12 +17,23 @@ export interface Starter {
 /**
  * All servers of the comparison: ours, and each peer as its makers mean it to be fast (all rows in memory) and as it
  * is with bounded memory (rows stay in the file).
+ * @param beside folder of another checkout of ours, whose server is measured as well
  */
-export function starters(folder: string, tables: Tables, environment: Environment): Starter[] {
+export function starters(
+  folder: string,
+  tables: Tables,
+  environment: Environment,
+  beside?: string,
+): Starter[] {
   mkdirSync(folder, { recursive: true })
   const { missing } = environment
+  const ours = (name: string, checkout: string): Starter => {
+    const data = join(folder, name)
+    return { name, dialect: 'ours', start: () => startOurs(name, checkout, data, tables) }
+  }
   return [
-    { name: 'Parquetry', dialect: 'ours', start: () => startOurs(join(folder, 'data'), tables) },
+    ours('Parquetry', join(import.meta.dirname, '../..')),
+    ...(beside === undefined ? [] : [ours('the other one', resolve(beside))]),
     ...[false, true].map((lazy): Starter => {
       const name = lazy ? 'DataPress, lazy' : 'DataPress'
       const file = join(folder, `datapress-${lazy}.py`)
