@@ -4,7 +4,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -178,6 +180,27 @@ describe('a restore', () => {
     })
     expect(existsSync(join(folder, 'restored', 'catalog.sqlite'))).toBe(false)
   })
+})
+
+test('a part that can not be opened for once is not taken for damaged', async () => {
+  await using engine = await open()
+  const rows = engine.dataset(1)
+  const file = part()
+  renameSync(file, `${file}.away`)
+  // A link to itself: opening it is ELOOP, as it may be EMFILE or EIO for a moment.
+  symlinkSync(file, file)
+  const count = async () => {
+    using query = rows.query()
+    let found = 0
+    for await (const _ of query.rows()) found += 1
+    return found
+  }
+  await expect(count()).rejects.toMatchObject({ code: 'storage_damaged' })
+  expect((await engine.verify()).problems).toMatchObject([{ problem: "its file can't be read (ELOOP)" }])
+  rmSync(file)
+  renameSync(`${file}.away`, file)
+  expect(await count()).toBe(5_000)
+  expect(events.map(({ kind }) => kind)).not.toContain('part_damaged')
 })
 
 test('parts of an older program get their hash when they are first read as a whole', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Part } from '../../catalog/records.ts'
 import type { Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
@@ -48,7 +49,7 @@ export class Checker {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        while (await this.#checkOne());
+        await this.#checkAll()
       } catch (cause) {
         if (signal.aborted) return
         this.#events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
@@ -57,21 +58,29 @@ export class Checker {
     }
   }
 
-  /** Whether there was a part to check. */
-  async #checkOne(): Promise<boolean> {
+  /** Checks the parts that are due. */
+  async #checkAll(): Promise<void> {
     const before = new Date(Date.now() - this.#options.everyDays * DAY_MS).toISOString()
-    const part = this.#versions.partToCheck(before)
-    if (!part) return false
+    let last: number | undefined
+    for (;;) {
+      const part = this.#versions.partToCheck(before)
+      // The same again: what was found of it couldn't be written down, as on a full disk, so there is no hurry.
+      if (!part || part.id === last) return
+      last = part.id
+      await this.#checkOne(part)
+    }
+  }
+
+  async #checkOne(part: Part): Promise<void> {
     const { bytesPerSecond } = this.#options
     try {
       await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
     } catch (error) {
       // It was removed meanwhile, being of a version that nobody needs any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#versions.hasPart(part.id)) return true
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#versions.hasPart(part.id)) return
       throw error instanceof EngineError
         ? error
         : new Error(`part ${part.id} could not be read`, { cause: error })
     }
-    return true
   }
 }

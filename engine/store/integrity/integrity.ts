@@ -48,7 +48,16 @@ export class Integrity {
     const file = this.#fileOf(part)
     if (this.#damaged.has(part.id)) throw damaged(part.id)
     if (this.#seen.has(part.id)) return file
-    const problem = glance(file, part.bytes)
+    let problem: Problem
+    try {
+      problem = glance(file, part.bytes)
+    } catch (cause) {
+      throw new EngineError(
+        'storage_damaged',
+        `Part ${part.id} of the stored rows can't be read at the moment, so none of them are given. Try again later.`,
+        { cause, details: { part: part.id } },
+      )
+    }
     if (problem !== undefined) {
       this.note(part, problem)
       throw damaged(part.id)
@@ -57,7 +66,10 @@ export class Integrity {
     return file
   }
 
-  /** Reads all of a part's file and holds it against the catalog; fills in the hash of a part that has none. */
+  /**
+   * Reads all of a part's file and holds it against the catalog; fills in the hash of a part that has none.
+   * @throws the system's error where the file can't be read now, which is not written down as damage
+   */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
     const file = this.#fileOf(part)
     let problem = glance(file, part.bytes)
@@ -103,14 +115,18 @@ function damaged(part: number): EngineError {
   )
 }
 
-/** What shows without reading the rows. */
+/**
+ * What shows without reading the rows.
+ * @throws the system's error where the file is there and can't be read: too many files are open, say, or the disk
+ * stutters. That tells nothing of what is written in it.
+ */
 function glance(file: string, bytes: number): Problem {
   let descriptor: number
   try {
     descriptor = openSync(file, 'r')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? 'its file is missing' : `its file can't be opened (${code})`
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'its file is missing'
+    throw error
   }
   try {
     const { size } = fstatSync(descriptor)
@@ -123,8 +139,6 @@ function glance(file: string, bytes: number): Problem {
     const footer = tail.readUInt32LE(0)
     const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
     return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
-  } catch (error) {
-    return `its file can't be read (${(error as NodeJS.ErrnoException).code})`
   } finally {
     closeSync(descriptor)
   }

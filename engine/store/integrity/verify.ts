@@ -29,7 +29,7 @@ export async function verifyStore(
       const { version } = lease
       for (const part of version.parts) {
         const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
-        const problem = await store.integrity.check(part)
+        const problem = await store.integrity.check(part).catch(whyUnread)
         if (problem !== undefined) wrong(problem)
         else {
           try {
@@ -53,4 +53,10 @@ export async function verifyStore(
     }
   }
   return { ...report, problems }
+}
+
+/** An error of the system as a problem of the part; others go on. */
+function whyUnread(error: NodeJS.ErrnoException): string {
+  if (error.errno === undefined) throw error
+  return `its file can't be read (${error.code})`
 }
