@@ -126,6 +126,12 @@ export class Datasets {
     yield* jsonLines<Row>(await this.download(id, 'ndjson', question))
   }
 
+  /** A small file that opens Power BI (`pbids`) or Excel (`odc`) at the dataset's OData feed. The key is not in it. */
+  async connectionFile(id: number, kind: 'pbids' | 'odc', options: CallOptions = {}): Promise<string> {
+    const path = ['datasets', id, `odata.${kind}`]
+    return (await this.#transport.send({ path, ...options })).text()
+  }
+
   /** How many rows match a filter. */
   async count(id: number, { filter, signal }: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
     const download = await this.download(id, 'csv', {

@@ -92,6 +92,13 @@ test('questions are answered in every format', async () => {
   expect(await collect(client.datasets.rows(id))).toHaveLength(rowCount)
 })
 
+test('small files open office programs at the feed of a dataset', async () => {
+  const [dataset] = await client.datasets.list()
+  const pbids = JSON.parse(await client.datasets.connectionFile(dataset!.id, 'pbids'))
+  expect(pbids.connections[0].details.address.url).toContain('/odata/')
+  expect(await client.datasets.connectionFile(dataset!.id, 'odc')).toContain('OData.Feed')
+})
+
 test('errors carry the code that the server gives', async () => {
   const error = await client.datasets.download(3, 'csv', { filter: 'nope eq 1' }).catch((caught) => caught)
   expect(error).toBeInstanceOf(ParquetryError)

@@ -4,7 +4,7 @@ import { messageOf } from '../api.ts'
 import { plural } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { announce } from '../ui/toast.tsx'
-import { startDownload } from './download.ts'
+import { saveConnectionFile, startDownload } from './download.ts'
 
 const CHOICES: readonly { readonly format: Format; readonly label: string; readonly note: string }[] = [
   { format: 'csv', label: 'CSV', note: 'for everything that reads tables' },
@@ -27,18 +27,27 @@ export function DownloadDialog(props: {
   const [error, setError] = useState<string>()
   const [busy, setBusy] = useState(false)
 
-  const start = async () => {
+  const attempt = async (work: () => Promise<void>, done: string) => {
     setBusy(true)
     setError(undefined)
     try {
-      await startDownload(props.dataset.id, props.query, format)
-      announce(`Your browser downloads ${props.dataset.name}.${format}.`)
+      await work()
+      announce(done)
       props.onClose()
     } catch (failure) {
       setError(messageOf(failure))
       setBusy(false)
     }
   }
+
+  const { id, name } = props.dataset
+  const start = () =>
+    attempt(() => startDownload(id, props.query, format), `Your browser downloads ${name}.${format}.`)
+  const open = (kind: 'pbids' | 'odc') =>
+    attempt(
+      () => saveConnectionFile(props.dataset, kind),
+      `Open ${name}.${kind}; it asks for your key as the user name.`,
+    )
 
   return (
     <Dialog title={`Download ${props.dataset.name}`} onClose={props.onClose}>
@@ -64,6 +73,15 @@ export function DownloadDialog(props: {
             </label>
           ))}
         </fieldset>
+        <p>Or stay connected to the whole table, so that a refresh brings what is new:</p>
+        <p>
+          <button type="button" class="button" disabled={busy} onClick={() => open('odc')}>
+            Open in Excel
+          </button>{' '}
+          <button type="button" class="button" disabled={busy} onClick={() => open('pbids')}>
+            Open in Power BI
+          </button>
+        </p>
         {error && (
           <p class="field-error" role="alert">
             {error}

@@ -1,4 +1,4 @@
-import type { Format, Question } from '../../../client/index.ts'
+import type { Dataset, Format, Question } from '../../../client/index.ts'
 import { api } from '../api.ts'
 
 /**
@@ -19,4 +19,18 @@ export async function startDownload(datasetId: number, question: Question, forma
   link.href = url.href
   link.download = ''
   link.click()
+}
+
+/**
+ * Saves a small file that opens an office program at the dataset: `pbids` Power BI, `odc` Excel.
+ *
+ * @throws ParquetryError when the service refuses
+ */
+export async function saveConnectionFile(dataset: Dataset, kind: 'pbids' | 'odc'): Promise<void> {
+  const text = await api().datasets.connectionFile(dataset.id, kind)
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text]))
+  link.download = `${dataset.name}.${kind}`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
