@@ -128,6 +128,7 @@ test('providers are browsed and read', async () => {
   expect((await client.providers.browse('frankfurter')).categories.map(({ path }) => path)).toEqual([
     'EUR',
     'USD',
+    'v2',
   ])
   expect(await client.providers.seriesPage('frankfurter', 'EUR', { limit: 1 })).toMatchObject({
     total: 1,
