@@ -127,6 +127,8 @@ const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
   parquet: 'parquet',
   arrow: 'arrow',
   arrows: 'arrow',
+  feather: 'arrow',
+  ipc: 'arrow',
   xlsx: 'xlsx',
 }
 const TEXT_FORMS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])

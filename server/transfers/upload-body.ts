@@ -11,6 +11,7 @@ export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip:
   'application/x-ndjson': { format: 'ndjson', gzip: true },
   'application/vnd.apache.parquet': { format: 'parquet', gzip: false },
   'application/vnd.apache.arrow.stream': { format: 'arrow', gzip: false },
+  'application/vnd.apache.arrow.file': { format: 'arrow', gzip: false },
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
 }
 

@@ -12,7 +12,8 @@ import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
 import type { Hooks } from '../threads/task.ts'
 import { checkData } from './check-data.ts'
-import { arrowMessages } from './messages.ts'
+import { unpackLz4 } from './lz4.ts'
+import { arrowMessages, verifyFile } from './messages.ts'
 import { isText, NoSuchValue, type ReadingOptions, textReader, typeOfArrow, uuidReader } from './read-text.ts'
 
 export interface ArrowTask {
@@ -33,10 +34,11 @@ const ROWS_AT_ONCE = 4096
  * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
  */
 export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritten> {
+  const most = Math.min(task.unpackedBytes, 2 ** 31 - 1)
   compressionRegistry.set(CompressionType.ZSTD, {
-    decode: (bytes) =>
-      zstdDecompressSync(bytes, { maxOutputLength: Math.min(task.unpackedBytes, 2 ** 31 - 1) }),
+    decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: most }),
   })
+  compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4(bytes, most) })
   const sink = await FileSink.create(task.target)
   const handle = await open(task.file, 'r')
   try {
@@ -47,7 +49,7 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
     if (error instanceof EngineError || hooks.signal?.aborted || (code && /^E[A-Z]+$/.test(code))) throw error
     throw new EngineError(
       'invalid_upload',
-      'The Arrow stream is damaged, or compressed with something other than zstd.',
+      'The Arrow stream is damaged, or compressed with something other than lz4 or zstd.',
       {
         cause: error,
       },
@@ -66,10 +68,10 @@ async function rewrite(
 ): Promise<Rewritten> {
   const { size } = await handle.stat()
   let bytes = 0
-  const messages = arrowMessages(handle, (done) => {
-    bytes = done
-  })
-  const reader = await RecordBatchReader.from(messages)
+  const stream = () => arrowMessages(handle, (done) => (bytes = done))
+  const reader = await ((await verifyFile(handle))
+    ? RecordBatchReader.from(handle)
+    : RecordBatchReader.from(stream()))
   await reader.open({ autoDestroy: false })
   const { fields } = reader.schema
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')

@@ -1,3 +1,5 @@
+import { malformed } from '../text/accepts.ts'
+
 /**
  * A check of the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
  * library sees them: it believes every count and offset, and a single wrong bit makes it build lists until the memory
@@ -7,7 +9,7 @@
 /** Slots of tables that we look into. */
 const MESSAGE = { headerType: 1, header: 2, bodyLength: 3, metadata: 4 } as const
 const SCHEMA = { fields: 1, metadata: 2, features: 3 } as const
-const FIELD = { name: 0, type: 3, dictionary: 4, children: 5, metadata: 6 } as const
+const FIELD = { name: 0, typeId: 2, type: 3, dictionary: 4, children: 5, metadata: 6 } as const
 const BATCH = { length: 0, nodes: 1, buffers: 2, variadicCounts: 4 } as const
 const DICTIONARY_BATCH = { data: 1 } as const
 const HEADER = { schema: 1, dictionaryBatch: 2, recordBatch: 3 } as const
@@ -31,9 +33,7 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
   const type = reader.byte(message, MESSAGE.headerType)
   switch (type) {
     case HEADER.schema:
-      reader.vector(header!, SCHEMA.features, 8)
-      for (const field of reader.tables(header!, SCHEMA.fields)) verifyField(reader, field, 0)
-      verifyPairs(reader, header!, SCHEMA.metadata)
+      verifySchema(reader, header!)
       break
     case HEADER.dictionaryBatch: {
       const batch = reader.table(header!, DICTIONARY_BATCH.data)
@@ -51,10 +51,51 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
   return { bodyLength, isSchema: type === HEADER.schema }
 }
 
+const FOOTER = { schema: 1, dictionaries: 2, batches: 3, metadata: 4 } as const
+/** Offset, length of the metadata, four bytes of nothing, length of the body (File.fbs). */
+const BLOCK_BYTES = 24
+
+/**
+ * The directory at the end of a file.
+ * @returns where its messages begin
+ * @throws RangeError as `verifyMessage` does
+ */
+export function verifyFooter(footer: Uint8Array): number[] {
+  const reader = new FlatReader(footer)
+  const root = reader.root()
+  const schema = reader.table(root, FOOTER.schema)
+  need(schema !== undefined)
+  verifySchema(reader, schema!)
+  verifyPairs(reader, root, FOOTER.metadata)
+  return [FOOTER.dictionaries, FOOTER.batches].flatMap((slot) => {
+    const { at, length } = reader.vector(root, slot, BLOCK_BYTES)
+    return Array.from({ length }, (_, index) => reader.int64At(at + index * BLOCK_BYTES))
+  })
+}
+
+function verifySchema(reader: FlatReader, schema: number): void {
+  reader.vector(schema, SCHEMA.features, 8)
+  for (const field of reader.tables(schema, SCHEMA.fields)) verifyField(reader, field, 0)
+  verifyPairs(reader, schema, SCHEMA.metadata)
+}
+
+/** Integers of this type are of up to 64 bits, but some programs write wider ones. */
+const INT = { id: 2, bitWidth: 0 } as const
+
 function verifyField(reader: FlatReader, field: number, depth: number): void {
   need(depth < DEEPEST)
-  reader.vector(field, FIELD.name, 1)
-  reader.table(field, FIELD.type)
+  const name = reader.vector(field, FIELD.name, 1)
+  const type = reader.table(field, FIELD.type)
+  if (type !== undefined && reader.byte(field, FIELD.typeId) === INT.id) {
+    const bits = reader.int32(type, INT.bitWidth)
+    if (bits > 64) {
+      const column = reader.text(name)
+      throw malformed(
+        `Column ${JSON.stringify(column)} holds integers of ${bits} bits, which Arrow does not have: send decimals of up to 38 digits, or text.`,
+        { column },
+      )
+    }
+  }
   reader.table(field, FIELD.dictionary)
   verifyPairs(reader, field, FIELD.metadata)
   for (const child of reader.tables(field, FIELD.children)) verifyField(reader, child, depth + 1)
@@ -100,6 +141,15 @@ class FlatReader {
   byte(table: number, slot: number): number {
     const at = this.#field(table, slot)
     return at === 0 ? 0 : this.#view.getUint8(at)
+  }
+
+  int32(table: number, slot: number): number {
+    const at = this.#field(table, slot)
+    return at === 0 ? 0 : this.#view.getInt32(at, true)
+  }
+
+  text({ at, length }: { at: number; length: number }): string {
+    return Buffer.from(this.#view.buffer, this.#view.byteOffset + at, length).toString()
   }
 
   int64(table: number, slot: number): number {

@@ -1,0 +1,107 @@
+/** LZ4 frames (lz4_Frame_format.md 1.6.4 and lz4_Block_format.md), which Node's zlib does not have. */
+
+const MAGIC = 0x184d2204
+const [INDEPENDENT, HAS_BLOCK_CHECKSUMS, HAS_SIZE, HAS_DICTIONARY] = [0x20, 0x10, 0x08, 0x01]
+const STORED = 0x80000000
+const LEAST_MATCH = 4
+
+/**
+ * Unpacks one frame. Checksums are passed over: what they would find, the checks of lengths behind this find as well,
+ * or nobody can.
+ * @throws RangeError where the data are damaged, or come to more than `most` bytes
+ */
+export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
+  if (view.getUint32(0, true) !== MAGIC) throw new RangeError('This is no LZ4 frame.')
+  const flags = view.getUint8(4)
+  if (flags >> 6 !== 1 || flags & HAS_DICTIONARY)
+    throw new RangeError('An LZ4 frame of a kind that is not known.')
+  // Flags and block size, perhaps the size of all, a checksum of these.
+  let at = 6 + (flags & HAS_SIZE ? 8 : 0) + 1
+  const size = flags & HAS_SIZE ? Number(view.getBigUint64(6, true)) : 4 * frame.length
+  if (size > most && flags & HAS_SIZE) throw new RangeError('An LZ4 frame is too large.')
+  const out = new Growing(Math.min(size, most), most)
+  for (;;) {
+    const head = view.getUint32(at, true)
+    at += 4
+    if (head === 0) return out.taken()
+    const length = head & ~STORED
+    const block = frame.subarray(at, at + length)
+    if (block.length < length) throw new RangeError('An LZ4 block is cut off.')
+    if (head & STORED) out.append(block, 0, length)
+    else unpackBlock(block, out, flags & INDEPENDENT ? out.length : 0)
+    at += length + (flags & HAS_BLOCK_CHECKSUMS ? 4 : 0)
+  }
+}
+
+/** @param first what matches may reach back to */
+function unpackBlock(block: Uint8Array, out: Growing, first: number): void {
+  const end = block.length
+  let at = 0
+  const byte = () => {
+    if (at >= end) throw new RangeError('An LZ4 block is cut off.')
+    return block[at++]!
+  }
+  const longer = (length: number) => {
+    for (let more = 255; more === 255; ) {
+      more = byte()
+      length += more
+    }
+    return length
+  }
+  for (;;) {
+    const token = byte()
+    const literals = token >> 4 === 15 ? longer(15) : token >> 4
+    if (at + literals > end) throw new RangeError('An LZ4 block is cut off.')
+    out.append(block, at, literals)
+    at += literals
+    if (at === end) return
+    const back = byte() | (byte() << 8)
+    const match = (token & 15) === 15 ? longer(15) : token & 15
+    if (back === 0 || out.length - back < first)
+      throw new RangeError('An LZ4 block points before its beginning.')
+    out.repeat(back, match + LEAST_MATCH)
+  }
+}
+
+/** Bytes that become more, up to a bound. */
+class Growing {
+  length = 0
+  #bytes: Uint8Array
+  readonly #most: number
+
+  constructor(expected: number, most: number) {
+    this.#bytes = new Uint8Array(expected)
+    this.#most = most
+  }
+
+  append(from: Uint8Array, at: number, length: number): void {
+    this.#reserve(length)
+    if (length < 16) for (let i = 0; i < length; i++) this.#bytes[this.length + i] = from[at + i]!
+    else this.#bytes.set(from.subarray(at, at + length), this.length)
+    this.length += length
+  }
+
+  /** Copies what lies `back` bytes behind; it may reach into itself. */
+  repeat(back: number, length: number): void {
+    this.#reserve(length)
+    const bytes = this.#bytes
+    const to = this.length
+    if (back >= length && length > 32) bytes.copyWithin(to, to - back, to - back + length)
+    else for (let i = 0; i < length; i++) bytes[to + i] = bytes[to + i - back]!
+    this.length += length
+  }
+
+  taken(): Uint8Array {
+    return this.#bytes.subarray(0, this.length)
+  }
+
+  #reserve(more: number): void {
+    const wanted = this.length + more
+    if (wanted <= this.#bytes.length) return
+    if (wanted > this.#most) throw new RangeError('An LZ4 frame is too large.')
+    const larger = new Uint8Array(Math.min(Math.max(wanted, 2 * this.#bytes.length), this.#most))
+    larger.set(this.taken())
+    this.#bytes = larger
+  }
+}
