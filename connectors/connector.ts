@@ -97,6 +97,19 @@ export interface SeriesRange {
   /** ISO dates, inclusive. */
   readonly start?: string
   readonly end?: string
+  /** The series as it was published on that day, where the provider keeps that (`vintages`). */
+  readonly asOf?: string
+}
+
+/** What a provider's own search found, or what its catalogue holds. */
+export interface Catalogue {
+  readonly series: readonly SeriesInfo[]
+  readonly categories: readonly Category[]
+}
+
+export interface SearchPage extends Catalogue {
+  /** Of the series; null where the provider does not say. */
+  readonly total: number | null
 }
 
 /** A request below the provider's base address. The pipeline adds base, key, limits, cache, retries and timeouts. */
@@ -147,6 +160,16 @@ export interface Connector {
   /** Series directly under a path, sliced by us where the provider does not page. */
   list(path: string, page: { limit: number; offset: number }, context: ConnectorContext): Promise<SeriesPage>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
+  /** Whether `asOf` is understood. */
+  readonly vintages?: boolean
+  /** The provider's own search; absent where it has none. */
+  search?(
+    question: string,
+    page: { limit: number; offset: number },
+    context: ConnectorContext,
+  ): Promise<SearchPage>
+  /** What is worth finding and can be had in a few requests. Default: the categories at the root. */
+  catalogue?(context: ConnectorContext): Promise<Catalogue>
   /** All series that an id with wildcards names; absent where ids have none. */
   many?(id: string, range: SeriesRange, context: ConnectorContext): Promise<readonly SeriesData[]>
   /** A cheap request that fails with `key_rejected` when the key is bad; absent where the provider offers none. */

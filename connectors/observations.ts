@@ -87,8 +87,8 @@ function isAfter(a: Observation, b: Observation): number {
 
 /** The range, or `invalid_range`. */
 export function checkedRange(range: SeriesRange): SeriesRange {
-  const { start, end } = range
-  for (const [name, value] of Object.entries({ start, end })) {
+  const { start, end, asOf } = range
+  for (const [name, value] of Object.entries({ start, end, asOf })) {
     if (value !== undefined && !isDate(value)) {
       throw new ConnectorError('invalid_range', `${name} must be a date as 2024-01-31, not ${quoted(value)}.`)
     }
@@ -96,5 +96,9 @@ export function checkedRange(range: SeriesRange): SeriesRange {
   if (start !== undefined && end !== undefined && start > end) {
     throw new ConnectorError('invalid_range', `start (${start}) must not be after end (${end}).`)
   }
-  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) }
+  return {
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
+    ...(asOf === undefined ? {} : { asOf }),
+  }
 }

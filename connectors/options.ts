@@ -23,6 +23,8 @@ export interface ConnectorEvent {
 export interface ConnectorsOptions {
   /** By slug. */
   readonly overrides?: Readonly<Record<string, ProviderOverride>>
+  /** File of the search's index, made where it is missing; in memory where absent. */
+  readonly searchFile?: string
   /** Keeps spent limits across restarts; in memory where absent. */
   readonly limitStore?: LimitStore
   readonly cache?: {
@@ -51,6 +53,7 @@ export function withDefaults(options: ConnectorsOptions) {
   return {
     overrides: lowerCased(overrides),
     limitStore: options.limitStore ?? memoryStore(),
+    searchFile: options.searchFile ?? ':memory:',
     maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
     freshSeconds: lowerCased(cache.freshSeconds ?? {}),
     staleSeconds: cache.staleSeconds ?? 7 * 86_400,

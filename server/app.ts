@@ -25,6 +25,8 @@ import { linkRoutes } from './routes/links.ts'
 import { memberRoutes } from './routes/members.ts'
 import { parquetRoutes } from './routes/parquet.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
+import { searchRoutes } from './routes/providers/search.ts'
+import { seriesTableRoutes } from './routes/providers/series-table.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
 import type { Routes } from './routes/routes.ts'
@@ -98,6 +100,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
     parquetRoutes(routes, services)
     linkRoutes(routes, services)
     providerRoutes(routes, services)
+    seriesTableRoutes(routes, services)
+    searchRoutes(routes, services)
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
     serviceRoutes(routes, services)

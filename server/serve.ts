@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { openConnectors } from '../connectors/index.ts'
@@ -62,6 +63,7 @@ export async function serve(
   const connectors = openConnectors({
     overrides: connectorOverrides(config),
     limitStore: providerLimits(engine.database),
+    searchFile: join(config.data, 'search.db'),
     timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
     log: ({ level, provider, message, cause }) => told.line(level, message, { provider }, cause),
   })

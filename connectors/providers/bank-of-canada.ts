@@ -63,6 +63,13 @@ export const bankOfCanada: Connector = {
     return slice(members.map(asSeries), page)
   },
 
+  async catalogue(context) {
+    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', 'groups', context)
+    const series = await catalogue(['lists', 'series', 'json'], 'series', 'series', context)
+    const categories = groups.map(({ id, ...group }) => ({ path: `groups/${id}`, ...group, series: true }))
+    return { series: series.map(asSeries), categories }
+  },
+
   async series(id, range, context) {
     if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'the name of a series, as FXUSDCAD')
     const query = { start_date: range.start, end_date: range.end }

@@ -75,6 +75,19 @@ export const bls: Connector = {
     )
   },
 
+  async catalogue(context) {
+    const query = { registrationkey: context.key }
+    const popular = await context.cached({ path: ['timeseries', 'popular'], query }, (answer) =>
+      resultsOf(answer, 'series', () => notUnderstood('the popular series are missing')),
+    )
+    const unknown = { frequency: null, unit: null, start: null, end: null }
+    const ids = popular.flatMap((series) => firstText(series, 'seriesID', 'seriesId', 'id') ?? [])
+    return {
+      series: ids.map((id) => ({ series_id: id, name: id, ...unknown })),
+      categories: await this.browse('', context),
+    }
+  },
+
   async series(id, range, context) {
     if (!/^[\w#-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters and digits, as CUUR0000SA0')
     const rows = new Map<string, Point>()

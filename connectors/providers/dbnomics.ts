@@ -1,5 +1,13 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  SeriesDimension,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { statusOfCode, statusOfFlags } from '../observation-status.ts'
 import { observed, type Row } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import {
@@ -79,6 +87,30 @@ export const dbnomics: Connector = {
     }
   },
 
+  async search(question, { limit, offset }, context) {
+    const missing = () => notUnderstood('the search is missing')
+    const found = await context.send({
+      path: ['search'],
+      query: { q: question, limit: Math.max(1, limit), offset },
+    })
+    const body = bodyOf(found, missing)
+    const categories = docsOf(body, 'results').flatMap((doc) => {
+      const [provider, code] = [text(doc['provider_code']), text(doc['code'])]
+      if (provider === null || code === null) return []
+      const name = text(doc['name']) ?? code
+      return [
+        { path: `${provider}/${code}`, name, description: text(doc['provider_name']) ?? '', series: true },
+      ]
+    })
+    // It finds datasets: of the one that fits best also the series.
+    const [provider, dataset] = categories[0]?.path.split('/') ?? []
+    if (provider === undefined || dataset === undefined) return { total: 0, series: [], categories }
+    const query = { q: question, limit: Math.max(1, limit), offset: 0, observations: 0 }
+    const answer = await context.send({ path: ['series', provider, dataset], query })
+    const series = docsOf(bodyOf(answer, missing), 'series').slice(0, limit)
+    return { total: null, series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)), categories }
+  },
+
   async series(id, _range, context) {
     const [, provider, dataset, code] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(id) ?? []
     // A comma would be read as another id.
@@ -87,7 +119,8 @@ export const dbnomics: Connector = {
     }
     const notFound = () => seriesNotFound(info, id)
     const answer = await context.send({ path: ['series'], query: { series_ids: id, observations: 1 } })
-    const docs = docsOf(bodyOf(answer, notFound), 'series')
+    const body = bodyOf(answer, notFound)
+    const docs = docsOf(body, 'series')
     const doc =
       docs.find((each) => text(each['series_code']) === code) ?? (docs.length === 1 ? docs[0] : undefined)
     if (doc === undefined) throw notFound()
@@ -98,6 +131,12 @@ export const dbnomics: Connector = {
       frequency,
       unit,
       lastUpdated: firstText(doc, 'indexed_at', 'updated_at'),
+      source: text(doc['provider_code']),
+      notes:
+        list(doc['notes'])
+          .flatMap((note) => text(note) ?? [])
+          .join(' ') || null,
+      dimensions: dimensionsOf(doc, record(body['datasets'])[`${provider}/${dataset}`] ?? body['dataset']),
       observations: observed(rowsOf(doc), frequency),
     }
   },
@@ -180,14 +219,45 @@ function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {
   }
 }
 
+/** The codes of a series, with the labels that come beside the series for its dataset. */
+function dimensionsOf(doc: JsonRecord, dataset: Json | undefined): readonly SeriesDimension[] | null {
+  const codes = Object.entries(record(doc['dimensions']))
+  const names = record(record(dataset)['dimensions_labels'])
+  const labels = record(record(dataset)['dimensions_values_labels'])
+  if (codes.length === 0) return null
+  return codes.map(([id, code]) => ({
+    id,
+    name: text(names[id]),
+    code: text(code) ?? '',
+    label: labelOf(labels[id], text(code) ?? ''),
+  }))
+}
+
+/** `{code: label}`, or `[[code, label]]` in older answers. */
+function labelOf(labels: Json | undefined, code: string): string | null {
+  if (!Array.isArray(labels)) return text(record(labels)[code])
+  const pair = labels.map(list).find(([each]) => text(each) === code)
+  return text(pair?.[1])
+}
+
+/** The status of each value; a row of `observations_attributes` is the id of an attribute and its values. */
+function statusesOf(doc: JsonRecord): readonly Json[] {
+  const rows = list(doc['observations_attributes']).map(list)
+  const found = rows.find(([id]) => /^(OBS_STATUS|OBS_FLAG|FLAGS?)$/i.test(text(id) ?? ''))
+  return list(found?.[1])
+}
+
 /** Parallel lists; a missing value is `"NA"`. A period of an unknown notation is dated by its start day. */
 function rowsOf(doc: JsonRecord): readonly Row[] {
   const periods = list(doc['period'])
   const days = list(doc['period_start_day'])
   const values = list(doc['value'])
+  const statuses = statusesOf(doc)
   if (periods.length !== values.length) throw notUnderstood('as many periods as values were expected')
   return periods.map((period, index) => {
     const isKnown = parsePeriod(text(period) ?? '') !== undefined
-    return { time: isKnown ? period : days[index], value: values[index] }
+    const status = text(statuses[index]) ?? ''
+    const words = /^[A-Z]$/.test(status) ? statusOfCode(status) : statusOfFlags(status)
+    return { time: isKnown ? period : days[index], value: values[index], status: words }
   })
 }

@@ -1,4 +1,4 @@
-import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
@@ -51,22 +51,21 @@ export const frankfurter: Connector = {
     return [...bases, { path: BLENDED, name: 'Blended rates', description, series: false }]
   },
 
+  async catalogue(context) {
+    const all = await currencies('v1', context)
+    const series = all.flatMap(([base]) =>
+      all.filter(([code]) => code !== base).map((currency) => asSeries('', base, currency)),
+    )
+    return { series, categories: await this.browse('', context) }
+  },
+
   async list(path, page, context) {
     const [version, currency] = splitPath(path)
     if (currency === '') return { total: 0, series: [] }
     const all = await currencies(version, context)
     const base = currencyAt(currency, path, all)
     const prefix = version === BLENDED ? `${BLENDED}/` : ''
-    const series = all
-      .filter(([code]) => code !== base)
-      .map(([code, name, start]) => ({
-        series_id: `${prefix}${base}/${code}`,
-        name: titleOf(base, name),
-        frequency: 'daily',
-        unit: code,
-        start,
-        end: null,
-      }))
+    const series = all.filter(([code]) => code !== base).map((currency) => asSeries(prefix, base, currency))
     return slice(series, page)
   },
 
@@ -128,6 +127,17 @@ function currencyAt(currency: string, path: string, all: readonly Currency[]): s
   const code = currency.toUpperCase()
   if (!all.some(([each]) => each === code)) throw pathNotFound(info, path)
   return code
+}
+
+function asSeries(prefix: string, base: string, [code, name, start]: Currency): SeriesInfo {
+  return {
+    series_id: `${prefix}${base}/${code}`,
+    name: titleOf(base, name),
+    frequency: 'daily',
+    unit: code,
+    start,
+    end: null,
+  }
 }
 
 function titleOf(base: string, name: string): string {

@@ -37,6 +37,7 @@ type Query = Readonly<Record<string, string | number | undefined>>
 /** https://fred.stlouisfed.org/docs/api/fred/. A path is the id of a category. */
 export const fred: Connector = {
   info,
+  vintages: true,
 
   async browse(path, context) {
     const request = requestOf(context, ['category', 'children'], { category_id: categoryId(path) })
@@ -62,10 +63,20 @@ export const fred: Connector = {
     return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
   },
 
+  async search(question, { limit, offset }, context) {
+    const query = { search_text: question, limit: Math.max(1, limit), offset }
+    const answer = await context.send(requestOf(context, ['series', 'search'], query))
+    const body = bodyOf(answer, () => notUnderstood('the search is missing'))
+    const series = required(body, 'seriess').slice(0, limit).map(asSeries)
+    return { total: number(body['count']), series, categories: [] }
+  },
+
   async series(id, range, context) {
     if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters, digits, and _ . -, as GNPCA')
     const notFound = () => seriesNotFound(info, id)
-    const request = requestOf(context, ['series'], { series_id: id })
+    // https://fred.stlouisfed.org/docs/api/fred/realtime_period.html
+    const vintage = { realtime_start: range.asOf, realtime_end: range.asOf }
+    const request = requestOf(context, ['series'], { series_id: id, ...vintage })
     const found = await context.cached(request, (answer) => required(bodyOf(answer, notFound), 'seriess')[0])
     if (found === undefined) throw notFound()
     const { name, frequency, unit } = asSeries(found)
@@ -75,6 +86,7 @@ export const fred: Connector = {
         series_id: id,
         observation_start: range.start,
         observation_end: range.end,
+        ...vintage,
         limit: PAGE,
         offset,
       }

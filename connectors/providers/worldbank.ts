@@ -86,6 +86,20 @@ export const worldbank: Connector = {
     })
   },
 
+  /** All indicators: the provider has no search, but they fit into two answers. */
+  async catalogue(context) {
+    const missing = () => notUnderstood('the list of indicators is missing')
+    const series: SeriesInfo[] = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const answer = await context.send(requestOf(['indicator'], { page, per_page: ALL }))
+      const part = read(answer, missing)
+      if (page > 1 && part.page !== page) break
+      series.push(...part.rows.map((row) => asSeries(row, WORLD)))
+      pages = part.pages
+    }
+    return { series, categories: [] }
+  },
+
   async series(id, _range, context) {
     const [, country, indicator] = /^([A-Za-z0-9]{2,3})\/([^/;]+)$/.exec(id) ?? []
     if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {

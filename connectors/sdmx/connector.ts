@@ -11,6 +11,7 @@ import { SdmxFailure } from './failures.ts'
 import type { SdmxProvider } from './provider.ts'
 import { fetchMany, fetchSeries } from './series/series.ts'
 import { openSession } from './session.ts'
+import { allFlows } from './tree/branches.ts'
 import { list } from './tree/list.ts'
 import { browse } from './tree/tree.ts'
 
@@ -24,6 +25,10 @@ export function sdmxConnector(provider: SdmxProvider): Connector {
     info: provider.info,
     browse: (path, context) => atPath(path, browse(openSession(provider, context), path)),
     list: (path, page, context) => atPath(path, list(openSession(provider, context), path, page)),
+    catalogue: async (context) => {
+      const flows = translated(provider, pathNotFound, '', allFlows('', openSession(provider, context)))
+      return { series: [], categories: (await flows) ?? [] }
+    },
     series: (id, range, context) =>
       translated(provider, seriesNotFound, id, fetchSeries(openSession(provider, context), id, range)),
     many: (id, range, context) =>

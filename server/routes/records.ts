@@ -216,6 +216,49 @@ export const SERIES = record('A series with its values.', {
   },
 })
 
+const FOUND_SERIES = record('A series that was found.', {
+  provider: { type: 'string' },
+  series_id: { type: 'string' },
+  name: { type: 'string' },
+  frequency: textOrNull,
+  unit: textOrNull,
+  start: textOrNull,
+  end: textOrNull,
+})
+
+const FOUND_CATEGORY = record('A category or dataflow that was found.', {
+  provider: { type: 'string' },
+  path: { type: 'string' },
+  name: { type: 'string' },
+  description: { type: 'string' },
+  series: { type: 'boolean' },
+})
+
+const FOUND_DATASET = record('A dataset that was found.', {
+  id: { type: 'integer' },
+  name: { type: 'string' },
+  repositoryId: { type: 'integer' },
+  description: { type: 'string' },
+})
+
+const FOUND = {
+  query: { type: 'string' },
+  total: { type: ['integer', 'null'], description: 'Of the series; null where it is not known.' },
+  limit: { type: 'integer' },
+  offset: { type: 'integer' },
+  series: { type: 'array', items: FOUND_SERIES },
+  categories: { type: 'array', items: FOUND_CATEGORY },
+} as const
+
+/** What a search in one provider found. */
+export const SEARCH = record('What a search found.', FOUND)
+
+/** What a search in everything found. */
+export const SEARCH_ALL = record('What a search found.', {
+  ...FOUND,
+  datasets: { type: 'array', items: FOUND_DATASET },
+})
+
 const NOW = '2026-11-21T09:00:00.000Z'
 
 /** One example of each record, for the documentation. */

@@ -47,6 +47,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /providers/{slug}': [everybody(200)],
   'GET /providers/{slug}/browse': [everybody(200)],
   'GET /providers/{slug}/series/{series_id}': [everybody(200)],
+  'GET /providers/{slug}/series': [everybody(200)],
+  'GET /series': [everybody(200)],
+  'GET /providers/{slug}/search': [everybody(200)],
+  'GET /search': [everybody(200)],
   'GET /user-keys': [everybody(200)],
   'PUT /user-keys/{slug}': [everybody(200), { key: 'a-key-of-mine-1' }],
   'DELETE /user-keys/{slug}': [everybody(204)],
@@ -122,6 +126,7 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
     .replace('{slug}', 'fred')
     .replace('{series_id}', 'X')
     .replace('{version}/{file}', template.includes('{file}') ? await fileOf(id) : '')
+    .replace(/\/series$/, (path) => `${path}?ids=${template === '/series' ? 'fred/X' : 'X'}`)
   const body = TABLE[operation]?.[1]
   const options =
     body === undefined

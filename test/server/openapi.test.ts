@@ -38,6 +38,7 @@ beforeAll(async () => {
     },
     routes: {
       '/fred/category/children': { body: { categories: [{ id: 1, name: 'One', notes: '' }] } },
+      '/fred/series/search': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
       '/fred/category/series': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
       '/fred/series': { body: { seriess: [{ id: 'X', title: 'X', frequency: 'Monthly', units: 'u' }] } },
       '/fred/series/observations': { body: { count: 1, observations: [{ date: '2020-01-01', value: '1' }] } },

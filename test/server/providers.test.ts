@@ -271,3 +271,66 @@ it("the service's key, the upstream's address and saved keys are in no answer an
   }
   at.upstream.routes = routes
 })
+
+describe('series as a table', () => {
+  it('come below each other, with what could not be had in a header', async () => {
+    const response = await get('/providers/fred/series?ids=GNPCA,NOPE&$top=1')
+    expect(response.statusCode, response.body).toBe(200)
+    expect(response.headers['series-missing']).toBe('NOPE')
+    expect(response.body).toBe(
+      'provider,series_id,date,period,value,status\nfred,GNPCA,1929-01-01,1929,1065.9,\n',
+    )
+  })
+
+  it('come side by side, from several providers, transformed, and with the reasons in json', async () => {
+    const options = 'shape=wide&transform=change&$format=json&envelope=true&start=1930-01-01'
+    const response = await get(`/series?ids=fred/GNPCA,fred/NOPE&${options}`)
+    expect(response.json()).toEqual({
+      missing: [
+        {
+          provider: 'fred',
+          series_id: 'NOPE',
+          code: 'series_not_found',
+          error: "FRED has no series 'NOPE'.",
+        },
+      ],
+      rows: [
+        { date: '1930-01-01', period: '1930', GNPCA: null },
+        { date: '1931-01-01', period: '1931', GNPCA: null },
+      ],
+    })
+  })
+
+  it.each([
+    '/series',
+    '/series?ids=GNPCA',
+    '/series?ids=nosuch/X',
+    '/providers/fred/series?ids=',
+    '/providers/fred/series?ids=GNPCA&shape=tall',
+    '/providers/fred/series?ids=GNPCA&transform=pct',
+    '/providers/fred/series?ids=GNPCA&envelope=true',
+    '/providers/fred/series?ids=GNPCA&$select=nope',
+    '/providers/fred/series/GNPCA?frequency=weekly',
+    '/providers/fred/series/GNPCA?asOf=yesterday',
+  ])('is refused as %s', async (path) => {
+    expect([400, 404]).toContain((await get(path)).statusCode)
+  })
+})
+
+describe('search', () => {
+  it('finds series that were seen, and datasets that may be read', async () => {
+    await get('/providers/fred/browse')
+    const found = (await get('/search?q=trade')).json()
+    expect(Object.keys(found)).toEqual([
+      'query',
+      'total',
+      'limit',
+      'offset',
+      'series',
+      'categories',
+      'datasets',
+    ])
+    expect((await get('/providers/nosuch/search?q=x')).statusCode).toBe(404)
+    expect((await get('/providers/bls/search?q=')).json()).toMatchObject({ total: 0, series: [] })
+  })
+})

@@ -92,6 +92,10 @@ export const alphavantage: Connector = {
     return slice(series, page)
   },
 
+  async search(question, page, context) {
+    return { ...slice(await search(question, context), page), categories: [] }
+  },
+
   async series(id, range, context) {
     const call = readId(id)
     if (call === undefined)

@@ -80,6 +80,17 @@ export const nasdaq: Connector = {
     return fromPages(page, fetch, PAGE)
   },
 
+  async search(question, page, context) {
+    const fetch = async (number_: number, size: number) => {
+      const query = { query: question, page: number_, per_page: size, api_key: context.key }
+      const answer = await context.send({ path: ['datasets.json'], query })
+      const body = bodyOf(answer, () => notUnderstood('the search is missing'))
+      const total = number(record(body['meta'])['total_count'])
+      return { total, series: required(body, 'datasets').map(asSeries) }
+    }
+    return { ...(await fromPages(page, fetch, PAGE)), categories: [] }
+  },
+
   async series(id, range, context) {
     if (id.startsWith('tables/')) return tableSeries(id, range, context, () => seriesNotFound(info, id))
     const [, db, code, column] = /^(\w+)\/([^/]+)(?:\/(.+))?$/.exec(id) ?? []

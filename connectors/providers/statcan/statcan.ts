@@ -105,9 +105,7 @@ export const statcan: Connector = {
   async browse(path, context) {
     const [subject, product] = splitPath(path)
     if (product !== undefined) return []
-    const cubes = await context.cached({ path: ['getAllCubesListLite'] }, (answer) =>
-      records(bodyOf(answer, () => notUnderstood('the list of tables is missing'))),
-    )
+    const cubes = await cubesOf(context)
     if (subject !== undefined)
       return cubes
         .filter((cube) => subjectsOf(cube).includes(subject))
@@ -118,6 +116,11 @@ export const statcan: Connector = {
       description: '',
       series: false,
     }))
+  },
+
+  async catalogue(context) {
+    const cubes = await cubesOf(context)
+    return { series: [], categories: cubes.map((cube) => asCategory(subjectsOf(cube)[0] ?? '', cube)) }
   },
 
   async list(path, page, context) {
@@ -170,6 +173,11 @@ export const statcan: Connector = {
       ),
     }
   },
+}
+
+function cubesOf({ cached }: ConnectorContext): Promise<readonly JsonRecord[]> {
+  const missing = () => notUnderstood('the list of tables is missing')
+  return cached({ path: ['getAllCubesListLite'] }, (answer) => records(bodyOf(answer, missing)))
 }
 
 function splitPath(path: string): [subject?: string, product?: string] {

@@ -42,6 +42,21 @@ export const usTreasury: Connector = {
     return tables.map(({ path, name, description }) => ({ path, name, description, series: true }))
   },
 
+  async catalogue() {
+    const categories = tables.map(({ path, name, description }) => ({
+      path,
+      name,
+      description,
+      series: true,
+    }))
+    const series = tables
+      .filter(({ by }) => by.length === 0)
+      .flatMap((table) =>
+        Object.entries(table.fields).map(([field, name]) => asSeries(table, field, name, {})),
+      )
+    return { series, categories }
+  },
+
   async list(path, page, context) {
     if (path === '') return { total: 0, series: [] }
     const table = tableAt(path)

@@ -12,6 +12,7 @@ import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.
 import type { Routes } from '../routes.ts'
 import { callerOf, providerRecord } from './caller.ts'
 import { aroundObservations, OBSERVATION_COLUMNS, observationRows, withColumns } from './observation-table.ts'
+import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
 
 const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
@@ -94,8 +95,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       tags,
       querystring: parameters({
         ...rowParameters('json'),
-        start: { type: 'string', description: 'First date, ISO.', examples: ['2020-01-01'] },
-        end: { type: 'string', description: 'Last date, ISO.', examples: ['2024-12-31'] },
+        ...SERIES_PARAMETERS,
       }),
       response: {
         200: {
@@ -111,9 +111,8 @@ export function providerRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const { start, end, ...rows } = request.query
-      const options = queryOptions(rows)
-      const format = rows.$format ?? 'json'
+      const options = queryOptions(request.query)
+      const format = request.query.$format ?? 'json'
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
@@ -121,7 +120,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const series = withoutProvenance(
         reply,
-        await connectors.series(info.slug, pathParameter(request, '*'), { start, end }, caller),
+        await connectors.series(info.slug, pathParameter(request, '*'), seriesQuery(request.query), caller),
       )
       request.trace.stage('provider')
       if (format === 'json' && Object.keys(options).length === 0) {

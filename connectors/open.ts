@@ -1,0 +1,318 @@
+import type { Category, Connector, ConnectorContext, Series, SeriesData, SeriesRange } from './connector.ts'
+import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
+import type { Caller, Connectors, Provenance } from './face.ts'
+import { checkedRange, completed } from './observations.ts'
+import { type ConnectorsOptions, withDefaults } from './options.ts'
+import { type Account, fingerprint } from './pipeline/accounts.ts'
+import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
+import { openProvider, type Provider } from './pipeline/provider.ts'
+import { connectors } from './providers/index.ts'
+import { SearchIndex } from './search/search-index.ts'
+import { splitIds } from './table/ids.ts'
+import { inBatches } from './table/many.ts'
+import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
+import { transformed } from './transform/transform.ts'
+
+const LONGEST_ID = 2000
+const LARGEST_PAGE = 1000
+/** Categories and catalogues change this much more rarely than series. */
+const CATALOGUE_FRESHNESS = 24
+
+/** What ends a check of a key. That a provider is down, say, is nothing against the key: its first use will tell. */
+const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
+
+/** The providers behind one interface. Nothing is asked before it is needed. */
+export function openConnectors(options: ConnectorsOptions = {}): Connectors {
+  const settings = withDefaults(options)
+  const { log, now } = settings
+  const cache = new Cache({
+    maxBytes: settings.maxBytes,
+    staleMs: settings.staleSeconds * 1000,
+    absentMs: settings.absentSeconds * 1000,
+    now,
+  })
+  const index = new SearchIndex(settings.searchFile)
+  const providers = new Map<string, Provider>()
+  for (const connector of connectors) {
+    const { slug } = connector.info
+    providers.set(slug, openProvider(connector, { ...settings, ...settings.overrides[slug] }))
+  }
+
+  function find(slug: string): Provider {
+    const provider = providers.get(slug.toLowerCase())
+    if (provider === undefined)
+      throw new ConnectorError('unknown_provider', `There is no provider ${quoted(slug)}.`)
+    return provider
+  }
+
+  /** Runs one operation of a connector through the cache; `name` and `inputs` tell it from all others. */
+  function operate<T>(
+    provider: Provider,
+    caller: Caller,
+    name: 'browse' | 'list' | 'series' | 'many' | 'search' | 'catalogue',
+    inputs: readonly unknown[],
+    run: (connector: Connector, context: ConnectorContext) => Promise<T>,
+  ): Promise<Read<T>> {
+    const { slug } = provider.info
+    const user = provider.info.key === 'none' ? undefined : caller.userKey
+    const account = provider.account(user?.key ?? provider.key)
+    const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
+    const freshMs = 1000 * (settings.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
+    const catalogueMs = freshMs * CATALOGUE_FRESHNESS
+    const fill = async (signal: AbortSignal) => {
+      const cached: ConnectorContext['cached'] = async (request, read) => {
+        const key = JSON.stringify([...space, 'request', request])
+        const fetch = async (signal: AbortSignal) => read(await provider.send(request, account, signal))
+        return (await cache.read(key, catalogueMs, fetch, signal)).value
+      }
+      return guarded(provider, account, () =>
+        run(provider.connector, {
+          send: (request) => provider.send(request, account, signal),
+          cached,
+          key: account.key,
+          signal,
+        }),
+      )
+    }
+    const key = JSON.stringify([...space, name, ...inputs])
+    const isData = name === 'series' || name === 'many'
+    return cache.read(key, isData ? freshMs : catalogueMs, fill, caller.signal)
+  }
+
+  /** Runs, and makes of whatever is thrown an error that may be shown; logs what the operator should know. */
+  async function guarded<T>(provider: Provider, account: Account, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (thrown) {
+      const error = provider.sanitised(thrown, account.key)
+      // Said in the body of an answer: the limits don't know of it yet.
+      if (error.code === 'provider_limit' && !account.hasRefused(error)) {
+        account.block('provider_limit', error.retryAfter ?? 60)
+      }
+      if (error.status >= 500) {
+        const level = error.code === 'not_understood' ? 'error' : 'warn'
+        log({ level, provider: provider.info.slug, message: error.message, cause: error.cause })
+      }
+      throw error
+    }
+  }
+
+  async function fetchSeries(slug: string, id: string, query: SeriesQuery = {}, caller: Caller = {}) {
+    const provider = find(slug)
+    const { plan, within, reach } = checkedQuery(provider, query)
+    checkLength(id)
+    const inputs = [id, reach.start, reach.end, reach.asOf]
+    const read = await operate(provider, caller, 'series', inputs, async (connector, context) =>
+      completed(await connector.series(id, reach, context), reach),
+    )
+    const series = { provider: provider.info.slug, ...read.value, ...provenance(read) }
+    return transformed(series, plan, within)
+  }
+
+  /** All series that an id with wildcards names, one request for all of them. */
+  async function fetchMany(slug: string, id: string, query: SeriesQuery, caller: Caller) {
+    const provider = find(slug)
+    const { plan, within, reach } = checkedQuery(provider, query)
+    checkLength(id)
+    const inputs = [id, reach.start, reach.end, reach.asOf]
+    const read = await operate(provider, caller, 'many', inputs, async (connector, context) => {
+      const found: readonly SeriesData[] = (await connector.many?.(id, reach, context)) ?? []
+      return found.map((series) => completed(series, reach))
+    })
+    return read.value.map((series: Series) =>
+      transformed({ provider: provider.info.slug, ...series }, plan, within),
+    )
+  }
+
+  function checkedQuery(provider: Provider, query: SeriesQuery) {
+    const plan = planOf(query)
+    const within: SeriesRange = checkedRange(query)
+    if (within.asOf !== undefined && !provider.connector.vintages) {
+      const { name, slug } = provider.info
+      const sentence = `${name} does not keep what it published earlier: leave out asOf.`
+      throw new ConnectorError('invalid_option', sentence, { provider: slug })
+    }
+    return { plan, within, reach: reachOf(within, plan) }
+  }
+
+  /** Takes what can be had in a few requests into the index, and says how much that is. */
+  async function catalogued(provider: Provider, caller: Caller): Promise<number> {
+    const { slug } = provider.info
+    const { value } = await operate(provider, caller, 'catalogue', [], async (connector, context) =>
+      connector.catalogue === undefined
+        ? { series: [], categories: await connector.browse('', context) }
+        : connector.catalogue(context),
+    )
+    await index.addCategories(slug, value.categories)
+    await index.addSeries(slug, value.series)
+    index.setCatalogued(slug)
+    return value.categories.length + value.series.length
+  }
+
+  /** The index is a convenience: that it can't be written is told, and disturbs nobody. */
+  function remember(work: Promise<void>, slug: string): void {
+    work.catch((error: unknown) => {
+      const message = 'The index of the search could not be written.'
+      log({ level: 'warn', provider: slug, message, cause: String(error) })
+    })
+  }
+
+  return {
+    list: () => [...providers.values()].map(({ info }) => info),
+    get: (slug) => find(slug).info,
+
+    limit(slug, user) {
+      const provider = find(slug)
+      const key = provider.info.key === 'none' ? undefined : (user?.key ?? provider.key)
+      return provider.account(key).tightest()
+    },
+
+    async browse(slug, path, caller = {}) {
+      const provider = find(slug)
+      const at = checkedPath(path)
+      const read = await operate(provider, caller, 'browse', [at], (connector, context) =>
+        connector.browse(at, context),
+      )
+      if (read.cachedAt === undefined) {
+        remember(index.addCategories(provider.info.slug, read.value), provider.info.slug)
+      }
+      return { provider: provider.info.slug, path: at, categories: read.value, ...provenance(read) }
+    },
+
+    async seriesList(slug, path, page, caller = {}) {
+      const provider = find(slug)
+      const at = checkedPath(path)
+      const { limit, offset } = checkedPage(page)
+      const read = await operate(provider, caller, 'list', [at, limit, offset], (connector, context) =>
+        connector.list(at, { limit, offset }, context),
+      )
+      const { total, series } = read.value
+      if (read.cachedAt === undefined)
+        remember(index.addSeries(provider.info.slug, series), provider.info.slug)
+      return { provider: provider.info.slug, path: at, total, limit, offset, series, ...provenance(read) }
+    },
+
+    series: fetchSeries,
+
+    splitIds: (slug, text) => splitIds(text, find(slug).connector.many !== undefined),
+
+    many: (wanted, query = {}) =>
+      inBatches(wanted, async ({ provider: slug, id, caller = {} }) => {
+        const { connector } = find(slug)
+        return connector.many !== undefined && hasWildcards(id)
+          ? fetchMany(slug, id, query, caller)
+          : [await fetchSeries(slug, id, query, caller)]
+      }),
+
+    async search(slug, question, page, caller = {}) {
+      const provider = find(slug)
+      const { slug: name } = provider.info
+      const within = checkedPage(page)
+      checkLength(question)
+      if (provider.connector.search === undefined) {
+        if (!index.isCatalogued(name)) await catalogued(provider, caller)
+        return { provider: name, ...index.search(question, within, name) }
+      }
+      const read = await operate(provider, caller, 'search', [question, within], (connector, context) =>
+        connector.search!(question, within, context),
+      )
+      remember(index.addSeries(name, read.value.series), name)
+      remember(index.addCategories(name, read.value.categories), name)
+      return { provider: name, ...read.value }
+    },
+
+    searchAll(question, page) {
+      checkLength(question)
+      return index.search(question, checkedPage(page))
+    },
+
+    async index(slug, { depth = 1, onFound } = {}, caller = {}) {
+      const provider = find(slug)
+      let count = await catalogued(provider, caller)
+      let level: readonly string[] = ['']
+      for (let below = 0; below < depth; below++) {
+        const next: Category[] = []
+        for (const path of level) {
+          onFound?.(count + next.length)
+          const { value } = await operate(provider, caller, 'browse', [path], (connector, context) =>
+            connector.browse(path, context),
+          )
+          await index.addCategories(provider.info.slug, value)
+          next.push(...value)
+        }
+        count += next.length
+        level = next.map(({ path }) => path)
+      }
+      return count
+    },
+
+    async checkKey(slug, key, signal) {
+      const provider = find(slug)
+      const { connector, info } = provider
+      if (connector.checkKey === undefined || info.key === 'none') return 'unchecked'
+      const account = provider.account(key)
+      const send: ConnectorContext['send'] = (request) => provider.send(request, account, signal)
+      const context: ConnectorContext = {
+        send,
+        cached: async (request, read) => read(await send(request)),
+        key,
+        signal,
+      }
+      const checked = guarded(provider, account, async () => connector.checkKey?.(context))
+      try {
+        await unlessAborted(checked, signal)
+        return 'accepted'
+      } catch (error) {
+        if (!(error instanceof ConnectorError) || DECISIVE.includes(error.code)) throw error
+        return 'unchecked'
+      }
+    },
+
+    stats: () => ({
+      cache: cache.stats(),
+      providers: [...providers.values()].map(({ info, breaker, account, key }) => ({
+        provider: info.slug,
+        breaker: breaker.state,
+        limit: account(key).tightest(),
+      })),
+    }),
+
+    async close() {
+      cache.clear()
+      await Promise.all([...providers.values()].map((provider) => provider.close()))
+      index.close()
+    },
+  }
+}
+
+function provenance({ cachedAt, stale }: Read<unknown>): Provenance {
+  if (cachedAt === undefined) return {}
+  return { cachedAt: new Date(cachedAt).toISOString(), ...(stale ? { stale } : {}) }
+}
+
+function checkedPage({ limit, offset }: { limit: number; offset: number }) {
+  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_PAGE) {
+    throw new ConnectorError('invalid_option', `limit must be a whole number from 0 to ${LARGEST_PAGE}.`)
+  }
+  if (!Number.isSafeInteger(offset) || offset < 0) {
+    throw new ConnectorError('invalid_option', 'offset must be a whole number of 0 or more.')
+  }
+  return { limit, offset }
+}
+
+/** Slashes at the ends mean nothing. */
+function checkedPath(path: string): string {
+  checkLength(path)
+  return path.replace(/^\/+|\/+$/g, '')
+}
+
+function checkLength(text: string): void {
+  if (text.length > LONGEST_ID) {
+    throw new ConnectorError('invalid_series_id', `An id of more than ${LONGEST_ID} characters is too long.`)
+  }
+}
+
+/** Whether an id may name several series: a wildcard, `+` (a blank in a query string) or a part left open. */
+function hasWildcards(id: string): boolean {
+  return /[*+ ]/.test(id) || /[./]\.|[./]$|\.\./.test(id)
+}

@@ -1,0 +1,275 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Category, SeriesInfo } from '../connector.ts'
+
+export interface FoundSeries extends SeriesInfo {
+  readonly provider: string
+}
+
+export interface FoundCategory extends Category {
+  readonly provider: string
+}
+
+export interface Found {
+  /** How many there are; null where there are more than were looked through. */
+  readonly total: number | null
+  readonly series: readonly FoundSeries[]
+  readonly categories: readonly FoundCategory[]
+}
+
+type Kind = 'series' | 'category'
+
+interface Entry {
+  readonly key: string
+  readonly name: string
+  readonly about: string
+  readonly details: string
+}
+
+/** One for each kind: a word of the kind itself would be in every entry, and make each question read all of them. */
+function wordsTable(kind: Kind): string {
+  return `CREATE VIRTUAL TABLE IF NOT EXISTS words_${kind} USING fts5 (
+    name, key, about, provider, content='entries', content_rowid='id', prefix='2 3',
+    tokenize='unicode61 remove_diacritics 2'
+  );`
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS entries (
+    id INTEGER PRIMARY KEY, provider TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
+    name TEXT NOT NULL COLLATE NOCASE, about TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (provider, kind, key)
+  );
+  CREATE INDEX IF NOT EXISTS entries_by_key ON entries (key COLLATE NOCASE);
+  CREATE INDEX IF NOT EXISTS entries_by_name ON entries (kind, name);
+  ${wordsTable('series')}
+  ${wordsTable('category')}
+  CREATE TABLE IF NOT EXISTS catalogued (provider TEXT PRIMARY KEY, at INTEGER NOT NULL);
+`
+
+/** Matches that are compared with each other: of a word that half of all series have, not all are looked at. */
+const CANDIDATES = 500
+/** Rows in one go, so that those who wait for other answers don't notice. */
+const BATCH = 250
+/** Characters of a description that are looked through. */
+const LONGEST_ABOUT = 300
+
+/**
+ * What can be found without asking a provider: categories, dataflows and series that were seen, by their words (FTS5).
+ * It is a cache and may be deleted; several processes may use one file.
+ */
+export class SearchIndex {
+  readonly #database: DatabaseSync
+  readonly #known: StatementSync
+  readonly #insert: StatementSync
+  readonly #update: StatementSync
+  readonly #words: Readonly<Record<Kind, Words>>
+  readonly #byKey: StatementSync
+  readonly #byName: StatementSync
+  #isOpen = true
+
+  /** `:memory:` for one that ends with the process. */
+  constructor(file: string) {
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
+    database.exec(SCHEMA)
+    this.#database = database
+    this.#known = database.prepare(
+      'SELECT id, name, about, details FROM entries WHERE provider = ? AND kind = ? AND key = ?',
+    )
+    this.#insert = database.prepare(
+      'INSERT INTO entries (provider, kind, key, name, about, details) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+    this.#update = database.prepare('UPDATE entries SET name = ?, about = ?, details = ? WHERE id = ?')
+    this.#words = { series: new Words(database, 'series'), category: new Words(database, 'category') }
+    // The plus keeps the planner from the index of names, where half of all entries are of one kind.
+    this.#byKey = database.prepare(`${ROW} WHERE key = ? COLLATE NOCASE AND +kind = ?`)
+    this.#byName = database.prepare(`${ROW} WHERE kind = ? AND name >= ? AND name < ? LIMIT ?`)
+  }
+
+  isCatalogued(provider: string): boolean {
+    return this.#database.prepare('SELECT 1 FROM catalogued WHERE provider = ?').get(provider) !== undefined
+  }
+
+  setCatalogued(provider: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO catalogued VALUES (?, ?)').run(provider, Date.now())
+  }
+
+  addSeries(provider: string, series: readonly SeriesInfo[]): Promise<void> {
+    return this.#add(
+      provider,
+      'series',
+      series.map(({ series_id, name, ...details }) => ({
+        key: series_id,
+        name,
+        about: '',
+        details: JSON.stringify(details),
+      })),
+    )
+  }
+
+  addCategories(provider: string, categories: readonly Category[]): Promise<void> {
+    return this.#add(
+      provider,
+      'category',
+      categories.map(({ path, name, description, series }) => ({
+        key: path,
+        name,
+        about: description.slice(0, LONGEST_ABOUT),
+        details: JSON.stringify({ series }),
+      })),
+    )
+  }
+
+  /** Those that have all words of the question, the last of them perhaps not written to its end. Best first. */
+  search(
+    question: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+    provider?: string,
+  ): Found {
+    const series = this.#find(question, 'series', provider, offset + limit)
+    const categories = this.#find(question, 'category', provider, limit)
+    return {
+      total: series.isAll ? series.rows.length : null,
+      series: series.rows.slice(offset, offset + limit).map((row) => ({
+        provider: row.provider,
+        series_id: row.key,
+        name: row.name,
+        ...(JSON.parse(row.details) as Omit<SeriesInfo, 'series_id' | 'name'>),
+      })),
+      categories: categories.rows.slice(0, limit).map((row) => ({
+        provider: row.provider,
+        path: row.key,
+        name: row.name,
+        description: row.about,
+        ...(JSON.parse(row.details) as { series: boolean }),
+      })),
+    }
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#database.close()
+  }
+
+  async #add(provider: string, kind: Kind, entries: readonly Entry[]): Promise<void> {
+    for (let from = 0; from < entries.length && this.#isOpen; from += BATCH) {
+      this.#database.exec('BEGIN IMMEDIATE')
+      try {
+        for (const entry of entries.slice(from, from + BATCH)) this.#put(provider, kind, entry)
+        this.#database.exec('COMMIT')
+      } catch (error) {
+        this.#database.exec('ROLLBACK')
+        throw error
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  #put(provider: string, kind: Kind, { key, name, about, details }: Entry): void {
+    const known = this.#known.get(provider, kind, key) as ({ id: number } & Omit<Entry, 'key'>) | undefined
+    if (known?.name === name && known.about === about && known.details === details) return
+    if (known === undefined) {
+      const { lastInsertRowid: id } = this.#insert.run(provider, kind, key, name, about, details)
+      this.#words[kind].add(id, [name, key, about, provider])
+      return
+    }
+    this.#words[kind].drop(known.id, [known.name, key, known.about, provider])
+    this.#update.run(name, about, details, known.id)
+    this.#words[kind].add(known.id, [name, key, about, provider])
+  }
+
+  #find(
+    question: string,
+    kind: Kind,
+    provider: string | undefined,
+    wanted: number,
+  ): { rows: readonly Row[]; isAll: boolean } {
+    const words = wordsOf(question)
+    if (words.length === 0) return { rows: [], isAll: true }
+    const most = Math.max(CANDIDATES, wanted)
+    const all = this.#words[kind].matching(words, provider, most + 1)
+    const isAll = all.length <= most
+    const asked = question.trim()
+    const isOurs = (row: Row) => provider === undefined || row.provider === provider
+    // What begins with the words, or goes by this very id, must not be lost among too many.
+    const begins = isAll ? [] : rowsOf(this.#byName.all(kind, asked, `${asked}\u{10FFFF}`, CANDIDATES))
+    const first = [...rowsOf(this.#byKey.all(asked, kind)), ...begins].filter(isOurs)
+    const rows = new Map([...first, ...all.slice(0, most)].map((row) => [row.id, row]))
+    return { rows: ranked([...rows.values()], question, words), isAll }
+  }
+}
+
+const ROW = 'SELECT id, provider, key, name, about, details FROM entries'
+
+/** The words of all entries of one kind. */
+class Words {
+  readonly #add: StatementSync
+  readonly #drop: StatementSync
+  readonly #matching: StatementSync
+
+  constructor(database: DatabaseSync, kind: Kind) {
+    const table = `words_${kind}`
+    const columns = 'rowid, name, key, about, provider'
+    this.#add = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?)`)
+    // How FTS5 takes an entry out of a table that keeps no copy of it (its documentation, section 4.4.3).
+    this.#drop = database.prepare(
+      `INSERT INTO ${table} (${table}, ${columns}) VALUES ('delete', ?, ?, ?, ?, ?)`,
+    )
+    // CROSS JOIN keeps the planner from reading all entries to look for the few that were found.
+    this.#matching = database.prepare(
+      `SELECT id, provider, key, name, about, details
+       FROM (SELECT rowid AS found FROM ${table} WHERE ${table} MATCH ? LIMIT ?) CROSS JOIN entries ON id = found`,
+    )
+  }
+
+  add(id: number | bigint, words: readonly string[]): void {
+    this.#add.run(id, ...words)
+  }
+
+  drop(id: number, words: readonly string[]): void {
+    this.#drop.run(id, ...words)
+  }
+
+  /** Those with all the words; where these are few also those with a word that begins like the last one. */
+  matching(words: readonly string[], provider: string | undefined, most: number): readonly Row[] {
+    const within = provider === undefined ? [] : [`provider : "${provider}"`]
+    const find = (last: string) => {
+      const each = [...words.slice(0, -1).map((word) => `"${word}"`), last].join(' AND ')
+      return rowsOf(this.#matching.all([`(${each})`, ...within].join(' AND '), most))
+    }
+    const last = words.at(-1)!
+    const whole = find(`"${last}"`)
+    return whole.length >= most || last.length < 2 ? whole : find(`"${last}"*`)
+  }
+}
+
+function rowsOf(rows: readonly unknown[]): readonly Row[] {
+  return rows as readonly Row[]
+}
+
+interface Row extends Entry {
+  readonly id: number
+  readonly provider: string
+}
+
+function wordsOf(question: string): readonly string[] {
+  return question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** The id itself, the name itself, what begins with it, then the shortest name: it says least beside the words. */
+function ranked(rows: readonly Row[], question: string, words: readonly string[]): readonly Row[] {
+  const asked = question.trim().toLowerCase()
+  const score = ({ key, name }: Row) => {
+    const lower = name.toLowerCase()
+    if (key.toLowerCase() === asked) return 0
+    if (lower === asked) return 1
+    if (lower.startsWith(asked)) return 2
+    return words.every((word) => lower.includes(word)) ? 3 : 4
+  }
+  return rows
+    .map((row) => ({ row, score: score(row) }))
+    .sort(
+      (a, b) =>
+        a.score - b.score || a.row.name.length - b.row.name.length || (a.row.key < b.row.key ? -1 : 1),
+    )
+    .map(({ row }) => row)
+}

@@ -1,0 +1,70 @@
+import type { Series } from '../connector.ts'
+
+export const SHAPES = ['long', 'wide'] as const
+export type Shape = (typeof SHAPES)[number]
+
+export interface SeriesTable {
+  readonly columns: readonly { readonly name: string; readonly type: 'date' | 'string' | 'double' }[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
+
+type Named = Series & { readonly provider: string }
+
+const LONG = [
+  { name: 'provider', type: 'string' },
+  { name: 'series_id', type: 'string' },
+  { name: 'date', type: 'date' },
+  { name: 'period', type: 'string' },
+  { name: 'value', type: 'double' },
+  { name: 'status', type: 'string' },
+] as const
+
+/** Series as one table: below each other, or side by side. `qualified` puts the provider before the name of a column. */
+export function tableOf(series: readonly Named[], shape: Shape, qualified: boolean): SeriesTable {
+  return shape === 'long' ? longTable(series) : wideTable(series, qualified)
+}
+
+function longTable(series: readonly Named[]): SeriesTable {
+  const rows = series.flatMap(({ provider, series_id, observations }) =>
+    observations.map(({ date, period = null, value, status = null }) => [
+      provider,
+      series_id,
+      date,
+      period,
+      value,
+      status,
+    ]),
+  )
+  return { columns: LONG, rows }
+}
+
+/**
+ * A row for each date, or for each instant of a day. Series of several frequencies meet at the first day of their
+ * periods; the period is named where all that have a value there agree on it.
+ */
+function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
+  const rows = new Map<
+    string,
+    { date: string; period: string | null | undefined; values: (number | null)[] }
+  >()
+  for (const [index, { observations, frequency }] of series.entries()) {
+    for (const { date, period = null, value } of observations) {
+      const key = frequency === 'intraday' ? `${date} ${period}` : date
+      const row = rows.get(key) ?? { date, period: undefined, values: series.map(() => null) }
+      rows.set(key, row)
+      row.period = row.period === undefined || row.period === period ? period : null
+      row.values[index] = value
+    }
+  }
+  const names = series.map(({ provider, series_id }) => (qualified ? `${provider}/${series_id}` : series_id))
+  return {
+    columns: [
+      { name: 'date', type: 'date' },
+      { name: 'period', type: 'string' },
+      ...names.map((name) => ({ name, type: 'double' as const })),
+    ],
+    rows: [...rows]
+      .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+      .map(([, { date, period, values }]) => [date, period ?? null, ...values]),
+  }
+}

@@ -1,0 +1,38 @@
+import type { Observation } from '../connector.ts'
+import { addDays, parsePeriod, periodOfDate } from '../periods.ts'
+
+/** Months in a period of each frequency that is a whole number of them. */
+export const MONTHS_IN: Readonly<Record<string, number>> = {
+  annual: 12,
+  semiannual: 6,
+  'four-monthly': 4,
+  quarterly: 3,
+  bimonthly: 2,
+  monthly: 1,
+}
+
+/** The first day of the period that an observation is of: some providers date a period by its last day. */
+export function firstDay({ date, period }: Observation, frequency: string | null): string {
+  const read = period === undefined ? undefined : parsePeriod(period)
+  if (read !== undefined && read.frequency === frequency && frequency !== 'weekly') return read.date
+  return frequency !== null && frequency in MONTHS_IN ? periodOfDate(date, frequency).date : date
+}
+
+/** A date so many months later, or earlier, on the first day where the date is one. */
+export function addMonths(date: string, months: number): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
+  const index = year * 12 + month - 1 + months
+  const first = `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`
+  // 29 February has no like a year before: the 28th is the last day then too.
+  const last = addDays(addOne(first), -1)
+  const wanted = `${first}-${String(day).padStart(2, '0')}`
+  return wanted > last ? last : wanted
+}
+
+/** The first day of the month after `2024-02`. */
+function addOne(month: string): string {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return number === 12
+    ? `${String(year + 1).padStart(4, '0')}-01-01`
+    : `${String(year).padStart(4, '0')}-${String(number + 1).padStart(2, '0')}-01`
+}

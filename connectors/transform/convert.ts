@@ -1,0 +1,100 @@
+import type { Observation, Series } from '../connector.ts'
+import { addDays, periodOfDate } from '../periods.ts'
+import { addMonths, firstDay, MONTHS_IN } from './calendar.ts'
+import { invalid, type Plan } from './options.ts'
+
+type Conversion = NonNullable<Plan['conversion']>
+
+interface Dated {
+  readonly first: string
+  readonly observation: Observation
+}
+
+/** Days at either end of a period that need no observation: holidays, and weeks that begin elsewhere. */
+const SLACK_DAYS = 7
+const NARROW: readonly (string | null)[] = ['daily', 'weekly', 'biweekly', 'intraday']
+
+/**
+ * The series in a lower frequency. A period of which something is missing is not given as if it were whole: its value
+ * is null and its status `incomplete`. Whole is a period of months that has each of its own (for `end` the last); of
+ * days or weeks one that the series neither begins nor ends within.
+ * Throws `invalid_option` where the series has a lower frequency itself, or none that is known.
+ */
+export function converted(
+  series: Series & { readonly provider: string },
+  conversion: Conversion,
+): Series['observations'] {
+  const { frequency: from } = series
+  const { frequency: to } = conversion
+  if (from === to) return series.observations
+  const months = MONTHS_IN[from ?? '']
+  const isFiner = NARROW.includes(from) || (months !== undefined && months < MONTHS_IN[to]!)
+  if (!isFiner || (months !== undefined && MONTHS_IN[to]! % months !== 0)) {
+    const own = from === null ? 'has no frequency that is known' : `is ${from}`
+    throw invalid(`The series ${series.series_id} can't be made ${to}: it ${own}.`, series.provider)
+  }
+  const dated = series.observations.map((observation) => ({
+    first: firstDay(observation, from),
+    observation,
+  }))
+  const groups = Map.groupBy(dated, ({ first }) => periodOfDate(first, to).date)
+  const isWhole = (start: string, group: readonly Dated[]) =>
+    months === undefined ? reachesBothEnds(dated, start, to) : hasEach(group, start, months, conversion)
+  return [...groups].map(([start, group]) => aggregated(start, group, conversion, isWhole(start, group)))
+}
+
+function aggregated(
+  start: string,
+  group: readonly Dated[],
+  { frequency, aggregate }: Conversion,
+  isWhole: boolean,
+): Observation {
+  const { date, period } = periodOfDate(start, frequency)
+  const at = { date, ...(period === undefined ? {} : { period }) }
+  const values = group.flatMap(({ observation: { value } }) => (value === null ? [] : [value]))
+  if (!isWhole || values.length === 0) {
+    return { ...at, value: null, status: isWhole ? 'missing' : 'incomplete' }
+  }
+  const statuses = [...new Set(group.flatMap(({ observation: { status } }) => status ?? []))]
+  const status = statuses.length === 0 ? {} : { status: statuses.join(', ') }
+  switch (aggregate) {
+    case 'mean':
+      return { ...at, value: sum(values) / values.length, ...status }
+    case 'sum':
+      return { ...at, value: sum(values), ...status }
+    case 'end':
+      return { ...at, value: values.at(-1)!, ...status }
+    default:
+      return aggregate satisfies never
+  }
+}
+
+function hasEach(
+  group: readonly Dated[],
+  start: string,
+  months: number,
+  { frequency, aggregate }: Conversion,
+): boolean {
+  const has = new Set(group.filter(({ observation }) => observation.value !== null).map(({ first }) => first))
+  const count = MONTHS_IN[frequency]! / months
+  const parts = Array.from({ length: count }, (_, index) => addMonths(start, index * months))
+  return aggregate === 'end' ? has.has(parts.at(-1)!) : parts.every((part) => has.has(part))
+}
+
+function reachesBothEnds(all: readonly Dated[], start: string, frequency: string): boolean {
+  const end = addDays(addMonths(start, MONTHS_IN[frequency]!), -1)
+  const [first = '9999', last = ''] = [all[0]?.first, all.at(-1)?.first]
+  return first <= addDays(start, SLACK_DAYS - 1) && last >= addDays(end, 1 - SLACK_DAYS)
+}
+
+/** Adding 0.1 and 0.2 leaves an error behind each sum; it is carried along and taken off (Neumaier). */
+function sum(values: readonly number[]): number {
+  let total = 0
+  let lost = 0
+  for (const value of values) {
+    const next = total + value
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total
+    total = next
+  }
+  return total + lost
+}

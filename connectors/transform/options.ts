@@ -1,0 +1,89 @@
+import type { SeriesRange } from '../connector.ts'
+import { ConnectorError, quoted } from '../errors.ts'
+import { isDate } from '../periods.ts'
+
+export const CONVERSIONS = ['monthly', 'quarterly', 'annual'] as const
+export const AGGREGATES = ['mean', 'sum', 'end'] as const
+const PLAIN = ['none', 'change', 'percent', 'yoy', 'log'] as const
+
+/** What is made of a series: first another frequency, then a transformation of what that gives. */
+export interface SeriesQuery extends SeriesRange {
+  /**
+   * `change`: from the period before; `percent`: the same in percent; `yoy`: in percent from a year ago; `log`: the
+   * natural logarithm; `index:2015-01-01`: 100 in the period of that date.
+   */
+  readonly transform?: string | undefined
+  readonly frequency?: string | undefined
+  /** How the values of a period become one. Default `mean`. */
+  readonly aggregate?: string | undefined
+}
+
+export interface Plan {
+  readonly transform:
+    | { readonly kind: (typeof PLAIN)[number] }
+    | { readonly kind: 'index'; readonly date: string }
+  readonly conversion:
+    | {
+        readonly frequency: (typeof CONVERSIONS)[number]
+        readonly aggregate: (typeof AGGREGATES)[number]
+      }
+    | undefined
+}
+
+/** The options, read. Throws `invalid_option`. */
+export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery): Plan {
+  if (aggregate !== undefined && frequency === undefined) {
+    throw invalid(
+      'aggregate says how values are put together, and needs a frequency to put them together to.',
+    )
+  }
+  const conversion =
+    frequency === undefined
+      ? undefined
+      : {
+          frequency: oneOf('frequency', frequency, CONVERSIONS),
+          aggregate: oneOf('aggregate', aggregate ?? 'mean', AGGREGATES),
+        }
+  const date = /^index:(.*)$/s.exec(transform)?.[1]
+  if (date === undefined) {
+    const shapes = [...PLAIN, 'index:2015-01-01']
+    const kind = PLAIN.find((each) => each === transform)
+    if (kind === undefined)
+      throw invalid(`transform must be one of ${shapes.join(', ')}, not ${quoted(transform)}.`)
+    return { transform: { kind }, conversion }
+  }
+  if (!isDate(date)) {
+    throw invalid(`transform=index must name a date, as index:2015-01-01, not ${quoted(transform)}.`)
+  }
+  return { transform: { kind: 'index', date }, conversion }
+}
+
+/** The dates that must be asked for, so that the first and the last period asked for can be calculated. */
+export function reachOf(range: SeriesRange, { transform, conversion }: Plan): SeriesRange {
+  const isPlain = transform.kind === 'none' || transform.kind === 'log'
+  if (isPlain && conversion === undefined) return range
+  const looksBack = transform.kind === 'change' || transform.kind === 'percent' || transform.kind === 'yoy'
+  const base = transform.kind === 'index' ? [transform.date] : []
+  const starts = range.start === undefined ? [] : [range.start, ...base]
+  const ends = range.end === undefined ? [] : [range.end, ...base]
+  const [start] = starts.sort()
+  const end = ends.sort().at(-1)
+  return {
+    ...range,
+    ...(start === undefined ? {} : { start: `${pad(yearOf(start) - (looksBack ? 2 : 0))}-01-01` }),
+    ...(end === undefined ? {} : { end: `${pad(yearOf(end))}-12-31` }),
+  }
+}
+
+function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+  const found = known.find((each) => each === value)
+  if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}, not ${quoted(value)}.`)
+  return found
+}
+
+export function invalid(message: string, provider?: string): ConnectorError {
+  return new ConnectorError('invalid_option', message, provider === undefined ? {} : { provider })
+}
+
+const yearOf = (date: string) => Number(date.slice(0, 4))
+const pad = (year: number) => String(Math.max(0, year)).padStart(4, '0')

@@ -1,0 +1,84 @@
+import { parameters } from '../../http/query.ts'
+import { json } from '../../openapi/describe.ts'
+import { errors } from '../../openapi/error-responses.ts'
+import type { Services } from '../../services.ts'
+import { Transfer } from '../../transfers/transfer.ts'
+import { pathParameter } from '../ids.ts'
+import { SEARCH, SEARCH_ALL } from '../records.ts'
+import type { Routes } from '../routes.ts'
+import { callerOf } from './caller.ts'
+
+const tags = ['Providers']
+
+const QUERY = parameters({
+  q: {
+    type: 'string',
+    description: 'Words, all of which must be there; or an id.',
+    examples: ['unemployment'],
+  },
+  limit: { type: 'integer', minimum: 0, maximum: 1000, default: 20, description: 'Series at most.' },
+  offset: { type: 'integer', minimum: 0, default: 0, description: 'Series to pass over.' },
+})
+
+/** Search in one provider, and in all that is known of all of them. */
+export function searchRoutes(app: Routes, services: Services): void {
+  const { access, config, connectors, engine, lifecycle } = services
+
+  app.get('/providers/:slug/search', {
+    schema: {
+      operationId: 'searchProvider',
+      summary: 'Find series of a provider',
+      description:
+        "By the provider's own search where it has one; else over its dataflows, categories and known series.",
+      tags,
+      querystring: QUERY,
+      response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 404, 429, 504) },
+    },
+    handler: async (request, reply) => {
+      const { q = '', limit = 20, offset = 0 } = request.query
+      const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+      const { info, caller } = callerOf(services, request.account, pathParameter(request, 'slug'), signal)
+      const found =
+        q.trim() === ''
+          ? { total: 0, series: [], categories: [] }
+          : await connectors.search(info.slug, q, { limit, offset }, caller)
+      const series = found.series.map((one) => ({ ...one, provider: info.slug }))
+      const categories = found.categories.map((one) => ({ ...one, provider: info.slug }))
+      return { query: q, total: found.total, limit, offset, series, categories }
+    },
+  })
+
+  app.get('/search', {
+    schema: {
+      operationId: 'search',
+      summary: 'Find series of all providers, and your datasets',
+      description:
+        'Over what is known here: what was browsed or found before, and what `parquetry providers index` fetched. No ' +
+        'provider is asked.',
+      tags,
+      querystring: QUERY,
+      response: { 200: json(SEARCH_ALL, 'What was found, best first.') },
+    },
+    handler: async ({ query, account }) => {
+      const { q = '', limit = 20, offset = 0 } = query
+      const { total, series, categories } = connectors.searchAll(q, { limit, offset })
+      const readable = access.readable(account)
+      const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+      const datasets = engine.datasets().filter(({ name, description, repositoryId }) => {
+        const text = `${name} ${description}`.toLowerCase()
+        return words.length > 0 && readable.has(repositoryId) && words.every((word) => text.includes(word))
+      })
+      return {
+        query: q,
+        total,
+        limit,
+        offset,
+        series,
+        categories,
+        datasets: datasets
+          .slice(0, limit)
+          .map(({ id, name, repositoryId, description }) => ({ id, name, repositoryId, description })),
+      }
+    },
+  })
+}

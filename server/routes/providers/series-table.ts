@@ -1,0 +1,195 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Caller,
+  ConnectorError,
+  type MissingSeries,
+  SHAPES,
+  splitQualified,
+  tableOf,
+  type WantedSeries,
+} from '../../../connectors/index.ts'
+import type { Format } from '../../../engine/index.ts'
+import { errorAnswer, ServerError } from '../../http/errors.ts'
+import { parameters } from '../../http/query.ts'
+import { errors } from '../../openapi/error-responses.ts'
+import type { Services } from '../../services.ts'
+import { Transfer } from '../../transfers/transfer.ts'
+import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
+import { pathParameter } from '../ids.ts'
+import { queryOptions, rowParameters } from '../query-options.ts'
+import type { Routes } from '../routes.ts'
+import { callerOf } from './caller.ts'
+import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
+
+const tags = ['Providers']
+
+const QUERY = parameters({
+  ...rowParameters('csv'),
+  ids: { type: 'string', description: 'Ids of series, separated by commas; a comma in an id is `%252C`.' },
+  shape: {
+    type: 'string',
+    enum: SHAPES,
+    default: 'long',
+    description: '`long`: a row for each value; `wide`: a column for each series.',
+  },
+  envelope: {
+    type: 'boolean',
+    description:
+      'With json: an object with `rows`, and with `missing`, which says why a series is not there.',
+  },
+  ...SERIES_PARAMETERS,
+})
+
+type Query = Parameters<typeof queryOptions>[0] &
+  Parameters<typeof seriesQuery>[0] & {
+    readonly $format?: Format
+    readonly ids?: string
+    readonly shape?: (typeof SHAPES)[number]
+    readonly envelope?: boolean
+  }
+
+const ANSWERS = {
+  200: {
+    description: 'The series as a table.',
+    headers: {
+      ...ROW_HEADERS,
+      'Series-Missing': {
+        description: 'Ids of series that could not be had, percent-encoded, separated by commas.',
+        schema: { type: 'string' },
+      },
+    },
+    content: rowContent({}),
+  },
+  304: NOT_MODIFIED,
+  ...errors(402, 404, 429, 504),
+} as const
+
+/** Several series as one table, of one provider and of several. */
+export function seriesTableRoutes(app: Routes, services: Services): void {
+  const { connectors } = services
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/providers/:slug/series',
+    schema: {
+      operationId: 'getSeriesTable',
+      summary: 'Get several series of a provider as one table',
+      description: 'In an id of an SDMX provider `*`, an empty part and `+` stand for several series.',
+      tags,
+      querystring: QUERY,
+      response: ANSWERS,
+    },
+    handler: async (request, reply) => {
+      const { slug } = connectors.get(pathParameter(request, 'slug'))
+      const ids = connectors.splitIds(slug, request.query.ids ?? '')
+      return sendTable(services, request, reply, request.query, {
+        wanted: ids.map((id) => ({ provider: slug, id })),
+        qualified: false,
+        name: slug,
+      })
+    },
+  })
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/series',
+    schema: {
+      operationId: 'getSeriesTableAcross',
+      summary: 'Get series of several providers as one table',
+      description: 'Each id has its provider before it, as `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`.',
+      tags,
+      querystring: QUERY,
+      response: ANSWERS,
+    },
+    handler: async (request, reply) => {
+      const known = new Set(connectors.list().map(({ slug }) => slug))
+      const wanted = splitQualified(request.query.ids ?? '', (slug) => known.has(slug.toLowerCase()))
+      const qualified = new Set(wanted.map(({ provider }) => provider)).size > 1
+      return sendTable(services, request, reply, request.query, { wanted, qualified, name: 'series' })
+    },
+  })
+}
+
+interface Table {
+  readonly wanted: readonly WantedSeries[]
+  readonly qualified: boolean
+  readonly name: string
+}
+
+async function sendTable(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: Query,
+  { wanted, qualified, name }: Table,
+): Promise<FastifyReply> {
+  const { connectors, config, engine, exports, lifecycle } = services
+  const most = config.limits.savedSeries
+  if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
+  if (wanted.length > most)
+    throw invalid(`ids names ${wanted.length} series; at most ${most} come in one table.`)
+  const format = query.$format ?? 'csv'
+  if (query.envelope && format !== 'json') throw invalid('envelope is for $format=json alone.')
+  const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+  const { allowed, refused } = callers(services, request, wanted, signal)
+  const batch = await connectors.many(allowed, seriesQuery(query))
+  request.trace.stage('provider')
+  const missing = [...refused, ...batch.missing.map(missingRecord)]
+  const named = missing.map((one) => (qualified ? `${one.provider}/${one.series_id}` : one.series_id))
+  if (missing.length > 0) reply.header('series-missing', named.map(encodeURIComponent).join(','))
+  const table = tableOf(batch.series, query.shape ?? 'long', qualified)
+  const columns = table.columns.map((column) => ({ ...column, nullable: true, description: '' }))
+  const options = queryOptions(query)
+  return exports.send(request, reply, {
+    query: engine.relation(columns, table.rows).query(options),
+    window: options,
+    format,
+    name,
+    meteredRows: undefined,
+    variant: JSON.stringify(missing),
+    ...(query.envelope && {
+      around: { before: `{"missing":${JSON.stringify(missing)},"rows":`, after: '}' },
+    }),
+  })
+}
+
+interface Missing {
+  readonly provider: string
+  readonly series_id: string
+  readonly code: string
+  readonly error: string
+}
+
+/** Who asks for each series. What the plan of an account does not include is missing like the rest. */
+function callers(
+  services: Services,
+  { account }: FastifyRequest,
+  wanted: readonly WantedSeries[],
+  signal: AbortSignal,
+): { allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly Missing[] } {
+  const allowed: (WantedSeries & { caller: Caller })[] = []
+  const refused: Missing[] = []
+  for (const one of wanted) {
+    try {
+      allowed.push({ ...one, caller: callerOf(services, account, one.provider, signal).caller })
+    } catch (error) {
+      const isExpected = error instanceof ServerError || error instanceof ConnectorError
+      if (!isExpected || wanted.every(({ provider }) => provider === one.provider)) throw error
+      refused.push(missingRecord({ provider: one.provider, series_id: one.id, error }))
+    }
+  }
+  return { allowed, refused }
+}
+
+function missingRecord({
+  provider,
+  series_id,
+  error,
+}: Omit<MissingSeries, 'error'> & { readonly error: Error }): Missing {
+  const { body } = errorAnswer(error)
+  return { provider, series_id, code: body.code, error: body.error }
+}
+
+function invalid(message: string): ServerError {
+  return new ServerError('invalid_query', message)
+}

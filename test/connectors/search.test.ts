@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { SearchIndex } from '../../connectors/search/search-index.ts'
+import { harness } from './harness.ts'
+import { dataflows, structureMessage, xml } from './sdmx/messages.ts'
+
+const PAGE = { limit: 10, offset: 0 }
+const series = (series_id: string, name: string) => ({
+  series_id,
+  name,
+  frequency: 'monthly',
+  unit: null,
+  start: null,
+  end: null,
+})
+
+describe('the index', () => {
+  const filled = async () => {
+    const index = new SearchIndex(':memory:')
+    await index.addSeries('fred', [
+      series('UNRATE', 'Unemployment Rate'),
+      series('UNRATENSA', 'Unemployment Rate, not seasonally adjusted'),
+      series('GDP', 'Gross Domestic Product'),
+    ])
+    await index.addSeries('ilo', [series('DF_X/A', 'Taux de chômage: unemployment rate by sex')])
+    await index.addCategories('ecb', [
+      { path: 'flow/EXR', name: 'Exchange rates', description: 'Of the euro', series: true },
+    ])
+    return index
+  }
+  const ids = (index: SearchIndex, question: string, provider?: string) =>
+    index.search(question, PAGE, provider).series.map(({ series_id }) => series_id)
+
+  it('finds all words in any order, the last one as far as it is written, best first', async () => {
+    const index = await filled()
+    expect(ids(index, 'unemployment rate')).toEqual(['UNRATE', 'UNRATENSA', 'DF_X/A'])
+    expect(ids(index, 'rate unemp')).toEqual(['UNRATE', 'DF_X/A', 'UNRATENSA'])
+    expect(ids(index, 'chomage')).toEqual(['DF_X/A'])
+    expect(ids(index, 'unemployment rate', 'ilo')).toEqual(['DF_X/A'])
+    expect(ids(index, 'unratensa')).toEqual(['UNRATENSA'])
+    expect(ids(index, 'nothing of the kind')).toEqual([])
+  })
+
+  it.each([
+    '"',
+    '*',
+    'a OR b',
+    'name:',
+    '^',
+    "'; DROP TABLE entries",
+    '()',
+    '\u0000',
+    '   ',
+  ])('takes %j for words', async (question) => {
+    const index = await filled()
+    expect(index.search(question, PAGE).series).toEqual([])
+  })
+
+  it('finds categories as well, and has the newest name of everything', async () => {
+    const index = await filled()
+    expect(index.search('euro', PAGE).categories).toMatchObject([{ provider: 'ecb', path: 'flow/EXR' }])
+    await index.addSeries('fred', [series('GDP', 'Output')])
+    expect(ids(index, 'gross')).toEqual([])
+    expect(ids(index, 'output')).toEqual(['GDP'])
+  })
+
+  it('is read page by page, with the number of all', async () => {
+    const index = await filled()
+    const page = index.search('unemployment', { limit: 1, offset: 1 })
+    expect(page.total).toBe(3)
+    expect(page.series).toHaveLength(1)
+  })
+})
+
+describe('a search', () => {
+  it("is the provider's own where it has one, and spends its limit", async () => {
+    await using at = await harness(
+      'fred',
+      {
+        '/series/search': (hit) => ({
+          body: {
+            count: 7,
+            seriess: [
+              { id: hit.query.get('search_text'), title: 'Found', frequency: 'Monthly', units: 'Percent' },
+            ],
+          },
+        }),
+      },
+      { key: 'k', overrides: { fred: { limits: { windows: [{ requests: 5, perSeconds: 3600 }] } } } },
+    )
+    const found = await at.connectors.search('fred', 'GDP', PAGE)
+    expect(found).toMatchObject({ total: 7, series: [{ series_id: 'GDP', name: 'Found', unit: 'Percent' }] })
+    expect(at.connectors.limit('fred').remaining).toBe(4)
+    await at.connectors.search('fred', 'GDP', PAGE)
+    expect(at.upstream.requests).toHaveLength(1)
+    // What was found is known from now on, without asking.
+    expect(at.connectors.searchAll('found', PAGE).series).toMatchObject([
+      { provider: 'fred', series_id: 'GDP' },
+    ])
+  })
+
+  it('is over the dataflows where the provider has none, fetched once', async () => {
+    const flows = dataflows(
+      ['BIS', 'WS_CBPOL', 'Central bank policy rates'],
+      ['BIS', 'WS_SPP', 'Property prices'],
+    )
+    await using at = await harness('bis', { '/structure/dataflow/BIS/*/+': xml(structureMessage(flows)) })
+    const found = await at.connectors.search('bis', 'policy', PAGE)
+    expect(found.categories).toMatchObject([{ path: 'flow/WS_CBPOL', name: 'Central bank policy rates' }])
+    expect((await at.connectors.search('bis', 'property', PAGE)).categories).toHaveLength(1)
+    expect(at.upstream.requests).toHaveLength(1)
+    expect(at.connectors.searchAll('property', PAGE).categories).toMatchObject([{ provider: 'bis' }])
+  })
+
+  it('finds the indicators of the World Bank in its list', async () => {
+    const rows = [
+      { id: 'SL.UEM', name: 'Unemployment (% of labor force)' },
+      { id: 'NY', name: 'GDP (current US$)' },
+    ]
+    await using at = await harness('worldbank', {
+      '/indicator': { body: [{ page: 1, pages: 1, total: 2 }, rows] },
+    })
+    expect((await at.connectors.search('worldbank', 'unemploy', PAGE)).series).toMatchObject([
+      { series_id: 'WLD/SL.UEM', unit: '% of labor force' },
+    ])
+  })
+
+  it('knows what was browsed', async () => {
+    await using at = await harness('frankfurter', { '*': { body: { EUR: 'Euro', USD: 'Dollar' } } })
+    await at.connectors.seriesList('frankfurter', 'EUR', PAGE)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(at.connectors.searchAll('dollar', PAGE).series).toMatchObject([{ series_id: 'EUR/USD' }])
+  })
+})
