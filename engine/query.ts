@@ -88,6 +88,11 @@ export class Query implements Disposable {
     return this.plan.matches
   }
 
+  /** More rows than this can't come out; undefined where the rows of the source are not known either. */
+  get mostRows(): number | undefined {
+    return this.plan.most
+  }
+
   /**
    * Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked, also by other
    * queries of the same version.

@@ -18,8 +18,8 @@ export interface FilterLimits {
 }
 
 export const DEFAULT_LIMITS: FilterLimits = {
-  length: 200_000,
-  tokens: 100_000,
+  length: 2_000_000,
+  tokens: 300_000,
   nesting: 150,
   sql: 1_000_000,
 }

@@ -61,6 +61,8 @@ export interface Plan {
   readonly matches: number | undefined
   /** Rows that come out, where that is known without reading. */
   readonly result: number | undefined
+  /** More rows than this can't come out of the steps; undefined where the rows of the source are not known. */
+  readonly most: number | undefined
   /** Average bytes of a row, unpacked; chooses buffers. */
   readonly rowBytes: number
 }
@@ -97,6 +99,7 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
     order,
     orderParameters: building.parameters.slice(stepParameters.length + (filter?.parameters.length ?? 0)),
     source: source.columns,
+    most: source.rows === undefined ? undefined : mostAfter(steps, source.rows),
     rowBytes: source.rowBytes,
   }
   aliases.requireAllUsed()
@@ -119,6 +122,15 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   // Nothing is dropped or moved, so the window is a range of row numbers, and only its parts are opened.
   const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
+}
+
+/** Only concat() makes more rows of some, and an aggregate of no rows is one. */
+function mostAfter(steps: readonly Step[], rows: number): number {
+  return steps.reduce((most, step) => {
+    if (step.kind === 'group' && step.keys.length === 0) return 1
+    if (step.kind !== 'concat') return most
+    return step.branches.reduce((sum, branch) => sum + mostAfter(branch.steps, most), 0)
+  }, rows)
 }
 
 /** How many rows come out when so many match the filter. */

@@ -4,11 +4,15 @@ import type { CallOptions } from './transport.ts'
 export interface Question extends CallOptions {
   /** An OData 4.01 `$filter` expression. */
   readonly filter?: string | undefined
-  /** An OData `$apply`: groups and aggregates; the other options then speak of its result. */
+  /** Transformations, the text of `$apply`; all other options speak of what comes out. */
   readonly apply?: string | undefined
+  /** Further columns, the text of `$compute`. */
+  readonly compute?: string | undefined
+  /** Words that the text columns hold, the text of `$search`. */
+  readonly search?: string | undefined
   /** Columns, in the order wanted; or the text of `$select`. */
   readonly select?: string | readonly string[] | undefined
-  /** Sort keys, the first one first; or the text of `$orderby`. */
+  /** Sort keys, the first one first; or the text of `$orderby`, which takes expressions. */
   readonly orderBy?:
     | string
     | readonly { readonly column: string; readonly descending?: boolean }[]
@@ -22,10 +26,12 @@ export interface Question extends CallOptions {
 }
 
 /** A question as query parameters. */
-export function parameters({ filter, apply, select, orderBy, top, last, skip }: Question) {
+export function parameters({ filter, apply, compute, search, select, orderBy, top, last, skip }: Question) {
   return {
-    $apply: apply,
     $filter: filter,
+    $apply: apply,
+    $compute: compute,
+    $search: search,
     $select: typeof select === 'string' ? select : select?.map(quoted).join(','),
     $orderby:
       typeof orderBy === 'string'

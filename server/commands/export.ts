@@ -35,8 +35,11 @@ export function addExportCommand(
       oneOf(FORMATS, text),
     )
     .option('--filter <expression>', 'an OData $filter')
+    .option('--apply <transformations>', 'an OData $apply: groups, sums and the like')
+    .option('--compute <columns>', 'further columns, as: price mul 2 as double')
+    .option('--search <words>', 'words that the text columns hold')
     .option('--select <columns>', 'columns, separated by commas')
-    .option('--orderby <columns>', 'columns to sort by, each with asc or desc')
+    .option('--orderby <keys>', 'columns or expressions to sort by, each with asc or desc')
     .option('--skip <rows>', 'rows to pass over at the start', wholeNumber)
     .option('--top <rows>', 'rows from the start', wholeNumber)
     .option('--last <rows>', 'rows from the end', wholeNumber)

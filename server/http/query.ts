@@ -2,7 +2,7 @@ import { ServerError } from './errors.ts'
 
 /** A parameter of a query string, as JSON Schema; the same that the OpenAPI document shows. */
 export interface ParameterSchema {
-  readonly type: 'string' | 'integer' | 'boolean'
+  readonly type: 'string' | 'integer' | 'boolean' | 'object'
   readonly description: string
   readonly [keyword: string]: unknown
 }
@@ -18,6 +18,9 @@ export interface QuerySchema {
 export function parameters<const Properties extends QuerySchema['properties']>(properties: Properties) {
   return { type: 'object', additionalProperties: false, properties } as const
 }
+
+/** Stands in a schema for parameter aliases, `@p=5`, under any names (OData 4.01 part 2, 5.3). */
+export const ALIASES = '@'
 
 /** Authenticates, so it may stand on every path. */
 const API_KEY = 'apiKey'
@@ -58,15 +61,19 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const known = schema?.properties ?? {}
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
+  const aliases: Record<string, string> = {}
   for (const [given, text] of pairs(query.replace(TICKET, ''))) {
-    const name = isApiKey(given) ? API_KEY : parameterName(given, known)
+    const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
+    const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(unknownParameter(given, Object.keys(known)))
     if (seen.has(name)) {
       throw invalid(`The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`)
     }
     seen.add(name)
-    if (name !== API_KEY) values[name] = typed(name, text, known[name]!)
+    if (isAlias) aliases[given] = text
+    else if (name !== API_KEY) values[name] = typed(name, text, known[name]!)
   }
+  if (Object.keys(aliases).length > 0) values[ALIASES] = aliases
   return values
 }
 
@@ -92,14 +99,14 @@ function decoded(text: string): string {
 }
 
 function parameterName(given: string, known: QuerySchema['properties']): string | undefined {
-  if (Object.hasOwn(known, given)) return given
+  if (Object.hasOwn(known, given) && given !== ALIASES) return given
   const option = `$${given.replace(/^\$/, '').toLowerCase()}`
   return Object.hasOwn(known, option) ? option : undefined
 }
 
 function unknownParameter(given: string, known: readonly string[]): string {
   if (given.startsWith('@')) return `Parameter aliases, as ${JSON.stringify(given)}, are not supported here.`
-  const names = [...known, API_KEY]
+  const names = [...known.filter((name) => name !== ALIASES), API_KEY]
   const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
   return `Unknown query parameter ${JSON.stringify(given)}; known here ${names.length === 1 ? 'is' : 'are'} ${list}.`
 }
@@ -114,6 +121,8 @@ function typed(name: string, text: string, schema: ParameterSchema): unknown {
     case 'boolean':
       if (text === 'true' || text === 'false') return text === 'true'
       throw invalid(`${name} must be true or false; it is ${JSON.stringify(text)}.`)
+    case 'object':
+      throw new TypeError('only aliases are an object')
     default:
       throw schema.type satisfies never
   }

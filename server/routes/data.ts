@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS } from '../../engine/index.ts'
-import { parameters } from '../http/query.ts'
+import { ServerError } from '../http/errors.ts'
+import { parameters, readQuery } from '../http/query.ts'
 import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
@@ -10,7 +11,7 @@ import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
-import { queryOptions, rowParameters } from './query-options.ts'
+import { formatOf, queryOptions, rowParameters } from './query-options.ts'
 import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
 import type { Routes } from './routes.ts'
 
@@ -96,6 +97,48 @@ const UPLOADED = {
   ...errors(402, 403, 404, 408, 409, 413, 415, 429, 504),
 }
 
+/** The options of `rowParameters`, read. */
+type DataQuery = Parameters<typeof queryOptions>[0] & {
+  readonly $format?: string | undefined
+  readonly $count?: boolean | undefined
+}
+
+const ROW_PARAMETERS = parameters(rowParameters('csv'))
+
+const QUESTION_BODY = {
+  description: 'The options of `GET /datasets/{id}/data`.',
+  content: {
+    'text/plain': { schema: { type: 'string' }, example: '$filter=delay gt 100&$top=5' },
+    'application/json': {
+      schema: { type: 'object' },
+      example: { $filter: 'delay gt 100 and origin in @airports', $top: 5, '@airports': ['LAX', 'SFO'] },
+    },
+  },
+}
+
+/** The options in a body: a query string, or JSON. @throws ServerError `invalid_query`, `invalid_url` */
+function questionIn(body: unknown): DataQuery {
+  const text = typeof body === 'string' ? body.trim().replace(/^\?/, '') : queryString(body)
+  return readQuery(text, ROW_PARAMETERS) as DataQuery
+}
+
+/** JSON options as a query string, so that both are read alike. */
+function queryString(body: unknown): string {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ServerError('invalid_query', 'The body is an object of options, as {"$filter":"delay gt 100"}.')
+  }
+  return Object.entries(body)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(optionText(name, value))}`)
+    .join('&')
+}
+
+function optionText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value) && name.startsWith('@')) return JSON.stringify(value)
+  throw new ServerError('invalid_query', `${name} is a text, a number or a boolean; an alias may be a list.`)
+}
+
 export function dataRoutes(app: Routes, services: Services): void {
   const { access, accounts, exports, plans, uploads } = services
 
@@ -110,7 +153,7 @@ export function dataRoutes(app: Routes, services: Services): void {
         'Streams. A failure after the first byte ends the connection without the final chunk. Rows count against the ' +
         "plan's limit of exported rows. HEAD gives the headers alone.",
       tags,
-      querystring: parameters(rowParameters('csv')),
+      querystring: ROW_PARAMETERS,
       response: {
         200: {
           description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
@@ -121,21 +164,58 @@ export function dataRoutes(app: Routes, services: Services): void {
         ...errors(402, 403, 404, 504),
       },
     },
-    handler: async (request, reply) => {
-      const { dataset, record } = datasetFor(request, services, 'Read')
-      const options = queryOptions(request.query)
-      const download = {
-        format: request.query.$format ?? 'csv',
-        name: record.name,
-        meteredRows: record.rowCount,
-        question: questionOf(`${record.id}.${record.version}`, options),
-      }
-      const again = exports.sendAgain(request, reply, download)
-      if (again) return again
-      const query = dataset.query(options)
-      request.trace.stage('plan')
-      return exports.send(request, reply, { ...download, query, window: options })
-    },
+    handler: (request, reply) => download(request, reply, () => request.query),
+  })
+
+  const download = async (request: FastifyRequest, reply: FastifyReply, question: () => DataQuery) => {
+    const { dataset, record } = datasetFor(request, services, 'Read')
+    const asked = question()
+    const options = queryOptions(asked)
+    const format = formatOf(asked.$format ?? 'csv')
+    const answer = {
+      format,
+      name: record.name,
+      meteredRows: record.rowCount,
+      counted: asked.$count === true,
+      question: questionOf(`${record.id}.${record.version}`, { ...options, count: asked.$count }),
+    }
+    const again = exports.sendAgain(request, reply, answer)
+    if (again) return again
+    const query = dataset.query(options)
+    request.trace.stage('plan')
+    return exports.send(request, reply, {
+      ...answer,
+      query,
+      window: options,
+      meteredRows: query.mostRows ?? record.rowCount,
+    })
+  }
+
+  app.register(async (texts) => {
+    texts.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
+    )
+    texts.post('/datasets/:id/data/$query', {
+      schema: {
+        operationId: 'queryData',
+        summary: 'Download rows by a question in the body',
+        description:
+          'As `GET /datasets/{id}/data`, for questions that are too long for an address: the same options as a query ' +
+          'string in `text/plain`, or as a JSON object.',
+        tags,
+        requestBody: QUESTION_BODY,
+        response: {
+          200: {
+            description: 'The rows.',
+            headers: ROW_HEADERS,
+            content: rowContent({ type: 'array', items: { type: 'object' } }),
+          },
+          304: NOT_MODIFIED,
+          ...errors(402, 403, 404, 413, 415, 504),
+        },
+      },
+      handler: (request, reply) => download(request, reply, () => questionIn(request.body)),
+    })
   })
 
   const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {

@@ -24,6 +24,8 @@ export interface Download {
   readonly name: string
   /** Rows before filter and window, where rows count against the plan; undefined where they don't. */
   readonly meteredRows: number | undefined
+  /** Whether the number of rows is wanted whatever it costs. */
+  readonly counted?: boolean
   /** Text that stands before and after the rows. */
   readonly around?: Around
   /** How json is written, where not as ours. */
@@ -219,7 +221,10 @@ export class Exports {
     transfer.onClose(() => place[Symbol.dispose]())
     request.trace.stage('queue')
     const mustCount =
-      window.top !== undefined || window.last !== undefined || typeof around?.before === 'function'
+      download.counted ||
+      window.top !== undefined ||
+      window.last !== undefined ||
+      typeof around?.before === 'function'
     if (request.method === 'HEAD') {
       const count = mustCount ? await query.count({ signal }) : query.knownRowCount
       if (count !== undefined) reply.header('row-count', count)

@@ -43,6 +43,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /datasets/{id}/parquet/{version}/{file}': [[403, 200, 200, 200, 200]],
   'PUT /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
   'POST /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
+  'POST /datasets/{id}/data/$query': [[403, 200, 200, 200, 200], { $top: 1 }],
   'GET /providers': [everybody(200)],
   'GET /providers/{slug}': [everybody(200)],
   'GET /providers/{slug}/browse': [everybody(200)],
@@ -194,7 +195,8 @@ describe('of a public repository', () => {
     for (const operation of Object.keys(TABLE).filter(
       (one) => one.includes('{id}') || one === 'POST /datasets',
     )) {
-      const reads = operation.startsWith('GET') && !operation.includes('members')
+      const reads =
+        (operation.startsWith('GET') || operation.endsWith('$query')) && !operation.includes('members')
       expect(await ask(operation), operation).toBe(reads ? 200 : 403)
     }
   })

@@ -246,7 +246,10 @@ describe('every operation, called with what the document allows and with what it
             .replace('{series_id}', call.series)
           const search = new URLSearchParams(
             call.query.flatMap((part) =>
-              Object.entries(part as object).map(([name, value]) => [name, String(value).toWellFormed()]),
+              Object.entries(part as object).map(([name, value]) => [
+                name,
+                (typeof value === 'object' ? JSON.stringify(value) : String(value)).toWellFormed(),
+              ]),
             ),
           )
           const response = await at.call(owner, operation.method, `${path}?${search}`, {

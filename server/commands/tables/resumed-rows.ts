@@ -19,10 +19,10 @@ export async function* resumedRows(
   client: Client,
   id: number,
   format: LineFormat,
-  { orderby: orderBy, select, skip, top, last, filter }: Asked,
+  { orderby: orderBy, skip, top, last, ...question }: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const same = { filter, select, orderBy, signal }
+  const same = { ...question, orderBy, signal }
   const { version } = await client.datasets.get(id, { signal })
   let rows = 0
   let begun = false

@@ -4,6 +4,9 @@ import type { Format, UploadFormat } from '../../../engine/index.ts'
 /** A question as it is typed: the texts of `$select` and `$orderby` go on as they are. */
 export interface Asked {
   readonly filter?: string
+  readonly apply?: string
+  readonly compute?: string
+  readonly search?: string
   readonly select?: string
   readonly orderby?: string
   readonly skip?: number

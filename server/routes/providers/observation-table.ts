@@ -16,7 +16,8 @@ export function observationRows({ observations }: Series) {
 
 /** The options, with the columns that have something in them where none are named. */
 export function withColumns(options: QueryOptions, { observations }: Series): QueryOptions {
-  if (options.select !== undefined) return options
+  const { select, apply, compute } = options
+  if (select !== undefined || apply !== undefined || compute !== undefined) return options
   const hasPeriods = observations.some(({ period }) => period !== undefined)
   const hasStatuses = observations.some(({ status }) => status !== undefined)
   const names = ['date', ...(hasPeriods ? ['period'] : []), 'value', ...(hasStatuses ? ['status'] : [])]

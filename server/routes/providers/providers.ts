@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { queryOptions, rowParameters } from '../query-options.ts'
+import { formatOf, queryOptions, rowParameters } from '../query-options.ts'
 import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf, providerRecord } from './caller.ts'
@@ -112,7 +112,7 @@ export function providerRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const options = queryOptions(request.query)
-      const format = request.query.$format ?? 'json'
+      const format = formatOf(request.query.$format ?? 'json')
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
