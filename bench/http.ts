@@ -65,6 +65,16 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
       () => service.drain(path('million', '$format=xlsx')),
       () => exceljsWrite(duckdb, part('million'), join(directory, 'rival.xlsx')),
     )
+    // A feed goes out in pages, each of which tells where the next one begins.
+    const feed = async () => {
+      const page = 100_000
+      for (let row = 0; row < (quick ? 100_000 : 1_000_000); row += page) {
+        await service.drain(`/repositories/1/odata/million?$skiptoken=1-${row}`)
+      }
+    }
+    yield await duel('OData feed of a million flights', 'json of the same', runs, feed, () =>
+      service.drain(path('million', '$format=json')),
+    )
     const csv = () => service.drain(path('flights'))
     yield await duel(
       'two csv exports at once',
