@@ -19,6 +19,8 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { odataRoutes } from './odata/routes.ts'
 import { describeRoutes } from './openapi/document.ts'
 import { accountRoutes } from './routes/account.ts'
+import { accountKeyRoutes } from './routes/account-keys.ts'
+import { accountsRoutes } from './routes/accounts.ts'
 import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
 import { linkRoutes } from './routes/links.ts'
@@ -104,6 +106,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
     searchRoutes(routes, services)
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
+    accountKeyRoutes(routes, services)
+    accountsRoutes(routes, services)
     serviceRoutes(routes, services)
     mcpRoutes(app)
     odataRoutes(app, services)

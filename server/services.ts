@@ -3,6 +3,7 @@ import { type Engine, migrate } from '../engine/index.ts'
 import { Access } from './accounts/access.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { Links } from './accounts/links.ts'
+import { NamedKeys } from './accounts/named-keys.ts'
 import { Plans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { Usage } from './accounts/usage.ts'
@@ -24,6 +25,7 @@ export interface Services {
   readonly accounts: Accounts
   readonly access: Access
   readonly links: Links
+  readonly namedKeys: NamedKeys
   readonly plans: Plans
   readonly usage: Usage
   readonly userKeys: UserKeys
@@ -90,6 +92,7 @@ export function openServices({
     accounts,
     access: new Access(database),
     links: new Links(accounts, secret, now),
+    namedKeys: new NamedKeys(database, now),
     plans,
     usage,
     userKeys: new UserKeys(database, new Vault(secret)),

@@ -8,11 +8,14 @@ export interface Account {
   readonly plan: string
   /** May do everything, everywhere. */
   readonly admin: boolean
+  /** None of its keys is accepted. */
+  readonly disabled: boolean
   readonly apiKeyHint: string
   readonly createdAt: string
 }
 
-const SELECT = 'SELECT id, name, plan, admin, key_hint AS apiKeyHint, created_at AS createdAt FROM accounts'
+const SELECT =
+  'SELECT id, name, plan, admin, disabled, key_hint AS apiKeyHint, created_at AS createdAt FROM accounts'
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
@@ -111,16 +114,23 @@ export class Accounts {
     return { account: this.get(id), key }
   }
 
+  setDisabled(id: number, disabled: boolean): Account {
+    this.#database.run('UPDATE accounts SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
+    return this.get(id)
+  }
+
   setPlan(id: number, plan: string): Account {
     this.#database.run('UPDATE accounts SET plan = ? WHERE id = ?', plan, id)
     return this.get(id)
   }
 }
 
-interface AccountRow extends Omit<Account, 'admin'> {
+interface AccountRow extends Omit<Account, 'admin' | 'disabled'> {
   readonly admin: 0 | 1
+  readonly disabled: 0 | 1
 }
 
-function accountOf({ id, name, plan, admin, apiKeyHint, createdAt }: AccountRow): Account {
-  return { id, name, plan, admin: admin === 1, apiKeyHint, createdAt }
+function accountOf({ admin, disabled, ...row }: AccountRow): Account {
+  const { id, name, plan, apiKeyHint, createdAt } = row
+  return { id, name, plan, admin: admin === 1, disabled: disabled === 1, apiKeyHint, createdAt }
 }

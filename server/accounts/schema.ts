@@ -52,4 +52,22 @@ export const SERVER_STEPS = [
     expires_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE account_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    key_hash BLOB NOT NULL,
+    key_index BLOB NOT NULL GENERATED ALWAYS AS (substr(key_hash, 1, 8)) STORED,
+    key_hint TEXT NOT NULL,
+    read_only INTEGER NOT NULL,
+    -- ISO 8601, UTC; null: it does not end by itself.
+    expires_at TEXT,
+    created_at TEXT NOT NULL,
+    UNIQUE (account_id, name)
+  ) STRICT;
+  CREATE INDEX account_keys_key ON account_keys (key_index);
+
+  ALTER TABLE accounts ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0;
+  `,
 ] as const

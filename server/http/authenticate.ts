@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import type { Links } from '../accounts/links.ts'
+import type { NamedKeys } from '../accounts/named-keys.ts'
 import type { Config } from '../config/config.ts'
 import { ServerError } from './errors.ts'
 import { apiKeyIn, isLink, rawQuery } from './query.ts'
@@ -14,12 +15,15 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Needs no API key. */
     public?: boolean
+    /** Only reads although it is a POST, so that a key which only reads may send it. */
+    reads?: boolean
   }
 }
 
 interface AuthenticationParts {
   readonly accounts: Accounts
   readonly links: Links
+  readonly namedKeys: NamedKeys
   readonly config: Config
 }
 
@@ -27,7 +31,10 @@ interface AuthenticationParts {
  * Demands an API key on every path that is not public, also on those that don't exist: who has no key learns nothing
  * of what there is. An Authorization header, where present, decides alone.
  */
-export function authenticate(app: FastifyInstance, { accounts, links, config }: AuthenticationParts): void {
+export function authenticate(
+  app: FastifyInstance,
+  { accounts, links, namedKeys, config }: AuthenticationParts,
+): void {
   const failedKeys = new FailedKeys(config.limits.failedKeys)
   const requests = new RequestRate(config.limits.requestsPerMinute)
   app.decorateRequest('account', null as unknown as Account)
@@ -35,17 +42,42 @@ export function authenticate(app: FastifyInstance, { accounts, links, config }: 
     if (request.routeOptions.config.public) return done()
     const linked = linkedAccount(request, links)
     const key = linked ? '' : keyOf(request)
-    const account = linked ?? (key === '' ? undefined : accounts.byKey(key))
-    if (!account) {
+    const found = linked ? { account: linked, readOnly: false } : accountOf(key, accounts, namedKeys)
+    if (!found) {
       const wrong = unauthorized('The API key is not valid. It may have been mistyped or replaced.')
       failedKeys.count(request.ip, key).then(() => done(wrong), done)
       return
+    }
+    const { account, readOnly } = found
+    if (account.disabled) return done(unauthorized('This account is disabled.'))
+    if (readOnly && !onlyReads(request)) {
+      return done(
+        new ServerError('forbidden', 'This key only reads. Writing takes another key of the account.'),
+      )
     }
     request.account = account
     // What is not limited needs no turn of the event loop.
     if (requests.limited) requests.count(account.id).then(() => done(), done)
     else done()
   })
+}
+
+interface Found {
+  readonly account: Account
+  readonly readOnly: boolean
+}
+
+/** The account of a key, which may be its first or a named one; undefined for every other text. */
+function accountOf(key: string, accounts: Accounts, namedKeys: NamedKeys): Found | undefined {
+  if (key === '') return undefined
+  const first = accounts.byKey(key)
+  if (first) return { account: first, readOnly: false }
+  const named = namedKeys.find(key)
+  return named && { account: accounts.get(named.accountId), readOnly: named.readOnly }
+}
+
+function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
 }
 
 /** The account that made the link which this request follows. @throws ServerError `unauthorized` */

@@ -43,6 +43,8 @@ export const SERVER_ERRORS = {
   account_exists: { status: 409, when: 'an account of that name exists already' },
   version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
   changed_meanwhile: { status: 412, when: 'what is to be changed is no longer as `If-Match` says' },
+  key_exists: { status: 409, when: 'the account has a key of that name already' },
+  too_many_keys: { status: 409, when: 'the account has as many named keys as it may' },
   body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
   uri_too_long: { status: 414, when: 'the path is longer than the limit' },
   unsupported_media_type: {

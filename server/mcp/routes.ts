@@ -17,6 +17,7 @@ export function mcpRoutes(app: FastifyInstance): void {
   })
 
   app.post('/mcp', {
+    config: { reads: true },
     schema: { hide: true },
     handler: async (request, reply) => {
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

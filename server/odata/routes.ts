@@ -67,6 +67,7 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
       for (const url of [root, `${root}/*`]) {
         scope.route({
           method: [...METHODS],
+          config: { reads: true },
           url,
           schema: { hide: true, querystring: OPTIONS },
           handler: (request, reply) => answer(app, services, place, root, request, reply),

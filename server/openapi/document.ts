@@ -24,6 +24,10 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Account: records.ACCOUNT,
   ApiKey: records.API_KEY,
   Link: records.LINK,
+  ManagedAccount: records.MANAGED_ACCOUNT,
+  NewAccount: records.NEW_ACCOUNT,
+  NamedKey: records.NAMED_KEY,
+  NewNamedKey: records.NEW_NAMED_KEY,
   Provider: records.PROVIDER,
   Categories: records.CATEGORIES,
   SeriesList: records.SERIES_LIST,
@@ -42,7 +46,8 @@ const TAGS = [
   ['Data', "Tables' rows: download, replace, append."],
   ['Providers', 'Series of other institutions, through one interface.'],
   ['User keys', 'Your own keys for providers, which raise the limits there.'],
-  ['Account', 'Your account, its limits and its key.'],
+  ['Account', 'Your account, its limits and its keys.'],
+  ['Accounts', 'All accounts, for admins.'],
   ['Service', 'The service itself.'],
 ] as const
 

@@ -10,6 +10,7 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
     examples: ['17.parquet'],
   },
   account: { type: 'string', description: 'Name of an account.', examples: ['grace'] },
+  name: { type: 'string', description: 'Name of a key.', examples: ['nightly-job'] },
   slug: { type: 'string', description: 'Slug of a provider, in any case of letters.', examples: ['fred'] },
   '*': {
     type: 'string',

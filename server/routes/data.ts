@@ -47,22 +47,28 @@ export function rowContent(jsonSchema: JsonSchema) {
 export const NOT_MODIFIED = empty('You have it already.', { ETag: ROW_HEADERS['ETag']! })
 
 const JSON_UPLOAD: JsonSchema = {
-  oneOf: [
-    {
+  // Not oneOf: an empty list of rows is both.
+  anyOf: [
+    // Two shapes of their own, since generators of clients make no sense of items of two types.
+    ...(['object', 'array'] as const).map((item) => ({
       type: 'object',
+      title: item === 'object' ? 'Rows as objects' : 'Rows as lists',
       required: ['rows'],
       additionalProperties: false,
       properties: {
         columns: DECLARED_COLUMNS,
         rows: {
           type: 'array',
-          items: { type: ['array', 'object'] },
-          description: 'Objects by column name, or lists in the order of the columns.',
+          items:
+            item === 'object' ? { type: 'object', additionalProperties: true } : { type: 'array', items: {} },
+          description:
+            item === 'object' ? 'Values by column name.' : 'Lists of values in the order of the columns.',
         },
       },
-    },
+    })),
     {
       type: 'object',
+      title: 'Series of a provider',
       required: ['provider', 'series'],
       additionalProperties: false,
       properties: {

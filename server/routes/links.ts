@@ -10,12 +10,13 @@ const EXPORT = /^\/(?:datasets\/\d+\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:
 
 export function linkRoutes(app: Routes, services: Services): void {
   app.post('/links', {
+    config: { reads: true },
     schema: {
       operationId: 'createLink',
       summary: 'Make a link that downloads one export without a key, for five minutes',
       description:
         'For browsers, which download a file by its address, and for handing one export to somebody else. The link ' +
-        'reads what you may read, counts as your download, and ends with your key.',
+        'reads what you may read, counts as your download, and ends when the first key of your account is replaced.',
       tags: ['Data'],
       body: {
         type: 'object',

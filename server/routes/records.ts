@@ -112,6 +112,36 @@ export const ACCOUNT = record('Your account.', {
 
 export const API_KEY = record('A new API key. It is shown this once.', { apiKey: { type: 'string' } })
 
+const managedAccount = {
+  id,
+  name: { type: 'string' },
+  plan: { type: 'string' },
+  admin: { type: 'boolean', description: 'Whether it may do everything, everywhere.' },
+  disabled: { type: 'boolean', description: 'Whether none of its keys is accepted.' },
+  apiKeyHint: { type: 'string', description: 'The end of its first key.' },
+  createdAt: time,
+} as const
+
+export const MANAGED_ACCOUNT = record('An account, as admins see it.', managedAccount)
+export const NEW_ACCOUNT = record('A new account with its key, which is shown this once.', {
+  ...managedAccount,
+  apiKey: { type: 'string' },
+})
+
+const namedKey = {
+  name: { type: 'string' },
+  keyHint: { type: 'string', description: 'The end of the key.' },
+  readOnly: { type: 'boolean' },
+  expiresAt: { type: ['string', 'null'], description: 'null: it does not end by itself.' },
+  createdAt: time,
+} as const
+
+export const NAMED_KEY = record('A further key of an account, without the key.', namedKey)
+export const NEW_NAMED_KEY = record('A further key of an account. The key is shown this once.', {
+  ...namedKey,
+  apiKey: { type: 'string' },
+})
+
 export const LINK = record('An address that opens one export without a key.', {
   url: { type: 'string', description: 'Relative to this server.' },
   expiresAt: time,
@@ -286,6 +316,22 @@ export const EXAMPLES = {
     updatedAt: NOW,
   },
   member: { account: 'grace', permission: 'Read' },
+  managed: {
+    id: 2,
+    name: 'ada',
+    plan: 'pro',
+    admin: false,
+    disabled: false,
+    apiKeyHint: 'pq_…wxyz',
+    createdAt: '2026-11-21T12:00:00.000Z',
+  },
+  namedKey: {
+    name: 'nightly-job',
+    keyHint: 'pq_…wxyz',
+    readOnly: true,
+    expiresAt: '2027-11-21T00:00:00.000Z',
+    createdAt: '2026-11-21T12:00:00.000Z',
+  },
   link: {
     url: '/datasets/3/data?$format=xlsx&ticket=2.1795200000.…',
     expiresAt: '2026-11-21T12:05:00.000Z',

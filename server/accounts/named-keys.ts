@@ -1,0 +1,116 @@
+import { type Database, isUniqueViolation } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
+import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
+
+/** A further key of an account, for a program or a colleague: it has a name, and may end by itself or only read. */
+export interface NamedKey {
+  readonly name: string
+  readonly keyHint: string
+  readonly readOnly: boolean
+  /** ISO 8601; null: it doesn't end by itself. */
+  readonly expiresAt: string | null
+  readonly createdAt: string
+}
+
+interface Row extends Omit<NamedKey, 'readOnly'> {
+  readonly accountId: number
+  readonly readOnly: 0 | 1
+  readonly hash: Uint8Array
+}
+
+const SELECT = `SELECT name, account_id AS accountId, key_hash AS hash, key_hint AS keyHint, read_only AS readOnly,
+  expires_at AS expiresAt, created_at AS createdAt FROM account_keys`
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+const MOST = 100
+
+/** The keys of accounts beside the first one. They are looked up with each request, so one that is ended ends at once. */
+export class NamedKeys {
+  readonly #database: Database
+  readonly #now: () => Date
+
+  constructor(database: Database, now = () => new Date()) {
+    this.#database = database
+    this.#now = now
+  }
+
+  list(accountId: number): NamedKey[] {
+    return this.#database.all<Row>(`${SELECT} WHERE account_id = ? ORDER BY id`, accountId).map(keyOf)
+  }
+
+  /**
+   * The key itself is given here, once, and kept as a hash alone.
+   * @throws ServerError `invalid_body`, `key_exists`, `too_many_keys`
+   */
+  create(
+    accountId: number,
+    fields: { readonly name: string; readonly expiresAt?: string | null; readonly readOnly?: boolean },
+  ): NamedKey & { readonly apiKey: string } {
+    if (!NAME.test(fields.name)) {
+      throw new ServerError(
+        'invalid_body',
+        'The name of a key has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
+      )
+    }
+    const expiresAt = fields.expiresAt == null ? null : this.#laterTime(fields.expiresAt)
+    if (this.list(accountId).length >= MOST) {
+      throw new ServerError('too_many_keys', `An account has at most ${MOST} named keys. Delete one first.`)
+    }
+    const apiKey = generateKey()
+    try {
+      this.#database.run(
+        `INSERT INTO account_keys (account_id, name, key_hash, key_hint, read_only, expires_at, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        accountId,
+        fields.name,
+        hashKey(apiKey),
+        keyHint(apiKey),
+        fields.readOnly ? 1 : 0,
+        expiresAt,
+        this.#now().toISOString(),
+      )
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new ServerError('key_exists', `There is a key named ${fields.name} already.`)
+    }
+    return { ...this.list(accountId).find(({ name }) => name === fields.name)!, apiKey }
+  }
+
+  /** @throws ServerError `not_found` */
+  delete(accountId: number, name: string): void {
+    const { changes } = this.#database.run(
+      'DELETE FROM account_keys WHERE account_id = ? AND name = ?',
+      accountId,
+      name,
+    )
+    if (changes === 0) throw new ServerError('not_found', `There is no key named ${JSON.stringify(name)}.`)
+  }
+
+  /** Whose key it is and whether it only reads; undefined for every other text, and once it has ended. */
+  find(key: string): { readonly accountId: number; readonly readOnly: boolean } | undefined {
+    if (isMistyped(key)) return undefined
+    const hash = hashKey(key)
+    const row = this.#database.recall(`named key ${hash.toString('base64')}`, () =>
+      this.#database
+        .all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
+        .find((candidate) => sameHash(hash, candidate.hash)),
+    )
+    if (!row || (row.expiresAt !== null && Date.parse(row.expiresAt) <= this.#now().getTime()))
+      return undefined
+    return { accountId: row.accountId, readOnly: row.readOnly === 1 }
+  }
+
+  #laterTime(text: string): string {
+    const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text)
+      ? Date.parse(text)
+      : Number.NaN
+    if (time > this.#now().getTime()) return new Date(time).toISOString()
+    throw new ServerError(
+      'invalid_body',
+      `expiresAt must be a time to come, as 2027-01-31T00:00:00Z; it is ${JSON.stringify(text)}.`,
+    )
+  }
+}
+
+function keyOf({ name, keyHint, readOnly, expiresAt, createdAt }: Row): NamedKey {
+  return { name, keyHint, readOnly: readOnly === 1, expiresAt, createdAt }
+}

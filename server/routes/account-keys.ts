@@ -1,0 +1,68 @@
+import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
+import type { Services } from '../services.ts'
+import { pathParameter } from './ids.ts'
+import { EXAMPLES, NAMED_KEY, NEW_NAMED_KEY } from './records.ts'
+import type { Routes } from './routes.ts'
+
+const tags = ['Account']
+
+/** Further keys of the caller's account. */
+export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
+  app.get('/account/keys', {
+    schema: {
+      operationId: 'listNamedKeys',
+      summary: 'List the named keys of your account',
+      tags,
+      response: { 200: json(listOf(NAMED_KEY), 'Without the keys.', { example: [EXAMPLES.namedKey] }) },
+    },
+    handler: async ({ account }) => namedKeys.list(account.id),
+  })
+
+  app.post('/account/keys', {
+    schema: {
+      operationId: 'createNamedKey',
+      summary: 'Make a further key, which may only read or end by itself',
+      description:
+        'The first key of an account stays what it is. A named key ends when it is deleted or expires.',
+      tags,
+      body: {
+        type: 'object',
+        required: ['name'],
+        additionalProperties: false,
+        properties: {
+          name: { type: 'string', description: 'For what or whom it is.', examples: ['nightly-job'] },
+          readOnly: { type: 'boolean', description: 'Whether it only reads.' },
+          expiresAt: { type: ['string', 'null'], description: 'When it ends by itself; null: never.' },
+        },
+      },
+      response: {
+        201: json(NEW_NAMED_KEY, 'The key, shown this once.', {
+          example: { ...EXAMPLES.namedKey, apiKey: 'pq_…' },
+          headers: { Location: LOCATION },
+        }),
+        ...errors(409, 413, 415),
+      },
+    },
+    handler: async ({ account, body }, reply) => {
+      const made = namedKeys.create(account.id, body)
+      return reply
+        .code(201)
+        .headers({ location: `${app.prefix}/account/keys`, 'cache-control': 'no-store' })
+        .send(made)
+    },
+  })
+
+  app.delete('/account/keys/:name', {
+    schema: {
+      operationId: 'deleteNamedKey',
+      summary: 'End a named key at once',
+      tags,
+      response: { 204: empty('It is no longer accepted.'), ...errors(404) },
+    },
+    handler: async (request, reply) => {
+      namedKeys.delete(request.account.id, pathParameter(request, 'name'))
+      return reply.code(204).send()
+    },
+  })
+}

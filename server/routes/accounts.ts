@@ -1,0 +1,139 @@
+import type { FastifyRequest } from 'fastify'
+import type { Account } from '../accounts/accounts.ts'
+import { ServerError } from '../http/errors.ts'
+import { json, LOCATION, listOf } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
+import type { Services } from '../services.ts'
+import { pathParameter } from './ids.ts'
+import { API_KEY, EXAMPLES, MANAGED_ACCOUNT, NEW_ACCOUNT } from './records.ts'
+import type { Routes } from './routes.ts'
+
+const tags = ['Accounts']
+
+/** Accounts as admins see them: make, move to another plan, disable, give a new key. */
+export function accountsRoutes(app: Routes, services: Services): void {
+  const { accounts, plans } = services
+  const plan = { type: 'string', enum: plans.names, description: 'Its plan.' } as const
+
+  const named = (request: FastifyRequest): Account => {
+    requireAdmin(request)
+    return accounts.byName(pathParameter(request, 'account'))
+  }
+
+  app.get('/accounts', {
+    schema: {
+      operationId: 'listAccounts',
+      summary: 'List all accounts; for admins',
+      tags,
+      response: {
+        200: json(listOf(MANAGED_ACCOUNT), 'All.', { example: [EXAMPLES.managed] }),
+        ...errors(403),
+      },
+    },
+    handler: async (request) => {
+      requireAdmin(request)
+      return accounts.list().map(managed)
+    },
+  })
+
+  app.post('/accounts', {
+    schema: {
+      operationId: 'createAccount',
+      summary: 'Make an account; for admins',
+      tags,
+      body: {
+        type: 'object',
+        required: ['name'],
+        additionalProperties: false,
+        properties: { name: { type: 'string', examples: ['ada'] }, plan, admin: { type: 'boolean' } },
+      },
+      response: {
+        201: json(NEW_ACCOUNT, 'The account with its key, shown this once.', {
+          example: { ...EXAMPLES.managed, apiKey: 'pq_…' },
+          headers: { Location: LOCATION },
+        }),
+        ...errors(403, 409, 413, 415),
+      },
+    },
+    handler: async (request, reply) => {
+      requireAdmin(request)
+      const { name, plan = plans.names[0]!, admin = false } = request.body
+      const { account, key } = accounts.create({ name, plan, admin })
+      return reply
+        .code(201)
+        .headers({ location: `${app.prefix}/accounts/${account.name}`, 'cache-control': 'no-store' })
+        .send({ ...managed(account), apiKey: key })
+    },
+  })
+
+  app.get('/accounts/:account', {
+    schema: {
+      operationId: 'getManagedAccount',
+      summary: 'Get one account; for admins',
+      tags,
+      response: { 200: json(MANAGED_ACCOUNT, 'It.', { example: EXAMPLES.managed }), ...errors(403, 404) },
+    },
+    handler: async (request) => managed(named(request)),
+  })
+
+  app.put('/accounts/:account', {
+    schema: {
+      operationId: 'updateAccount',
+      summary: 'Move an account to another plan, disable it or let it in again; for admins',
+      description: 'While an account is disabled, none of its keys and links is accepted. Its data stays.',
+      tags,
+      body: {
+        type: 'object',
+        additionalProperties: false,
+        properties: { plan, disabled: { type: 'boolean' } },
+      },
+      response: {
+        200: json(MANAGED_ACCOUNT, 'The account.', { example: EXAMPLES.managed }),
+        ...errors(403, 404, 413, 415),
+      },
+    },
+    handler: async (request) => {
+      const account = named(request)
+      const { plan, disabled } = request.body
+      if (disabled === true && account.id === request.account.id) {
+        throw new ServerError(
+          'invalid_body',
+          'You would lock yourself out: another admin must disable your account.',
+        )
+      }
+      if (plan !== undefined) accounts.setPlan(account.id, plan)
+      if (disabled !== undefined) accounts.setDisabled(account.id, disabled)
+      return managed(accounts.get(account.id))
+    },
+  })
+
+  app.post('/accounts/:account/api-key', {
+    schema: {
+      operationId: 'rotateAccountKey',
+      summary: 'Make a new first key for an account; the old one ends at once; for admins',
+      tags,
+      response: {
+        201: json(API_KEY, 'The new key, shown this once.', {
+          example: { apiKey: 'pq_…' },
+          headers: { Location: LOCATION },
+        }),
+        ...errors(403, 404),
+      },
+    },
+    handler: async (request, reply) => {
+      const { id, name } = named(request)
+      return reply
+        .code(201)
+        .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
+        .send({ apiKey: accounts.rotateKey(id).key })
+    },
+  })
+}
+
+function managed({ id, name, plan, admin, disabled, apiKeyHint, createdAt }: Account) {
+  return { id, name, plan, admin, disabled, apiKeyHint, createdAt }
+}
+
+function requireAdmin({ account }: FastifyRequest): void {
+  if (!account.admin) throw new ServerError('forbidden', 'Accounts are managed by admins.')
+}
