@@ -164,7 +164,8 @@ it('every route of the application is an operation of the document', () => {
     .filter((method) => method !== 'HEAD').length
   // And the root, which redirects, and the script of the reference; and the OData service, which describes itself by
   // $metadata: four paths with five methods, and four connection files. Its tests ask it as every caller.
-  expect(count).toBe(operations.length + 2 + 4 * 5 + 4)
+  // And the door for agents, by three methods, and the page that shows it to them.
+  expect(count).toBe(operations.length + 2 + 4 * 5 + 4 + 4)
 })
 
 describe.each(Object.entries(TABLE))('%s', (operation, [expected]) => {
