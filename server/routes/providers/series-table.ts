@@ -8,7 +8,6 @@ import {
   tableOf,
   type WantedSeries,
 } from '../../../connectors/index.ts'
-import type { Format } from '../../../engine/index.ts'
 import { errorAnswer, ServerError } from '../../http/errors.ts'
 import { parameters } from '../../http/query.ts'
 import { errors } from '../../openapi/error-responses.ts'
@@ -16,7 +15,7 @@ import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { queryOptions, rowParameters } from '../query-options.ts'
+import { formatOf, queryOptions, rowParameters } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf } from './caller.ts'
 import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
@@ -42,7 +41,7 @@ const QUERY = parameters({
 
 type Query = Parameters<typeof queryOptions>[0] &
   Parameters<typeof seriesQuery>[0] & {
-    readonly $format?: Format
+    readonly $format?: string
     readonly ids?: string
     readonly shape?: (typeof SHAPES)[number]
     readonly envelope?: boolean
@@ -128,7 +127,7 @@ async function sendTable(
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
     throw invalid(`ids names ${wanted.length} series; at most ${most} come in one table.`)
-  const format = query.$format ?? 'csv'
+  const format = formatOf(query.$format ?? 'csv')
   if (query.envelope && format !== 'json') throw invalid('envelope is for $format=json alone.')
   const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
   const { allowed, refused } = callers(services, request, wanted, signal)
