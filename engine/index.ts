@@ -14,6 +14,7 @@ import { Snapshot, type SnapshotPlace } from './snapshot.ts'
 import { type BackupReport, backupStore, restoreStore } from './store/backup.ts'
 import type { CheckOptions } from './store/integrity/checker.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
+import type { PartSizes } from './store/part-size.ts'
 import { Store, type Upload, type UploadLimits } from './store/store.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
@@ -63,6 +64,8 @@ export interface EngineOptions {
    * once in 7 days, where nothing else is said.
    */
   readonly checks?: Partial<CheckOptions>
+  /** How large the files of rows are: about a million rows (983,040) or 128 MiB, whichever is less. */
+  readonly partSizes?: Partial<PartSizes>
   /** Threads of DuckDB; the number of cores by default. */
   readonly threads?: number
   /** Threads that encode; the number of cores by default. */
@@ -136,6 +139,7 @@ export class Engine implements AsyncDisposable {
       anew: options.anew,
       events: this.#events,
       checks: options.checks,
+      partSizes: options.partSizes,
       role: options.role ?? 'guest',
       threads: options.threads,
       uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,

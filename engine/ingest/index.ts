@@ -3,6 +3,7 @@ import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
+import type { Cut } from './cut.ts'
 import { EarlyReading } from './early.ts'
 import type { Input, JobHooks, JobName, Result, ScanInput } from './process/jobs.ts'
 import { type ReaderState, Readers, type ReadersOptions } from './process/readers.ts'
@@ -115,6 +116,23 @@ export class Ingestor {
       await rm(target, { force: true })
       throw error
     }
+  }
+
+  /** Writes the rows of a part as several, in order. */
+  cut(
+    part: string,
+    cuts: readonly Cut[],
+    columns: readonly Column[],
+    rawBytes: number,
+    options: RunOptions = {},
+  ): Promise<Described<PartSize>[]> {
+    // Of an upload, its signal alone: the rest of it is no business of a reader's.
+    const { signal } = options
+    return this.#ofOurs(
+      'cut',
+      { part, cuts: cuts.map(({ from, to, target }) => ({ from, to, target })), columns, rawBytes },
+      { signal },
+    )
   }
 
   /** Decodes every page of a part. @throws if it can't be read to its end */

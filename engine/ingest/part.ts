@@ -33,12 +33,10 @@ export async function writePart(
   options: RunOptions,
 ): Promise<WrittenPart> {
   try {
-    // Data pages stay version 1, which every reader knows. Parts are read far more often than written: a filter reads
-    // lz4 in three quarters of the time that zstd takes, for a sixth more bytes of numbers and codes (and up to twice as
-    // many of long texts).
+    // ARCHITECTURE.md says why zstd and pages of version 2. By field ids readers of other makes find columns again.
     const [written] = await duck.run(
-      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'lz4_raw', PARQUET_VERSION 'V1', ` +
-        `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, RETURN_STATS)`,
+      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V2', ` +
+        `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
       options,
     )
     const [, rows, bytes, , statistics] = written as [
@@ -69,6 +67,11 @@ interface Estimate {
   readonly rows: number
   readonly rawBytes: number
   readonly columns: number
+}
+
+/** `c0` is field 1: ids of fields begin with 1 in Iceberg. */
+function fieldIds(columns: number): string {
+  return Array.from({ length: columns }, (_, index) => `c${index}: ${index + 1}`).join(', ')
 }
 
 function rowGroupRows({ rows, rawBytes, columns }: Estimate): number {

@@ -4,10 +4,11 @@ import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
 import { ingestCsv, scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
+import { cutPart } from './cut.ts'
 import { readPacked } from './packed.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { rewriteParts, verifyPart } from './parts.ts'
-import type { IngestInput, JobHooks, ScanInput } from './process/jobs.ts'
+import type { CutInput, IngestInput, JobHooks, ScanInput } from './process/jobs.ts'
 import type { JobId } from './process/messages.ts'
 import type { ReaderOptions } from './process/start.ts'
 import type { Described, IngestResult, PartSize, ReadRequest } from './request.ts'
@@ -83,6 +84,11 @@ export class Reader {
   /** As `Ingestor.statistics`. */
   statistics(part: string, columns: readonly Column[], options: RunOptions): Promise<PartStatistics> {
     return partStatistics(this.#tools.duck, part, columns, options)
+  }
+
+  /** As `Ingestor.cut`. */
+  cut({ part, cuts, columns, rawBytes }: CutInput, options: RunOptions): Promise<Described<PartSize>[]> {
+    return cutPart(this.#tools.duck, part, cuts, columns, rawBytes, options)
   }
 
   /** As `Ingestor.verify`. */

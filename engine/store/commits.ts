@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
+import type { RunOptions } from '../duckdb/duck.ts'
 import type { Events } from '../events.ts'
-import type { Described, Ingestor, IngestResult } from '../ingest/index.ts'
+import type { Described, Ingestor, IngestResult, PartSize } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
@@ -11,13 +12,15 @@ import type { Hold } from './hold.ts'
 import { hashFile } from './integrity/hash.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
+import { type PartSizes, piecesOf } from './part-size.ts'
 import { sync } from './sync.ts'
 
 /** Ingests at once; each may use all cores, so more would only share them. */
 const INGESTS_AT_ONCE = 2
 
-interface MadePart {
-  readonly part: Part
+interface MadeParts {
+  /** In the order of the rows. */
+  readonly parts: readonly Part[]
   readonly columns: readonly Column[]
 }
 
@@ -28,6 +31,7 @@ export interface Content {
 }
 
 interface CommitsPlace {
+  readonly sizes: PartSizes
   readonly events: Events
   readonly hold: Hold
   readonly versions: Versions
@@ -50,36 +54,60 @@ export class Commits {
     this.#place = place
   }
 
-  /** Writes a part and syncs it, so that a commit may name it. Leaves nothing behind when it fails. */
-  async makePart(
+  /**
+   * Writes rows as parts of bounded size and syncs them, so that a commit may name them. Leaves nothing behind when it
+   * fails.
+   */
+  async makeParts(
     write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
-  ): Promise<MadePart> {
+    options: RunOptions,
+  ): Promise<MadeParts> {
     const { hold, versions } = this.#place
     const ingestor = await this.#place.ingestor()
     using _ = await this.#ingests.enter()
-    const id = versions.newPart(hold.mark.id)
-    const target = partFile(hold.layout, id)
+    const ids: number[] = []
+    const begin = () => {
+      const id = versions.newPart(hold.mark.id)
+      ids.push(id)
+      return { id, target: partFile(hold.layout, id) }
+    }
     try {
-      const { columns, rows, bytes, rawBytes, statistics } = await write(ingestor, target)
-      await sync(target)
-      await sync(hold.layout.parts)
-      // Its pages are still in memory.
-      const part = { id, rows, bytes, rawBytes, hash: await hashFile(target), statistics }
-      versions.describePart(part)
-      return { part, columns }
+      const whole = begin()
+      const { columns, ...written } = await write(ingestor, whole.target)
+      const pieces = piecesOf(written, this.#place.sizes)
+      if (pieces.length <= 1) return { columns, parts: [await this.#finish(whole.id, written)] }
+      const targets = pieces.map((piece) => ({ ...piece, ...begin() }))
+      const cut = await ingestor.cut(whole.target, targets, columns, written.rawBytes, options)
+      this.#discard(whole.id)
+      const parts: Part[] = []
+      for (const [index, { id }] of targets.entries()) parts.push(await this.#finish(id, cut[index]!))
+      return { columns, parts }
     } catch (error) {
-      this.#discard(id)
+      for (const id of ids) this.#discard(id)
       throw storageFull(error)
     }
   }
 
+  /** Syncs a part that has been written, and writes down what it is. */
+  async #finish(id: number, written: Described<PartSize>): Promise<Part> {
+    const { hold, versions } = this.#place
+    const target = partFile(hold.layout, id)
+    await sync(target)
+    await sync(hold.layout.parts)
+    const { rows, bytes, rawBytes, statistics } = written
+    // Its pages are still in memory.
+    const part = { id, rows, bytes, rawBytes, hash: await hashFile(target), statistics }
+    versions.describePart(part)
+    return part
+  }
+
   /**
-   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. A part
-   * that did not get into it is removed.
+   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. Parts
+   * that did not get into it are removed.
    */
   commit(
     datasetId: number,
-    part: Part | undefined,
+    parts: readonly Part[],
     content: (current: Version) => Content | undefined,
     number: (current: Version) => number = (current) => current.number + 1,
   ): boolean {
@@ -95,8 +123,8 @@ export class Commits {
       return shown !== undefined
     } finally {
       // An upload without rows makes a version of its own but needs no part.
-      // Where the commit's outcome is unknown, the next start may find that it named the part.
-      if (part && !shown?.parts.some(({ id }) => id === part.id)) this.#discard(part.id)
+      const kept = new Set(shown?.parts.map(({ id }) => id))
+      for (const { id } of parts) if (!kept.has(id)) this.#discard(id)
       this.tidyLater()
     }
   }
@@ -122,6 +150,7 @@ export class Commits {
     )
   }
 
+  /** Where the outcome of a commit is unknown, the next start may find that it named the part. */
   #discard(part: number): void {
     if (this.#place.hold.database.inDoubt) return
     this.#remove(part)

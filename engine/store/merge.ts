@@ -1,26 +1,46 @@
 import type { Part } from '../catalog/records.ts'
+import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Sizes form tiers, each this many times the one before. */
 const FAN = 8
 /** What a part weighs at the least, whatever is in it: opening a file costs as much as scanning some bytes. */
 const SMALLEST = 4_096
-/** Parts of this weight are left alone: merging them would gain nothing. */
+/** Parts of this weight, of values unpacked, are left alone: merging them would gain nothing. */
 const LARGE = 128 * 1024 * 1024
+/** What a merged part may weigh; its file is a quarter of that, or less. */
+const LARGEST = 4 * LARGE
 
 /**
  * Chooses the parts at the end of a version that are worth merging into one; none, mostly. A run is merged when what
- * comes out belongs to a higher tier, so a row is rewritten once a tier, and n appends leave about FAN · log n files.
+ * comes out belongs to a higher tier, so a row is rewritten once a tier, and n appends leave about FAN · log n files. No
+ * run is larger than a part may be. A part of an older program that is too large is chosen alone: written anew, it is
+ * cut.
  */
-export function partsToMerge(parts: readonly Part[]): readonly Part[] {
+export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZES): readonly Part[] {
+  const oversize = parts.find((part) => piecesOf(part, sizes).length > 1)
+  if (oversize) return [oversize]
   const weights = parts.map((part) => Math.max(part.rawBytes, SMALLEST))
   for (let limit = SMALLEST * FAN; limit <= LARGE; limit *= FAN) {
     let first = parts.length
     let total = 0
-    while (first > 0 && weights[first - 1]! < limit) {
+    // Two parts of half the rows always fit into one.
+    while (first > 0 && weights[first - 1]! < limit && parts[first - 1]!.rows <= sizes.rows / 2) {
       first -= 1
       total += weights[first]!
     }
-    if (parts.length - first >= FAN && total >= limit) return parts.slice(first)
+    if (parts.length - first >= FAN && total >= limit) return fitting(parts.slice(first), sizes)
   }
   return []
+}
+
+/** As many of the first parts as fit into one. */
+function fitting(run: readonly Part[], sizes: PartSizes): readonly Part[] {
+  let rows = 0
+  let weight = 0
+  const end = run.findIndex((part) => {
+    rows += part.rows
+    weight += part.rawBytes
+    return rows > sizes.rows || weight > LARGEST
+  })
+  return end < 0 ? run : run.slice(0, end)
 }

@@ -5,6 +5,7 @@ import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import type { Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
+import type { PartSizes } from './part-size.ts'
 
 /** What ends a merge without anything being wrong. */
 const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped']
@@ -15,10 +16,12 @@ export class Merger {
   readonly #leases: Leases
   readonly #commits: Commits
   readonly #events: Events
+  readonly #sizes: PartSizes
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(integrity: Integrity, leases: Leases, commits: Commits, events: Events) {
+  constructor(integrity: Integrity, leases: Leases, commits: Commits, events: Events, sizes: PartSizes) {
+    this.#sizes = sizes
     this.#events = events
     this.#integrity = integrity
     this.#leases = leases
@@ -34,7 +37,7 @@ export class Merger {
     } catch (error) {
       // Merging is a convenience: the dataset is whole without it. A dataset that was deleted or a stop ends it.
       if (error instanceof EngineError && ENDINGS.includes(error.code)) return
-      const message = `Parts of dataset ${datasetId} could not be merged; its rows are whole.`
+      const message = `Parts of dataset ${datasetId} could not be merged.`
       this.#events.tell('merge_failed', message, { dataset: datasetId, cause: error })
     } finally {
       this.#merging.delete(datasetId)
@@ -52,21 +55,23 @@ export class Merger {
     const lease = this.#leases.take(datasetId)
     try {
       const { columns, parts } = lease.version
-      const run = partsToMerge(parts)
+      const run = partsToMerge(parts, this.#sizes)
       if (run.length === 0) return false
       const files = run.map((part) => this.#integrity.file(part))
-      const made = await this.#commits.makePart((ingestor, target) =>
-        ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
+      const made = await this.#commits.makeParts(
+        (ingestor, target) =>
+          ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
+        { signal },
       )
       const ids = run.map((part) => part.id)
       return this.#commits.commit(
         datasetId,
-        made.part,
+        made.parts,
         (current) => {
           const at = current.parts.findIndex((part) => part.id === ids[0])
           const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
           if (!still || !sameColumns(current.columns, columns)) return undefined
-          return { columns, parts: current.parts.toSpliced(at, ids.length, made.part) }
+          return { columns, parts: current.parts.toSpliced(at, ids.length, ...made.parts) }
         },
         (current) => current.number,
       )

@@ -25,6 +25,7 @@ import { unreadable } from './integrity/unreadable.ts'
 import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
 import { Merger } from './merger.ts'
+import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
 
 /** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
@@ -62,6 +63,7 @@ export interface StoreOptions {
   readonly anew?: boolean
   readonly events: Events
   readonly checks?: Partial<CheckOptions>
+  readonly partSizes?: Partial<PartSizes>
   readonly threads?: number
   readonly uploadLimits: UploadLimits
 }
@@ -108,7 +110,9 @@ export class Store {
           },
         ),
     })
+    const sizes = { ...PART_SIZES, ...options.partSizes }
     this.#commits = new Commits({
+      sizes,
       events,
       hold: this.#hold,
       versions: this.versions,
@@ -118,8 +122,9 @@ export class Store {
     })
     this.integrity = new Integrity(this.versions, events, (part) => partFile(this.layout, part.id))
     this.#checker = new Checker(this.versions, this.integrity, events, { ...CHECKS, ...options.checks })
-    this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events)
+    this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
     try {
+      this.integrity.refresh()
       if (options.role === 'server') ifWritable(() => this.#sweep())
     } catch (error) {
       this.#hold.end()
@@ -242,16 +247,18 @@ export class Store {
       const base = this.versions.current(datasetId)
       const request = ingestRequest(file, upload, base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
-      const made = await this.#commits.makePart((ingestor, target) =>
-        ingestor.ingest({ ...request, target, limits, early }),
+      const made = await this.#commits.makeParts(
+        (ingestor, target) => ingestor.ingest({ ...request, target, limits, early }),
+        upload,
       )
-      const done = this.#commits.commit(datasetId, made.part, (current) => {
+      const done = this.#commits.commit(datasetId, made.parts, (current) => {
         // The columns changed while the rows were read: read them again under the new ones.
         if (!sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
-        const bytes = kept.reduce((sum, part) => sum + part.bytes, made.part.bytes)
+        const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
+        const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
         upload.accept?.({ columns: made.columns.length, bytes })
-        return { columns: made.columns, parts: made.part.rows > 0 ? [...kept, made.part] : kept }
+        return { columns: made.columns, parts }
       })
       if (done) {
         this.#mergeLater(datasetId)
@@ -284,7 +291,7 @@ export class Store {
       const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
       if (sameColumns(base.columns, columns)) return this.datasets.get(datasetId)
       if (change !== 'rewrite') {
-        const done = this.#commits.commit(datasetId, undefined, (current) =>
+        const done = this.#commits.commit(datasetId, [], (current) =>
           current.id === base.id ? { columns, parts: base.parts } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
@@ -294,13 +301,15 @@ export class Store {
       try {
         if (lease.version.id !== base.id) continue
         const files = base.parts.map((part) => this.partFile(part))
-        const made = await this.#commits.makePart((ingestor, target) =>
-          ingestor
-            .rewrite(files, target, base.columns, columns, { signal })
-            .then((result) => ({ ...result, columns })),
+        const made = await this.#commits.makeParts(
+          (ingestor, target) =>
+            ingestor
+              .rewrite(files, target, base.columns, columns, { signal })
+              .then((result) => ({ ...result, columns })),
+          { signal },
         )
-        const done = this.#commits.commit(datasetId, made.part, (current) =>
-          current.id === base.id ? { columns, parts: [made.part] } : undefined,
+        const done = this.#commits.commit(datasetId, made.parts, (current) =>
+          current.id === base.id ? { columns, parts: made.parts } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
       } finally {

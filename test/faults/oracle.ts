@@ -102,7 +102,9 @@ export function isUnknown(outcome: string | undefined, message = ''): boolean {
 }
 
 export function fromDisk(message = ''): boolean {
-  return /EIO|ENOSPC|i\/o error|Input\/output|No space left|unable to open database|readonly database|disk/i.test(message)
+  return /EIO|ENOSPC|i\/o error|Input\/output|No space left|unable to open database|readonly database|disk/i.test(
+    message,
+  )
 }
 
 function distinct(states: readonly State[]): State[] {

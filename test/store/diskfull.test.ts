@@ -150,7 +150,7 @@ describe.runIf(disk)('with a full disk', () => {
     const parts = () => readdirSync(join(data, 'parts')).length
     while (parts() < 7) await append()
     const part = engine.dataset(id).record.bytes / parts()
-    leave(2 * part)
+    leave(2 * part + 64 * 1024)
     expect(await attempt(append)).toBe('done')
     await expectNothingHalfMade()
     expect(parts()).toBe(8)
@@ -204,7 +204,7 @@ describe.runIf(disk)('with a full disk', () => {
     await engine.backup(copy)
     const before = readdirSync(join(copy, 'parts'))
     await engine.dataset(id).replace(upload())
-    leave(40 * PAGE)
+    leave(10 * PAGE)
     expect(await attempt(() => engine.backup(copy))).toBe('storage_full')
     expect(readdirSync(join(copy, 'parts'))).toEqual(before)
     clear()

@@ -52,8 +52,11 @@ test('a merge that fails is told of with its dataset and cause, and the rows are
   writeFileSync(file, 'no part')
   await engine.dataset(id).append(upload())
   await engine.settled()
-  expect(events).toMatchObject([{ kind: 'merge_failed', level: 'warn', dataset: id }])
-  expect(events[0]!.cause).toBeInstanceOf(Error)
+  expect(events).toMatchObject([
+    { kind: 'part_damaged', level: 'error', part: 1 },
+    { kind: 'merge_failed', level: 'warn', dataset: id },
+  ])
+  expect(events[1]!.cause).toBeInstanceOf(Error)
   expect((await engine.stats()).events.merge_failed).toBe(1)
   expect(engine.dataset(id).record.rowCount).toBe(16)
   writeFileSync(file, whole)

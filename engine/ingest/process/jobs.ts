@@ -1,6 +1,7 @@
 import type { RunOptions } from '../../duckdb/duck.ts'
 import type { Column } from '../../types/index.ts'
 import type { PartStatistics } from '../../types/statistics.ts'
+import type { Cut } from '../cut.ts'
 import type { Reader } from '../reader.ts'
 import type { Described, IngestRequest, IngestResult, PartSize, ReadRequest } from '../request.ts'
 import type { Arrival } from '../threads/arrival.ts'
@@ -23,6 +24,7 @@ export interface Jobs {
   readonly ingest: (input: IngestInput) => Described<IngestResult>
   readonly scanEarly: (input: ScanInput) => void
   readonly rewrite: (input: RewriteInput) => Described<PartSize>
+  readonly cut: (input: CutInput) => Described<PartSize>[]
   readonly verify: (input: { readonly part: string }) => { rows: number; columns: string[] }
   readonly statistics: (input: {
     readonly part: string
@@ -35,6 +37,13 @@ export interface RewriteInput {
   readonly target: string
   readonly from: readonly Column[]
   readonly to: readonly Column[]
+}
+
+export interface CutInput {
+  readonly part: string
+  readonly cuts: readonly Cut[]
+  readonly columns: readonly Column[]
+  readonly rawBytes: number
 }
 
 export type JobName = keyof Jobs
@@ -55,6 +64,7 @@ export const JOBS: Runs = {
   ingest: (reader, input, hooks) => reader.ingest(input, hooks),
   scanEarly: (reader, input, hooks, { job, arrival }) => reader.scanEarly(job, input, hooks, arrival),
   rewrite: (reader, { parts, target, from, to }, hooks) => reader.rewrite(parts, target, from, to, hooks),
+  cut: (reader, input, hooks) => reader.cut(input, hooks),
   verify: (reader, { part }, hooks) => reader.verify(part, hooks),
   statistics: (reader, { part, columns }, hooks) => reader.statistics(part, columns, hooks),
 }

@@ -24,13 +24,12 @@ export class Integrity {
   readonly #fileOf: (part: Part) => string
   /** Parts that were looked at since the start. */
   readonly #seen = new Set<number>()
-  #damaged: ReadonlyMap<number, string>
+  #damaged: ReadonlyMap<number, string> = new Map()
 
   constructor(versions: Versions, events: Events, fileOf: (part: Part) => string) {
     this.#versions = versions
     this.#events = events
     this.#fileOf = fileOf
-    this.#damaged = versions.damagedParts()
   }
 
   /** Parts known to be damaged. */
@@ -38,7 +37,7 @@ export class Integrity {
     return this.#damaged.size
   }
 
-  /** Learns what other processes have found. */
+  /** Learns what was found before, and what other processes find. */
   refresh(): void {
     this.#damaged = this.#versions.damagedParts()
   }
