@@ -93,30 +93,50 @@ export class Access {
     return { datasets: row?.datasets ?? 0, bytes: row?.bytes ?? 0 }
   }
 
+  /** Members, and those who are to be when there is an account of that name. */
   members(repositoryId: number): Member[] {
-    return this.#database
-      .all<Member>(
-        `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
-         WHERE m.repository_id = ? ORDER BY a.name`,
-        repositoryId,
-      )
-      .map((row) => ({ ...row }))
+    const rows = this.#database.all<Member>(
+      `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
+       WHERE m.repository_id = ?
+       UNION ALL SELECT account, permission FROM repository_invitations WHERE repository_id = ? ORDER BY 1`,
+      repositoryId,
+      repositoryId,
+    )
+    return rows.map((row) => ({ ...row }))
   }
 
-  setMember(repositoryId: number, accountId: number, permission: Permission): void {
-    this.#database.run(
-      `INSERT INTO repository_members VALUES (?, ?, ?)
+  /** Call it in a transaction: whether there is such an account must stay as it is found. */
+  setMember(repositoryId: number, name: string, permission: Permission): void {
+    const { changes } = this.#database.run(
+      `INSERT INTO repository_members SELECT ?, id, ? FROM accounts WHERE name = ?
        ON CONFLICT DO UPDATE SET permission = excluded.permission`,
       repositoryId,
-      accountId,
+      permission,
+      name,
+    )
+    if (changes > 0) return
+    this.#database.run(
+      `INSERT INTO repository_invitations VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET permission = excluded.permission`,
+      repositoryId,
+      name,
       permission,
     )
   }
 
   /** Whether there was such a member. */
-  removeMember(repositoryId: number, accountId: number): boolean {
-    const sql = 'DELETE FROM repository_members WHERE repository_id = ? AND account_id = ?'
-    return this.#database.run(sql, repositoryId, accountId).changes > 0
+  removeMember(repositoryId: number, name: string): boolean {
+    const member = this.#database.run(
+      'DELETE FROM repository_members WHERE repository_id = ? AND account_id = (SELECT id FROM accounts WHERE name = ?)',
+      repositoryId,
+      name,
+    )
+    const invited = this.#database.run(
+      'DELETE FROM repository_invitations WHERE repository_id = ? AND account = ?',
+      repositoryId,
+      name,
+    )
+    return member.changes + invited.changes > 0
   }
 }
 

@@ -17,6 +17,8 @@ export interface Account {
 const SELECT =
   'SELECT id, name, plan, admin, disabled, key_hint AS apiKeyHint, created_at AS createdAt FROM accounts'
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
+const INVITED_ARE_MEMBERS = `
+  INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
 /** Who may use the service. A key is looked up with each request, so a rotated one is dead at once. */
@@ -35,12 +37,7 @@ export class Accounts {
     account: Account
     key: string
   } {
-    if (!NAME.test(fields.name)) {
-      throw new ServerError(
-        'invalid_name',
-        'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
-      )
-    }
+    checkAccountName(fields.name)
     const key = fields.key ?? generateKey()
     if (isMistyped(key)) {
       throw new ServerError(
@@ -49,20 +46,30 @@ export class Accounts {
       )
     }
     try {
-      const { id } = this.#database.run(
-        'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-        fields.name,
-        fields.plan,
-        fields.admin ? 1 : 0,
-        hashKey(key),
-        keyHint(key),
-        new Date().toISOString(),
-      )
+      const id = this.#database.transaction(() => {
+        const made = this.#insert(fields, key)
+        this.#database.run(INVITED_ARE_MEMBERS, made, fields.name)
+        this.#database.run('DELETE FROM repository_invitations WHERE account = ?', fields.name)
+        return made
+      })
       return { account: this.get(id), key }
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
       throw new ServerError('account_exists', `There is an account named ${fields.name} already.`)
     }
+  }
+
+  #insert(fields: { name: string; plan: string; admin?: boolean }, key: string): number {
+    const { id } = this.#database.run(
+      'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      fields.name,
+      fields.plan,
+      fields.admin ? 1 : 0,
+      hashKey(key),
+      keyHint(key),
+      new Date().toISOString(),
+    )
+    return id
   }
 
   list(): Account[] {
@@ -133,4 +140,13 @@ interface AccountRow extends Omit<Account, 'admin' | 'disabled'> {
 function accountOf({ admin, disabled, ...row }: AccountRow): Account {
   const { id, name, plan, apiKeyHint, createdAt } = row
   return { id, name, plan, admin: admin === 1, disabled: disabled === 1, apiKeyHint, createdAt }
+}
+
+/** @throws ServerError `invalid_name` */
+export function checkAccountName(name: string): void {
+  if (NAME.test(name)) return
+  throw new ServerError(
+    'invalid_name',
+    'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
+  )
 }

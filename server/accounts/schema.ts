@@ -70,4 +70,14 @@ export const SERVER_STEPS = [
 
   ALTER TABLE accounts ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- Members by a name that no account has yet. They become members with the account.
+  CREATE TABLE repository_invitations (
+    repository_id INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+    account TEXT NOT NULL,
+    permission TEXT NOT NULL CHECK (permission IN ('Read', 'Write')),
+    PRIMARY KEY (repository_id, account)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX repository_invitations_account ON repository_invitations (account);
+  `,
 ] as const

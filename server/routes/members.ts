@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { checkAccountName } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { empty, json, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
@@ -11,7 +12,7 @@ const tags = ['Members']
 
 /** Members are seen by those who are, and changed by the owner; a member may leave. */
 export function memberRoutes(app: Routes, services: Services): void {
-  const { access, accounts } = services
+  const { access, engine } = services
 
   const membersFor = (request: FastifyRequest) => {
     const id = pathId(request, 'repository')
@@ -60,6 +61,9 @@ export function memberRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'setMember',
       summary: 'Make an account a member of a repository, or change what it may do',
+      description:
+        'A name that no account has yet is taken, too, so that nobody learns which names there are: whoever gets it ' +
+        'becomes a member.',
       tags,
       body: {
         type: 'object',
@@ -74,16 +78,15 @@ export function memberRoutes(app: Routes, services: Services): void {
     },
     handler: async (request) => {
       const id = pathId(request, 'repository')
-      const { ownerId } = access.require(id, request.account, 'Own')
-      const account = accounts.byName(pathParameter(request, 'account'))
-      if (account.id === ownerId) {
-        throw new ServerError(
-          'invalid_body',
-          `${account.name} owns repository ${id} and may do everything with it.`,
-        )
+      const { owner } = access.require(id, request.account, 'Own')
+      const account = pathParameter(request, 'account')
+      checkAccountName(account)
+      if (account === owner) {
+        throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
       }
-      access.setMember(id, account.id, request.body.permission)
-      return { account: account.name, permission: request.body.permission }
+      const { permission } = request.body
+      engine.transaction(() => access.setMember(id, account, permission))
+      return { account, permission }
     },
   })
 
@@ -98,7 +101,7 @@ export function memberRoutes(app: Routes, services: Services): void {
       const id = pathId(request, 'repository')
       const name = pathParameter(request, 'account')
       access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
-      if (!access.removeMember(id, accounts.byName(name).id)) throw noMember(id, name)
+      if (!engine.transaction(() => access.removeMember(id, name))) throw noMember(id, name)
       return reply.code(204).send()
     },
   })

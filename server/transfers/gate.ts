@@ -17,9 +17,12 @@ interface Waiting {
   readonly refuse: (error: Error) => void
 }
 
+/** One place of so many is kept for accounts that have none, so that a few accounts can't take them all. */
+const ONE_KEPT_OF = 4
+
 /**
- * Lets a limited number of transfers run at once. Who finds no place waits for a short time, in the order of arrival,
- * except that an account at its own limit does not hold up the others.
+ * Lets a limited number of transfers run at once. Who finds no place waits for a short time. A place that becomes free
+ * goes to the account that has the fewest, among equals to the one that came first.
  */
 export class Gate {
   readonly #limits: GateLimits
@@ -65,14 +68,19 @@ export class Gate {
   }
 
   #hasRoom(account: number): boolean {
-    return (
-      this.#taken < this.#limits.places && (this.#inside.get(account) ?? 0) < this.#limits.placesPerAccount
-    )
+    const { places, placesPerAccount } = this.#limits
+    const own = this.#placesOf(account)
+    const open = own === 0 ? places : places - Math.floor(places / ONE_KEPT_OF)
+    return this.#taken < open && own < placesPerAccount
+  }
+
+  #placesOf(account: number): number {
+    return this.#inside.get(account) ?? 0
   }
 
   #take(account: number): void {
     this.#taken += 1
-    this.#inside.set(account, (this.#inside.get(account) ?? 0) + 1)
+    this.#inside.set(account, this.#placesOf(account) + 1)
   }
 
   #leave(account: number): void {
@@ -80,8 +88,13 @@ export class Gate {
     const left = this.#inside.get(account)! - 1
     if (left === 0) this.#inside.delete(account)
     else this.#inside.set(account, left)
-    const next = this.#waiting.findIndex((waiting) => this.#hasRoom(waiting.account))
-    if (next >= 0) this.#waiting.splice(next, 1)[0]!.enter()
+    const fitting = this.#waiting.filter((waiting) => this.#hasRoom(waiting.account))
+    if (fitting.length === 0) return
+    const next = fitting.reduce((best, one) =>
+      this.#placesOf(one.account) < this.#placesOf(best.account) ? one : best,
+    )
+    this.#waiting.splice(this.#waiting.indexOf(next), 1)
+    next.enter()
   }
 
   async #wait(account: number, signal: AbortSignal): Promise<void> {

@@ -83,6 +83,31 @@ export class Uploads {
     }
   }
 
+  /**
+   * Ends an upload that trickles: it would hold its place for an hour. Only time counts in which we wait for the client,
+   * and not before there was twice as much of it as a silent one is given.
+   */
+  #demandRate(transfer: Transfer, clientOwes: () => boolean, bytes: () => number): void {
+    const { limits, timeouts } = this.#parts.config
+    const least = limits.uploadBytesPerSecond
+    if (least === 0) return
+    const step = Math.min(1_000, timeouts.stall / 4)
+    let waited = 0
+    const timer = setInterval(() => {
+      if (clientOwes()) waited += step
+      if (waited < 2 * timeouts.stall || bytes() >= (least * waited) / 1000) return
+      clearInterval(timer)
+      transfer.abort(
+        new ServerError(
+          'request_timeout',
+          `The body comes with less than ${least} bytes a second. Nothing was changed.`,
+          { headers: { connection: 'close' } },
+        ),
+      )
+    }, step).unref()
+    transfer.onClose(() => clearInterval(timer))
+  }
+
   /** The bytes as they come; an error when none come for the stall limit although we wait for them. */
   #body(
     request: FastifyRequest,
@@ -105,6 +130,11 @@ export class Uploads {
             { headers: { connection: 'close' } },
           ),
         ),
+    )
+    this.#demandRate(
+      transfer,
+      () => !raw.readableEnded && body.readableLength === 0,
+      () => request.trace.bytes ?? 0,
     )
     return (async function* () {
       for await (const chunk of body) {

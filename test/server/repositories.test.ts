@@ -146,12 +146,36 @@ describe('members', () => {
       permission: 'Read',
     })
     expect(await status(ada, 'GET', `${url}/eve`)).toBe(404)
-    expect(await status(ada, 'PUT', `${url}/nobody`, { permission: 'Read' })).toBe(404)
+    expect(await status(ada, 'PUT', `${url}/no%20name`, { permission: 'Read' })).toBe(400)
+    expect(await status(ada, 'DELETE', `${url}/nobody`)).toBe(404)
     expect(await status(ada, 'PUT', `${url}/ada`, { permission: 'Read' })).toBe(400)
     expect(await status(ada, 'PUT', `${url}/grace`, { permission: 'read' })).toBe(400)
     expect(await status(ada, 'DELETE', `${url}/grace`)).toBe(204)
     expect(await status(ada, 'DELETE', `${url}/grace`)).toBe(404)
     expect(await status(grace, 'GET', `/repositories/${id}`)).toBe(403)
+  })
+
+  it('may be named before there is such an account, so that nobody learns which there are', async () => {
+    const { id } = await create(ada, { name: 'awaits', private: true })
+    const url = `/repositories/${id}/members`
+    const put = async (name: string) => {
+      const { statusCode, headers, body } = await at.call(ada, 'PUT', `${url}/${name}`, {
+        json: { permission: 'Write' },
+      })
+      const { date: _, ...rest } = headers
+      return [statusCode, rest, body.replace(name, '')]
+    }
+    expect(await put('later')).toEqual(await put('grace'))
+    expect((await at.call(ada, 'GET', url)).json()).toEqual([
+      { account: 'grace', permission: 'Write' },
+      { account: 'later', permission: 'Write' },
+    ])
+    const later = at.account('later')
+    expect(await status(later, 'PUT', `/repositories/${id}`, { description: 'mine, too' })).toBe(200)
+    expect((await at.call(ada, 'GET', url)).json()).toHaveLength(2)
+    expect(await put('other')).toEqual(await put('later'))
+    expect(await status(ada, 'DELETE', `${url}/other`)).toBe(204)
+    expect(await status(at.account('other'), 'GET', `/repositories/${id}`)).toBe(403)
   })
 
   it('may leave by themselves, and are not shown to strangers of a public repository', async () => {

@@ -20,7 +20,16 @@ beforeAll(async () => {
     config: {
       timeouts: { stall: STALL, queue: 300 },
       limits: { exports: 3, exportsPerAccount: 2, queue: 1 },
-      plans: { unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null } },
+      plans: {
+        unlimited: {
+          privateRepositories: null,
+          paidProviders: true,
+          exportedRows: null,
+          datasets: null,
+          columns: null,
+          storedBytes: null,
+        },
+      },
     } as never,
   })
   ada = at.account('ada')

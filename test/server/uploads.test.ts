@@ -218,6 +218,24 @@ describe('over a real connection', () => {
     await until(() => leftovers().length === 0)
   })
 
+  it('an upload that trickles is 408, and changes nothing', async () => {
+    const response = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+      const request = begin('POST', 'text/csv')
+      request.on('error', reject)
+      request.write('n,word\n')
+      const timer = setInterval(() => request.write('1'), 50)
+      request.on('response', (answer) => {
+        clearInterval(timer)
+        void collect(answer).then(resolve)
+      })
+    })
+    expect(response.status).toBe(408)
+    expect(JSON.parse(response.body).error).toBe(
+      'The body comes with less than 1024 bytes a second. Nothing was changed.',
+    )
+    expect(await csv()).toBe(NUMBERS)
+  })
+
   it('an upload that goes on slowly but goes on arrives', async () => {
     const response = await raw('PUT', async (write) => {
       for (const line of NUMBERS.match(/.*\n/g)!) {
