@@ -37,11 +37,12 @@ import type { Services } from './services.ts'
 
 /** The service as a Fastify application of its own. `log` takes the lines of the log in place of the standard output. */
 export function buildApp(services: Services, log?: { write(line: string): void }): FastifyInstance {
-  const { limits, timeouts } = services.config
+  const { limits, timeouts, trustedProxies } = services.config
   const app = Fastify({
     logger: loggerOptions(services.config, log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'id' }),
     genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     http: { maxHeaderSize: limits.headerBytes },
     bodyLimit: limits.bodyBytes,
     connectionTimeout: timeouts.idle,

@@ -94,6 +94,11 @@ export interface Config {
   }
   /** Origins whose pages may call the service; none by default. `*` is every origin. */
   readonly cors: { readonly origins: readonly string[] }
+  /**
+   * Addresses and networks of proxies that are believed when they say where a request comes from, under which name and
+   * over which protocol (`X-Forwarded-For`, `-Host`, `-Proto`); nobody by default.
+   */
+  readonly trustedProxies: readonly string[]
   /** By slug. */
   readonly providers: Readonly<Record<string, ProviderOverride>>
 }

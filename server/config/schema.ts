@@ -68,6 +68,7 @@ export const CONFIG_SCHEMA = {
     'shedding',
     'engine',
     'cors',
+    'trustedProxies',
     'providers',
   ],
   properties: {
@@ -218,6 +219,11 @@ export const CONFIG_SCHEMA = {
       default: {},
       required: ['origins'],
       properties: { origins: { type: 'array', items: text, default: [] } },
+    },
+    trustedProxies: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$' },
+      default: [],
     },
     providers: {
       type: 'object',

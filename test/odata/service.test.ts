@@ -430,3 +430,12 @@ test('connection files open Power BI and Excel at the feed, and hold no key', as
   expect((await at.call(key, 'GET', `${root}.pbids`)).body).toContain(`${root}/"`)
   expect(pbids.body + odc.body).not.toContain(key)
 })
+
+test('behind a proxy that is trusted, addresses are those that the client knows', async () => {
+  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'data.example' }
+  const stranger = await get('/', forwarded)
+  expect(stranger.json()['@odata.context']).toBe(`http://localhost:80${root}/$metadata`)
+  await using behind = await platform({ config: { trustedProxies: ['127.0.0.1'] as never } })
+  const response = await behind.call(behind.root, 'GET', '/odata/', { headers: forwarded })
+  expect(response.json()['@odata.context']).toBe('https://data.example/odata/$metadata')
+})
