@@ -274,6 +274,20 @@ export class Engine implements AsyncDisposable {
     }
   }
 
+  /**
+   * Loads and starts what the first query would wait for: DuckDB, the parser of filters, encoders, threads. What fails
+   * is left to the first query, which tells of it.
+   */
+  async warm(): Promise<void> {
+    try {
+      using query = this.relation([{ name: 'a', type: 'integer' }], [[1]]).query({ filter: 'a eq 1', top: 1 })
+      await using stream = await query.bytes('json')
+      for await (const _ of stream);
+      const executor = await this.executor()
+      executor.startWorkers()
+    } catch {}
+  }
+
   /** Runs statements; opened with the first query. @throws EngineError `cancelled` once the engine is closed */
   executor(): Promise<Executor> {
     return this.#executor.get()

@@ -97,6 +97,13 @@ export async function serve(
   const newRootKey = firstAccount(services.accounts, config.rootKey)
   const listening = buildApp(services, log)
   opened.defer(() => listening.close())
+  // Behind the first answer, which may be to a health check: who comes next finds everything loaded.
+  let answered = false
+  listening.addHook('onResponse', async () => {
+    if (answered) return
+    answered = true
+    void engine.warm()
+  })
   told.to(listening.log)
   const rootKeyHolds = config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name === ROOT
   if (config.rootKey !== undefined && !rootKeyHolds) {

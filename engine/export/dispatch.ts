@@ -50,6 +50,11 @@ export class WorkerPool {
     return this.#members.some((member) => member.online)
   }
 
+  /** Starts all threads, which load what most exports need. */
+  start(): void {
+    while (this.#members.length < this.#size) this.#members.push(this.#start())
+  }
+
   /** Pieces being encoded or waiting for it. */
   get busy(): number {
     return this.#members.reduce((sum, member) => sum + member.waiting.size, 0)

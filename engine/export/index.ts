@@ -67,6 +67,8 @@ export interface Executor {
     format: EncodedFormat,
     options: RunOptions & EncodeOptions & { readonly most: number },
   ): Promise<{ stream: ByteStream; found: number }>
+  /** Starts the threads that large exports need, so that the first of them doesn't wait for them. */
+  startWorkers(): void
   stats(): ExecutorStats
   /** Bytes that DuckDB has in use. */
   engineMemory(): Promise<number>
@@ -127,6 +129,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     },
 
     firstRows: (statement, format, runOptions) => exportFew(around, statement, format, runOptions),
+
+    startWorkers: () => pool.start(),
 
     stats: () => ({
       source: source.kind,

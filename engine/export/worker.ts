@@ -69,6 +69,15 @@ const exports = new Map<number, Open>()
 // Importing an encoder takes a moment; jobs of an export must not overtake each other meanwhile.
 let last: Promise<void> = Promise.resolve()
 
+// A thread is started for exports to come: what most of them need is loaded before the first. Without koffi the rows
+// come decoded, and its absence is told elsewhere.
+setImmediate(() => {
+  try {
+    loadDuckDb()
+  } catch {}
+  void Promise.allSettled([import('./formats/csv.ts'), import('./formats/json.ts')])
+})
+
 port.on('message', (job: Job) => {
   if (job.kind === 'memory') takeBack(job.memory)
   else last = last.then(() => work(job))
