@@ -3,16 +3,23 @@ import { alphavantage } from './alphavantage/alphavantage.ts'
 import { bankOfCanada } from './bank-of-canada.ts'
 import { bls } from './bls.ts'
 import { dbnomics } from './dbnomics.ts'
+import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
 import { fred } from './fred.ts'
 import { nasdaq } from './nasdaq/nasdaq.ts'
+import { abs } from './sdmx/abs.ts'
 import { bis } from './sdmx/bis.ts'
+import { bundesbank } from './sdmx/bundesbank.ts'
 import { ecb } from './sdmx/ecb.ts'
 import { eurostat } from './sdmx/eurostat.ts'
 import { ilo } from './sdmx/ilo.ts'
 import { imf } from './sdmx/imf.ts'
+import { insee } from './sdmx/insee.ts'
+import { istat } from './sdmx/istat.ts'
 import { norgesBank } from './sdmx/norges-bank.ts'
 import { oecd } from './sdmx/oecd.ts'
+import { undata } from './sdmx/undata.ts'
+import { unicef } from './sdmx/unicef.ts'
 import { statcan } from './statcan/statcan.ts'
 import { usTreasury } from './us-treasury/us-treasury.ts'
 import { worldbank } from './worldbank.ts'
@@ -36,4 +43,11 @@ export const connectors: readonly Connector[] = [
   usTreasury,
   statcan,
   frankfurter,
+  bundesbank,
+  insee,
+  abs,
+  istat,
+  unicef,
+  undata,
+  eia,
 ]

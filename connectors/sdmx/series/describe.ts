@@ -7,7 +7,7 @@ import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
 export type Names = (component: string, code: string) => string | undefined
 
 /** Attributes that name a series, best first. */
-const TITLES = ['TITLE', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
+const TITLES = ['TITLE', 'TITLE_EN', 'BBK_TITLE_ENG', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'EXT_UNIT']
 const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
 

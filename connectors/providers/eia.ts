@@ -1,0 +1,115 @@
+import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
+import { ConnectorError, invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
+import { frequencyName, parsePeriod } from '../periods.ts'
+import { firstText, type JsonRecord, notUnderstood, record, records, required, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
+
+const info = {
+  slug: 'eia',
+  name: 'EIA',
+  description:
+    'Petroleum, gas, electricity, coal and energy prices, by the U.S. Energy Information Administration.',
+  homepage: 'https://www.eia.gov/opendata',
+  tier: 'free',
+  baseUrl: 'https://api.eia.gov/v2',
+  key: 'required',
+  limits: {
+    windows: [
+      { requests: 5, perSeconds: 1 },
+      { requests: 9000, perSeconds: 3600 },
+    ],
+  },
+} as const
+
+/** The letter at the end of an id of the first version of the API. */
+const FREQUENCY = /\.(A|Q|M|W|D|H)$/
+
+/**
+ * https://www.eia.gov/opendata/documentation.php. Paths follow the routes of the API, `petroleum/pri/spt`; a series id is
+ * one of its first version, `PET.RWTC.D`, which `seriesid/` takes.
+ */
+export const eia: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path, context) {
+    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw pathNotFound(info, path)
+    const steps = path === '' ? [] : path.split('/')
+    const request = { path: steps, query: { api_key: context.key } }
+    const response = await context.cached(request, (answer) =>
+      responseOf(answer, () => pathNotFound(info, path)),
+    )
+    return records(response['routes']).map((route) => {
+      const id = text(route['id']) ?? ''
+      return {
+        path: [...steps, id].join('/'),
+        name: text(route['name']) ?? id,
+        description: text(route['description']) ?? '',
+        series: false,
+      }
+    })
+  },
+
+  async list(path) {
+    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw pathNotFound(info, path)
+    return { total: 0, series: [] }
+  },
+
+  async series(id, _range, context: ConnectorContext) {
+    if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw invalidSeriesId(info, id, 'as PET.RWTC.D')
+    const notFound = () => seriesNotFound(info, id)
+    // The whole series at once: it is no larger than one page.
+    const response = responseOf(
+      await context.send({ path: ['seriesid', id], query: { api_key: context.key } }),
+      notFound,
+    )
+    const rows = required(response, 'data')
+    const first = rows[0]
+    if (first === undefined) throw notFound()
+    const field = valueField(first)
+    const frequency =
+      frequencyName(text(response['frequency'])) ??
+      frequencyName(FREQUENCY.exec(id)?.[1]) ??
+      parsePeriod(text(first['period']) ?? '')?.frequency ??
+      null
+    return {
+      series_id: id,
+      name: firstText(first, 'series-description', 'seriesDescription', 'product-name') ?? id,
+      frequency,
+      unit: firstText(first, 'units', `${field}-units`, 'unit'),
+      lastUpdated: null,
+      notes: text(response['description']),
+      observations: observed(
+        rows.map((row) => ({ time: row['period'], value: row[field] })),
+        frequency,
+      ),
+    }
+  },
+}
+
+/** `{response: {data: […]}}`; a bad key is 403, and other errors are `{error, code}`. */
+function responseOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const body = record(openBody(answer, info, notFound))
+  const message = JSON.stringify(body['error'] ?? '')
+  if (/api_?key/i.test(message)) throw keyRejected(info)
+  if (/OVER_RATE_LIMIT/.test(message)) {
+    throw new ConnectorError('provider_limit', `The request limit of ${info.name} is spent.`, {
+      provider: info.slug,
+      retryAfter: 3600,
+      remedy: 'own-key',
+    })
+  }
+  if (/not found|invalid series/i.test(message)) throw notFound()
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (!('response' in body)) throw notUnderstood('response is missing')
+  return record(body['response'])
+}
+
+/** `value`, or the one column with a unit beside it, as `generation` and `generation-units`. */
+function valueField(row: JsonRecord): string {
+  if ('value' in row) return 'value'
+  const field = Object.keys(row).find((name) => `${name}-units` in row)
+  if (field === undefined) throw notUnderstood('no column has a unit')
+  return field
+}

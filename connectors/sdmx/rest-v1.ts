@@ -1,0 +1,42 @@
+import type { UpstreamRequest } from '../connector.ts'
+import { type FlowReference, flowText } from './flow-reference.ts'
+import { formatPattern } from './keys.ts'
+import type { SdmxRequests } from './provider.ts'
+import { ANY, STRUCTURE_XML, structureRequest, structureRequests } from './rest.ts'
+
+interface Options {
+  readonly agency: string
+  /** The parameters that ask for data in a format with names, where the service has one. */
+  readonly data: NonNullable<UpstreamRequest['query']>
+  /** What stands before structures in an address. */
+  readonly prefix?: readonly string[]
+  readonly flowOf?: (flow: FlowReference) => string
+  /** What stands behind the key. */
+  readonly suffix?: readonly string[]
+  /** Whether one answer can have a dataflow with all that it is made of. Default true. */
+  readonly whole?: boolean
+}
+
+/** The requests of the REST API of SDMX 2.1, as most services answer them. */
+export function restV1(options: Options): SdmxRequests {
+  const { agency, data, prefix = [], suffix = [], whole = true } = options
+  const flowOf = options.flowOf ?? ((flow: FlowReference) => flowText(flow, agency))
+  const style = { prefix, versions: false }
+  return {
+    dataflows: () => ({ path: [...prefix, 'dataflow', agency], headers: STRUCTURE_XML }),
+    ...(whole && {
+      dataflow: (flow) => structureRequest('dataflow', flow, { references: 'descendants' }, style),
+    }),
+    ...structureRequests(style),
+    data: (flow, key, { start, end }) => ({
+      path: ['data', flowOf(flow), formatPattern(key), ...suffix],
+      query: { startPeriod: start, endPeriod: end, ...data },
+      headers: ANY,
+    }),
+    keys: (flow, key) => ({
+      path: ['data', flowOf(flow), formatPattern(key), ...suffix],
+      query: { lastNObservations: 1, ...data },
+      headers: ANY,
+    }),
+  }
+}
