@@ -29,7 +29,7 @@ export type { ODataJson } from './export/formats/encoder.ts'
 
 export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
-export type { UploadFormat } from './ingest/index.ts'
+export type { UploadFormat, UploadOptions } from './ingest/index.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
 export type { ShownFile } from './parquet/shown-file.ts'
 export type { OrderKey, QueryOptions } from './plan/options.ts'

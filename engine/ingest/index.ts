@@ -16,6 +16,7 @@ export type {
   IngestResult,
   PartSize,
   UploadFormat,
+  UploadOptions,
 } from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
 

@@ -3,6 +3,7 @@ import { TemporaryFile } from '../util/temporary.ts'
 import { LONGEST_RECORD } from './csv/bytes.ts'
 import { scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
+import { isForeign } from './csv/translate.ts'
 import { gunzip } from './gunzip.ts'
 import { probeJson } from './json/task.ts'
 import type { IngestResult, ReadRequest } from './request.ts'
@@ -57,6 +58,7 @@ async function begin(
   const { size } = await stat(request.file).catch(() => ({ size: 0 }))
   if (size <= BEGINNING) return undefined
   const { format } = request
+  if (isForeign(request.options)) return undefined
   if (format === 'csv' || format === 'tsv') {
     return scanArriving(workers, knownColumns(request.existing, request.declared), request, arrival)
   }

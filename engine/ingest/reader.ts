@@ -2,7 +2,7 @@ import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
-import { ingestCsv, scanArriving } from './csv/ingest.ts'
+import { ingestDialect, scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
 import { cutPart } from './cut.ts'
 import { readPacked } from './packed.ts'
@@ -101,7 +101,7 @@ export class Reader {
     switch (request.format) {
       case 'csv':
       case 'tsv':
-        return ingestCsv(this.#tools, known, request)
+        return ingestDialect(this.#tools, known, request)
       case 'parquet':
         return ingestParquet(this.#tools.duck, known, request)
       case 'json':

@@ -10,6 +10,23 @@ export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arro
 
 /** How a file is to be read, where that is not what its format says. Each is for the formats that it names. */
 export interface UploadOptions {
+  /** csv, tsv: texts that stand for a missing value where they have no quotes, as `NA`. */
+  readonly nulls?: readonly string[]
+  /** csv, tsv: the character between fields. */
+  readonly delimiter?: string
+  /** csv, tsv: what parts the places of a number; a point by default. */
+  readonly decimal?: '.' | ','
+  /** csv, tsv: UTF-8 by default. `latin1` is what Windows calls so (windows-1252). */
+  readonly encoding?: 'utf-8' | 'latin1' | 'utf-16'
+  /**
+   * csv, tsv: whether the first record names the columns; without it they are those of the dataset or of the
+   * request, if there are as many fields, else `column1`, `column2` …
+   */
+  readonly header?: 'present' | 'absent'
+  /** csv, tsv: a first column without a name is the row's `index`, as R and pandas write it. */
+  readonly names?: 'index'
+  /** csv, tsv: how days are written, as `DD.MM.YYYY` or `M/D/YYYY`; a time of day may follow. */
+  readonly dates?: string
   /** Parquet, Arrow: times finer than a microsecond lose what is too fine; otherwise they are refused. */
   readonly nanoseconds?: 'truncate'
 }

@@ -138,14 +138,14 @@ function conflictUnless(
     const type = given.type ? ` of type ${given.type}` : ''
     throw new EngineError(
       'column_conflict',
-      `The upload has a column ${name}${type} that the dataset does not have. Column names are case-sensitive; declare new columns first.`,
+      `The upload has a column ${name}${type} that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).`,
       { details: { column: given.name, wanted: null, given: given.type ?? null } },
     )
   }
   if (given.type !== undefined && given.type !== wanted) {
     throw new EngineError(
       'column_conflict',
-      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted}.`,
+      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted}. Both can be replaced together (columns=replace).`,
       { details: { column: given.name, wanted, given: given.type } },
     )
   }

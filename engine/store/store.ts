@@ -10,7 +10,7 @@ import { Versions } from '../catalog/versions.ts'
 import type { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
-import type { Ingestor, UploadFormat } from '../ingest/index.ts'
+import type { Ingestor, UploadFormat, UploadOptions } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
@@ -34,6 +34,10 @@ export interface Upload {
   readonly format: UploadFormat
   readonly gzip?: boolean
   readonly columns?: readonly DeclaredColumn[]
+  /** How the file is to be read, where that is not what its format says. */
+  readonly options?: UploadOptions
+  /** A replace puts the upload's columns in place of the dataset's, too. */
+  readonly replaceColumns?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
   /**
@@ -227,10 +231,11 @@ export class Store {
 
   /** Csv is scanned from the moment that there is enough of it. */
   #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
-    if (upload.gzip || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
+    const asIs = !upload.gzip && upload.options === undefined
+    if (!asIs || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
     return new Arriving(async () => {
       const ingestor = await this.ingestor()
-      const { columns } = this.versions.current(datasetId)
+      const columns = upload.replaceColumns ? [] : this.versions.current(datasetId).columns
       const { signal, onProgress, ...input } = ingestRequest(file, upload, columns)
       return ingestor.scanEarly(input, { signal, onProgress })
     })
@@ -245,7 +250,8 @@ export class Store {
   ): Promise<DatasetRecord> {
     for (;;) {
       const base = this.versions.current(datasetId)
-      const request = ingestRequest(file, upload, base.columns)
+      const anew = mode === 'replace' && upload.replaceColumns === true
+      const request = ingestRequest(file, upload, anew ? [] : base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
       const made = await this.#commits.makeParts(
         (ingestor, target) => ingestor.ingest({ ...request, target, limits, early }),
@@ -253,7 +259,7 @@ export class Store {
       )
       const done = this.#commits.commit(datasetId, made.parts, (current) => {
         // The columns changed while the rows were read: read them again under the new ones.
-        if (!sameColumns(current.columns, base.columns)) return undefined
+        if (!anew && !sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
         const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
         const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
@@ -397,9 +403,10 @@ export class Store {
 
 /** What the ingestor has to know of an upload, into a dataset with such columns. */
 function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
-  const { format, gzip, columns: declared, signal, onProgress } = upload
+  const { format, gzip, options, columns: declared, signal, onProgress } = upload
   return {
     file,
+    options,
     format,
     gzip,
     existing: columns.length > 0 ? columns : undefined,

@@ -8,6 +8,7 @@ import type { Services } from '../services.ts'
 import { questionOf } from '../transfers/answers.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
+import { APPEND_PARAMETERS, REPLACE_PARAMETERS } from '../transfers/upload-options.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
@@ -249,6 +250,7 @@ export function dataRoutes(app: Routes, services: Services): void {
         summary: 'Replace the rows of a dataset',
         description: 'All or nothing. Downloads under way go on with the old rows.',
         tags,
+        querystring: REPLACE_PARAMETERS,
         requestBody: UPLOAD_BODY,
         response: UPLOADED,
       },
@@ -260,6 +262,7 @@ export function dataRoutes(app: Routes, services: Services): void {
         summary: 'Append rows to a dataset, or save series of a provider in it',
         description: 'All or nothing. Downloads under way go on with the old rows.',
         tags,
+        querystring: APPEND_PARAMETERS,
         requestBody: UPLOAD_BODY,
         response: UPLOADED,
       },

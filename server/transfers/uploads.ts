@@ -9,6 +9,7 @@ import { Gate } from './gate.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { Transfer } from './transfer.ts'
 import { checkDeclaredLength, peek, uploadType } from './upload-body.ts'
+import { uploadOptions } from './upload-options.ts'
 
 export type WriteMode = 'replace' | 'append'
 
@@ -59,6 +60,7 @@ export class Uploads {
     const { config, lifecycle, metrics } = this.#parts
     checkDeclaredLength(request, config.limits.uploadBytes)
     const type = uploadType(request)
+    const options = uploadOptions(request.query as object)
     const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
     let bytes = 0
     let outcome: Outcome = 'failed'
@@ -74,7 +76,7 @@ export class Uploads {
         type.format === 'json' && !type.gzip
           ? await jsonUpload(body, fetchSeries, transfer.signal)
           : { ...type, body }
-      const record = await dataset[mode]({ ...upload, signal: transfer.signal, accept })
+      const record = await dataset[mode]({ ...upload, ...options, signal: transfer.signal, accept })
       outcome = 'whole'
       return record
     } catch (error) {

@@ -182,7 +182,7 @@ describe('Arrow', () => {
     const existing = [column('j', 'json'), column('a', 'decimal(20,1)')]
     expect((await bench.read('arrow', file, { existing })).values).toEqual([['[1]', '1.0']])
     expect(await bench.refusal('arrow', file, { existing: [column('a', 'date'), column('j', 'json')] })).toBe(
-      '409 column_conflict: Column "a" is integer in the upload; the dataset wants date.',
+      '409 column_conflict: Column "a" is integer in the upload; the dataset wants date. Both can be replaced together (columns=replace).',
     )
     const text = stream({ j: vector(['x{'], new Utf8()) })
     expect(await bench.refusal('arrow', text, { existing: [column('j', 'json')] })).toBe(

@@ -167,7 +167,7 @@ describe('csv into a dataset that has columns', () => {
 
   test('a column that the dataset does not have is a conflict, also by case alone', async () => {
     expect(await bench.refusal('csv', 'id,Name\n1,x\n', { existing })).toBe(
-      '409 column_conflict: The upload has a column "Name" that the dataset does not have. Column names are case-sensitive; declare new columns first.',
+      '409 column_conflict: The upload has a column "Name" that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
     )
   })
 
@@ -180,7 +180,7 @@ describe('csv into a dataset that has columns', () => {
 
   test('a declared type that differs from the dataset is a conflict', async () => {
     expect(await bench.refusal('csv', 'id\n1\n', { existing, declared: declared({ id: 'string' }) })).toBe(
-      '409 column_conflict: Column "id" is string in the upload; the dataset wants integer.',
+      '409 column_conflict: Column "id" is string in the upload; the dataset wants integer. Both can be replaced together (columns=replace).',
     )
   })
 })

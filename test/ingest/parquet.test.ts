@@ -72,10 +72,10 @@ describe('Parquet', () => {
   test('another type than that of the dataset is a conflict', async () => {
     const file = readFileSync(await parquet('SELECT 1.5::DOUBLE AS a'))
     expect(await bench.refusal('parquet', file, { existing: [column('a', 'integer')] })).toBe(
-      '409 column_conflict: Column "a" is double in the upload; the dataset wants integer.',
+      '409 column_conflict: Column "a" is double in the upload; the dataset wants integer. Both can be replaced together (columns=replace).',
     )
     expect(await bench.refusal('parquet', file, { existing: [column('A', 'double')] })).toBe(
-      '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names are case-sensitive; declare new columns first.',
+      '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
     )
     expect(await bench.refusal('parquet', file, { declared: declared({ a: 'date' }) })).toMatch(/^409 /)
   })

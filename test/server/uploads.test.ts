@@ -102,6 +102,52 @@ describe('replace and append', () => {
   })
 })
 
+describe('options of an upload', () => {
+  const put = (target: number, query: string, body: string, method = 'PUT') =>
+    at.call(ada, method, `/datasets/${target}/data?${query}`, {
+      body,
+      headers: { 'content-type': 'text/csv' },
+    })
+
+  it('say how csv is written', async () => {
+    const target = await empty()
+    const body = 'n;x;d\n1;"1,5";3.2.2020\n-;NA;4.2.2020\n'
+    const query = 'delimiter=%3B&decimal=,&nulls=NA,-&dates=D.M.YYYY'
+    expect((await put(target, query, body)).json()).toMatchObject({ rowCount: 2 })
+    expect(await csv(target)).toBe('n,x,d\n1,1.5,2020-02-03\n,,2020-02-04\n')
+    await put(target, 'header=absent', '2,2,2020-02-05\n', 'POST')
+    expect(await csv(target)).toBe('n,x,d\n1,1.5,2020-02-03\n,,2020-02-04\n2,2,2020-02-05\n')
+  })
+
+  it('replace columns with the rows, which is otherwise a conflict', async () => {
+    const target = await empty()
+    await put(target, '', 'a,b\n1,x\n')
+    const other = 'a,c\n2020-01-01,true\n'
+    const conflict = await put(target, '', other)
+    expect(conflict.statusCode).toBe(409)
+    expect(conflict.json().error).toMatch(/columns=replace/)
+    const replaced = await put(target, 'columns=replace', other)
+    expect(replaced.json().columns).toMatchObject([
+      { name: 'a', type: 'date' },
+      { name: 'c', type: 'boolean' },
+    ])
+    expect(await csv(target)).toBe('a,c\n2020-01-01,true\n')
+  })
+
+  it.each([
+    ['PUT', 'columns=keep'],
+    ['POST', 'columns=replace'],
+    ['PUT', 'decimal=x'],
+    ['PUT', 'delimiter=ab'],
+    ['PUT', 'dates=YY'],
+    ['PUT', 'nul=NA'],
+    ['PUT', 'header=absent&header=absent'],
+  ])('are refused where they are not known: %s %s', async (method, query) => {
+    const response = await put(id, query, 'a\n1\n', method)
+    expect(response.statusCode, response.body).toBe(400)
+  })
+})
+
 describe('what is wrong is said, and nothing is changed', () => {
   it.each([
     ['a bad value', 'POST', 'text/csv', 'n,word\n1,x\nnone,y\n', 400, /n/],

@@ -11,6 +11,7 @@ import { readHeader } from './header.ts'
 import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './load.ts'
 import type { CsvFindings, FieldPlan } from './scan.ts'
 import { type EarlyScan, type ScanCsv, sampleCsv } from './tasks.ts'
+import { isForeign } from './translate.ts'
 
 /**
  * csv and tsv. One pass of ours settles shape and types of the whole file, one of DuckDB's reads typed columns and
@@ -35,6 +36,21 @@ export async function ingestCsv(
   await using clean = new TemporaryFile(tempDirectory)
   await tools.workers.run({ kind: 'clean-csv', ...scan, target: clean.path }, { signal })
   return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
+}
+
+/** The same for csv that is written in another way, which is rewritten first. */
+export async function ingestDialect(
+  tools: Tools,
+  known: KnownColumns,
+  request: ReadRequest,
+): Promise<IngestResult> {
+  const { options, format, file, tempDirectory, signal, onProgress } = request
+  if (!options || !isForeign(options)) return ingestCsv(tools, known, request)
+  await using ours = new TemporaryFile(tempDirectory)
+  const columns = (known.existing ?? known.declared)?.map(({ name }) => name)
+  const task = { file, options, columns, delimiter: format === 'tsv' ? '\t' : ',', target: ours.path }
+  await tools.workers.run({ kind: 'translate-csv', ...task }, { signal, onProgress })
+  return await ingestCsv(tools, known, { ...request, format: 'csv', file: ours.path, early: undefined })
 }
 
 /** Scans a file of which the rest still arrives. @throws EngineError as `ingestCsv` does */

@@ -195,7 +195,7 @@ export class JsonRows {
       if (this.layout.owner === 'dataset') {
         throw new EngineError(
           'column_conflict',
-          `Row ${row} has a column ${quoted} that the dataset does not have. Column names are case-sensitive; declare new columns first.`,
+          `Row ${row} has a column ${quoted} that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).`,
           { details: { row, column: name, wanted: null } },
         )
       }

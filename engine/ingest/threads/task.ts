@@ -7,6 +7,7 @@ import { cancelled } from '../../duckdb/errors.ts'
 const TASKS = {
   'scan-csv': () => import('../csv/tasks.ts').then((module) => module.scanCsv),
   'clean-csv': () => import('../csv/tasks.ts').then((module) => module.cleanCsv),
+  'translate-csv': () => import('../csv/translate.ts').then((module) => module.translateCsv),
   'json-to-csv': () => import('../json/task.ts').then((module) => module.jsonToCsv),
   'xlsx-to-csv': () => import('../xlsx/task.ts').then((module) => module.xlsxToCsv),
   'arrow-to-csv': () => import('../arrow/task.ts').then((module) => module.arrowToCsv),

@@ -1,0 +1,164 @@
+import type { EngineError } from '../../errors.ts'
+import { FileSink, feedFile } from '../file.ts'
+import type { UploadOptions } from '../request.ts'
+import { malformed } from '../text/accepts.ts'
+import type { Hooks } from '../threads/task.ts'
+import { LONGEST_RECORD } from './bytes.ts'
+import { translator } from './translate-value.ts'
+
+export interface TranslateCsv {
+  readonly file: string
+  readonly delimiter: string
+  readonly options: UploadOptions
+  /** What the columns of a file without a header are, if there are as many. */
+  readonly columns?: readonly string[] | undefined
+  /** Where the csv is to be written. */
+  readonly target: string
+}
+
+/** Whether csv has to be rewritten to be what we read: UTF-8, commas, a header, ISO dates. */
+export function isForeign({ nanoseconds: _, ...options }: UploadOptions = {}): boolean {
+  return Object.values(options).some((value) => value !== undefined)
+}
+
+/**
+ * Rewrites csv of another dialect as ours, record for record, so that errors count the same rows.
+ * @throws EngineError `invalid_upload`, `storage_full`
+ */
+export async function translateCsv(task: TranslateCsv, { signal, onProgress }: Hooks): Promise<void> {
+  const sink = await FileSink.create(task.target)
+  const records = new Records(task)
+  let decoder: TextDecoder | undefined
+  try {
+    await feedFile(
+      task.file,
+      0,
+      async (buffer, end, final) => {
+        decoder ??= decoderOf(task.options, buffer)
+        await sink.write(Buffer.from(records.push(decoded(decoder, buffer.subarray(0, end), final), final)))
+        return end
+      },
+      signal,
+      (bytes) => onProgress?.({ bytes, rows: records.rows }),
+    )
+  } finally {
+    await sink.close()
+  }
+}
+
+function decoderOf({ encoding = 'utf-8' }: UploadOptions, start: Buffer): TextDecoder {
+  const bigEndian = encoding === 'utf-16' && start[0] === 0xfe && start[1] === 0xff
+  return new TextDecoder(bigEndian ? 'utf-16be' : encoding, { fatal: encoding !== 'latin1' })
+}
+
+function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): string {
+  try {
+    return decoder.decode(bytes, { stream: !final })
+  } catch {
+    throw malformed(`The file is not ${decoder.encoding.toUpperCase()}; say what it is with encoding.`)
+  }
+}
+
+/** Takes text in pieces and gives whole records of our dialect. */
+class Records {
+  rows = 0
+  readonly #delimiter: string
+  readonly #options: UploadOptions
+  readonly #columns: readonly string[] | undefined
+  readonly #value: ReturnType<typeof translator>
+  #rest = ''
+  #begun = false
+
+  constructor({ delimiter, options, columns }: TranslateCsv) {
+    this.#columns = columns
+    this.#delimiter = options.delimiter ?? delimiter
+    this.#options = options
+    this.#value = translator(options)
+  }
+
+  push(text: string, final: boolean): string {
+    const all = this.#rest + text
+    let out = ''
+    let at = 0
+    while (at < all.length) {
+      const record = this.#record(all, at, final)
+      if (!record) break
+      at = record.end
+      out += this.#line(record.fields)
+    }
+    this.#rest = all.slice(at)
+    if (this.#rest.length > LONGEST_RECORD) {
+      throw malformed(`Row ${this.rows + 1} is longer than ${LONGEST_RECORD >> 20} MiB.`)
+    }
+    return out
+  }
+
+  #line(fields: readonly Field[]): string {
+    if (this.#begun || this.#options.header === 'absent') {
+      const first = this.#begun ? '' : this.#header(this.#namesFor(fields.length))
+      this.#begun = true
+      this.rows++
+      return `${first}${fields.map((field) => this.#value(field)).join(',')}\n`
+    }
+    this.#begun = true
+    return this.#header(
+      fields.map(({ text }, at) =>
+        at === 0 && text === '' && this.#options.names === 'index' ? 'index' : text,
+      ),
+    )
+  }
+
+  #namesFor(count: number): readonly string[] {
+    if (this.#columns?.length === count) return this.#columns
+    return Array.from({ length: count }, (_, index) => `column${index + 1}`)
+  }
+
+  #header(names: readonly string[]): string {
+    return `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
+  }
+
+  /** The record that begins at a place; undefined if it goes on behind the text. */
+  #record(text: string, from: number, final: boolean): { fields: Field[]; end: number } | undefined {
+    const fields: Field[] = []
+    for (let at = from; ; at++) {
+      const quoted = text[at] === '"'
+      let end = quoted ? closingQuote(text, at + 1) : at
+      if (end < 0) {
+        if (final) throw this.#malformed('a quoted field is not closed')
+        return undefined
+      }
+      const closing = end
+      const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
+      while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
+      // Where the text ends, a line end may come yet, or the second of two quotes.
+      if (end >= text.length && !final) return undefined
+      const ends = text[end] !== this.#delimiter
+      const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
+      const plain = text.slice(at, to)
+      if (value !== undefined && to !== closing + 1) {
+        throw this.#malformed('there is text behind the closing quote of a field')
+      }
+      fields.push({ text: value ?? plain, quoted })
+      at = end
+      if (ends) return { fields, end: end + 1 }
+    }
+  }
+
+  #malformed(what: string): EngineError {
+    return malformed(`Row ${this.rows + 1}: ${what}.`, { row: this.rows + 1 })
+  }
+}
+
+export interface Field {
+  /** Without quotes. */
+  readonly text: string
+  readonly quoted: boolean
+}
+
+/** Where the quote stands that ends a field; -1 if there is none yet. */
+function closingQuote(text: string, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = text.indexOf('"', at)
+    if (at < 0 || text[at + 1] !== '"') return at
+  }
+}

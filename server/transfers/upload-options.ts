@@ -1,0 +1,61 @@
+import type { Upload, UploadOptions } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
+import { parameters } from '../http/query.ts'
+
+const text = (description: string) => ({ type: 'string', description }) as const
+const oneOf = <const Values extends readonly string[]>(values: Values, description: string) =>
+  ({ type: 'string', enum: values, description }) as const
+
+const OPTIONS = {
+  nulls: text(
+    'csv, tsv: texts without quotes that stand for a missing value, with commas between: `NA,NULL,-`.',
+  ),
+  delimiter: text('csv, tsv: the character between fields, or `tab`.'),
+  decimal: oneOf(['.', ','], 'csv, tsv: what parts the places of a number.'),
+  encoding: oneOf(['utf-8', 'latin1', 'utf-16'], 'csv, tsv: UTF-8 by default; `latin1` is windows-1252.'),
+  header: oneOf(['present', 'absent'], 'csv, tsv: whether the first record names the columns.'),
+  names: oneOf(
+    ['index'],
+    'csv, tsv: a first column without a name, as R and pandas write it, is called `index`.',
+  ),
+  dates: text('csv, tsv: how days are written: `DD.MM.YYYY`, `M/D/YYYY`; a time of day may follow.'),
+  nanoseconds: oneOf(
+    ['truncate'],
+    'Parquet, Arrow: times are cut off at the microsecond; otherwise finer ones are refused.',
+  ),
+} as const
+
+/** What a request may say of the file that it appends. */
+export const APPEND_PARAMETERS = parameters(OPTIONS)
+
+/** The same of one that replaces the rows. */
+export const REPLACE_PARAMETERS = parameters({
+  ...OPTIONS,
+  columns: oneOf(['replace'], 'The columns of the upload take the place of those of the dataset.'),
+})
+
+type Given = { readonly [Name in keyof typeof OPTIONS | 'columns']?: string }
+
+/** The options of an upload. @throws ServerError `invalid_query` */
+export function uploadOptions(query: object): Pick<Upload, 'options' | 'replaceColumns'> {
+  const { columns, nulls, delimiter, ...rest } = query as Given
+  const options = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => name in OPTIONS),
+  ) as UploadOptions
+  const parted = delimiter === 'tab' ? '\t' : delimiter
+  if (parted !== undefined && (parted.length !== 1 || /["\r\n]/.test(parted))) {
+    throw new ServerError(
+      'invalid_query',
+      'delimiter is one character that is no quote and no line end, or tab.',
+    )
+  }
+  const all: UploadOptions = {
+    ...options,
+    ...(nulls !== undefined && { nulls: nulls.split(',') }),
+    ...(parted !== undefined && { delimiter: parted }),
+  }
+  return {
+    ...(Object.keys(all).length > 0 && { options: all }),
+    ...(columns === 'replace' && { replaceColumns: true }),
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { dateReader } from '../../engine/ingest/csv/translate-value.ts'
+import { declared, useBench } from './helper.ts'
+
+const bench = useBench()
+
+describe('csv of other programs', () => {
+  test('of a German spreadsheet', async () => {
+    const text =
+      'Größe;Preis;Tag;Text\r\n1,5;"-2,25";03.02.2020;a,b\r\nNA;1e3;03.02.2020 7:05;"say ""x"", y"\r\n'
+    const { shape, values } = await bench.read('csv', Buffer.from(text, 'latin1'), {
+      options: { delimiter: ';', decimal: ',', encoding: 'latin1', nulls: ['NA', '-'], dates: 'DD.MM.YYYY' },
+    })
+    expect(shape).toEqual(['Größe: double', 'Preis: double', 'Tag: timestamp', 'Text: string'])
+    expect(values).toEqual([
+      ['1.5', '-2.25', '2020-02-03 00:00:00', 'a,b'],
+      [null, '1000.0', '2020-02-03 07:05:00', 'say "x", y'],
+    ])
+  })
+
+  test.each([true, false])('UTF-16, big-endian: %s', async (big) => {
+    const bytes = Buffer.from('\ufeffa\tb\n1\té😀\n', 'utf16le')
+    const { values } = await bench.read('tsv', big ? bytes.swap16() : bytes, {
+      options: { encoding: 'utf-16' },
+    })
+    expect(values).toEqual([['1', 'é😀']])
+  })
+
+  test('without a header, and with the nameless column of R', async () => {
+    const bare = await bench.read('csv', '1,x\n2,"y\nz"', { options: { header: 'absent' } })
+    expect(bare.shape).toEqual(['column1: integer', 'column2: string'])
+    expect(bare.values).toEqual([
+      ['1', 'x'],
+      ['2', 'y\nz'],
+    ])
+    const named = {
+      options: { header: 'absent' as const },
+      declared: declared({ n: 'integer', s: 'string' }),
+    }
+    expect((await bench.read('csv', '1,x\n', named)).shape).toEqual(['n: integer', 's: string'])
+    const r = await bench.read('csv', '"","n"\n"1",5\n', { options: { names: 'index' } })
+    expect(r.shape).toEqual(['index: integer', 'n: integer'])
+  })
+
+  test('quoted texts are no nulls', async () => {
+    const { values } = await bench.read('csv', 'a,b\nNULL,"NULL"\n', { options: { nulls: ['NULL'] } })
+    expect(values).toEqual([[null, 'NULL']])
+  })
+
+  test('errors count the same rows', async () => {
+    const given = { options: { delimiter: ';' }, declared: declared({ a: 'integer', b: 'string' }) }
+    expect(await bench.refusal('csv', 'a;b\n1;2\nx;"3\n4"\n', given)).toBe(
+      '400 invalid_upload: Row 2, column "a": "x" is not an integer.',
+    )
+    expect(await bench.refusal('csv', 'a;b\n1;"2"x\n', given)).toBe(
+      '400 invalid_upload: Row 1: there is text behind the closing quote of a field.',
+    )
+    expect(await bench.refusal('csv', 'a;b\n1;"2\n', given)).toBe(
+      '400 invalid_upload: Row 1: a quoted field is not closed.',
+    )
+    expect(
+      await bench.refusal('csv', Buffer.from('a\né\n', 'latin1'), { options: { encoding: 'utf-8' } }),
+    ).toBe('400 invalid_upload: The file is not UTF-8; say what it is with encoding.')
+  })
+
+  test('records that are cut anywhere between two pieces of the file', async () => {
+    const line = (n: number) => `${n};"a ""quoted"" text\nof ${'x'.repeat(n % 97)}"\r\n`
+    const text = `n;s\r\n${Array.from({ length: 60_000 }, (_, n) => line(n)).join('')}`
+    const { rows, values } = await bench.read('csv', text, { options: { delimiter: ';' } })
+    expect(rows).toBe(60_000)
+    expect(values[59_999]).toEqual(['59999', `a "quoted" text\nof ${'x'.repeat(59_999 % 97)}`])
+  })
+})
+
+test('patterns of dates', () => {
+  expect(dateReader('M/D/YYYY')('1/12/2020')).toBe('2020-01-12')
+  expect(dateReader('M/D/YYYY')('1-12-2020')).toBeUndefined()
+  expect(dateReader('YYYY.MM.DD')('2020.01.12 23:59:59.5')).toBe('2020-01-12T23:59:59.5')
+  for (const pattern of ['', 'YYYY', 'DD.DD.YYYY', 'YYYY-MM-DD(x+)+', 'YY-MM-DD']) {
+    expect(() => dateReader(pattern)).toThrow(/dates is a pattern/)
+  }
+})
