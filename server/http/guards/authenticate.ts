@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Account, Accounts } from '../accounts/accounts.ts'
-import type { Links } from '../accounts/links.ts'
-import type { NamedKeys } from '../accounts/named-keys.ts'
-import type { Config } from '../config/config.ts'
-import { ServerError } from './errors.ts'
-import { apiKeyIn, isLink, rawQuery } from './query.ts'
+import type { Account, Accounts } from '../../accounts/accounts.ts'
+import type { Links } from '../../accounts/links.ts'
+import type { NamedKeys } from '../../accounts/named-keys.ts'
+import type { Config } from '../../config/config.ts'
+import { ServerError } from '../errors.ts'
+import { apiKeyIn, isLink, rawQuery } from '../query.ts'
 import { FailedKeys, RequestRate } from './rates.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ServerError } from './errors.ts'
+import { ServerError } from '../errors.ts'
 
 /** Methods that change nothing (RFC 9110, 9.2.1). */
 const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE']

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import { ServerError } from './errors.ts'
+import { ServerError } from '../errors.ts'
 
 const WINDOW_SECONDS = 60
 /** Who guesses many keys often keeps their beginning; so much of a key is held against later ones. */
