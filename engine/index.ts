@@ -302,6 +302,12 @@ export class Engine implements AsyncDisposable {
       memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
       tempDirectory: this.#store.temporary,
       allowedDirectories: [this.#store.layout.parts, this.#store.temporary],
+      onSlower: (cause) =>
+        this.#events.tell(
+          'slower_source',
+          'DuckDB is reached by way of its Node package, several times slower, because koffi or the library could not be loaded.',
+          { cause },
+        ),
     })
   }
 

@@ -51,6 +51,36 @@ test('where it does not, the slower source is taken and its reason told once', (
   })
 })
 
+test('an engine tells it as an event, counts it, and names the source in its figures', () => {
+  const module = new URL('../../engine/index.ts', import.meta.url).href
+  const program = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === 'koffi') throw new Error('no koffi for this machine')
+        return next(name, context)
+      },
+    })
+    const { openEngine } = await import('${module}')
+    const told = []
+    await using engine = await openEngine({
+      directory: ${JSON.stringify(join(root, 'data'))},
+      onEvent: ({ kind, level, cause }) => told.push([kind, level, cause.message]),
+    })
+    for (let n = 0; n < 2; n++) {
+      using query = engine.relation([{ name: 'a', type: 'integer' }], [[1]]).query()
+      await Array.fromAsync(query.rows())
+    }
+    const { executor, events } = await engine.stats()
+    console.log(JSON.stringify({ told, source: executor.source, counted: events.slower_source }))`
+  const text = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  expect(JSON.parse(text)).toEqual({
+    told: [['slower_source', 'warn', 'no koffi for this machine']],
+    source: 'node',
+    counted: 1,
+  })
+})
+
 test('who asks for the fast one gets the error', () => {
   expect(opened({ koffi: false, source: 'ffi' })).toEqual({ failed: 'no koffi for this machine', told: [] })
 })
