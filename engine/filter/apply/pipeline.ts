@@ -74,13 +74,13 @@ export class PipelineReader {
   }
 
   readonly #readers: Readonly<Record<string, Reader>> = {
-    filter: (columns, within) => {
+    filter: (columns) => {
       const condition = this.#building.condition(this.#place, this.#cursor.item('a condition'), columns)
-      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: within.partition.length > 0 }
+      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
     },
-    search: (columns, within) => {
+    search: (columns) => {
       const condition = searchCondition(this.#textInParentheses(), columns, this.#building)
-      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: within.partition.length > 0 }
+      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
     },
     compute: (columns) => {
       const added = readComputed(this.#cursor, this.#place, columns, this.#building)
@@ -112,7 +112,7 @@ export class PipelineReader {
     toppercent: this.#keeping('top', 'percent'),
     bottompercent: this.#keeping('bottom', 'percent'),
     aggregate: (columns, { partition, mayBeEmpty }) => {
-      if (mayBeEmpty) throw emptied(this.#cursor.at)
+      if (mayBeEmpty && partition.length > 0) throw emptied(this.#cursor.at)
       const added = readAggregates(this.#cursor, this.#place, columns, partition, this.#building)
       return group(partition, added)
     },
@@ -160,7 +160,7 @@ export class PipelineReader {
         value: sortable(value, columns),
         partition: partition.map(({ sql }) => sql),
       }
-      return { steps: [step], columns, mayEmpty: until !== 'count' && partition.length > 0 }
+      return { steps: [step], columns, mayEmpty: until !== 'count' }
     }
   }
 

@@ -1,0 +1,94 @@
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { EngineError } from '../../../engine/errors.ts'
+import { runtimeFilterError } from '../../../engine/filter/index.ts'
+import type { QueryOptions } from '../../../engine/plan/options.ts'
+import { type PlanColumn, planQuery } from '../../../engine/plan/plan.ts'
+import { rowsStatement } from '../../../engine/plan/sql.ts'
+import { type ColumnType, sqlType } from '../../../engine/types/index.ts'
+
+/** What comes out: names, and rows as texts, null as null. */
+export interface Answer {
+  readonly names: readonly string[]
+  readonly rows: readonly (readonly (string | null)[])[]
+}
+
+/** A small table in a DuckDB of its own, asked by the options of a query. */
+export class Asked implements AsyncDisposable {
+  readonly columns: readonly PlanColumn[]
+  readonly #rows: number
+  readonly #instance: DuckDBInstance
+  readonly #connection: DuckDBConnection
+
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    columns: readonly PlanColumn[],
+    rows: number,
+  ) {
+    this.#instance = instance
+    this.#connection = connection
+    this.columns = columns
+    this.#rows = rows
+  }
+
+  /** @param rows texts that DuckDB casts to the types */
+  static async create(
+    types: Readonly<Record<string, ColumnType>>,
+    rows: readonly (readonly (string | null)[])[],
+    threads = '1',
+  ): Promise<Asked> {
+    const instance = await DuckDBInstance.create(':memory:', { threads })
+    const connection = await instance.connect()
+    await connection.run("SET TimeZone = 'UTC'")
+    const columns = Object.entries(types).map(([name, type], index) => ({ name, type, sql: `c${index}` }))
+    await connection.run(
+      `CREATE TABLE t (row BIGINT, ${columns.map(({ sql, type }) => `${sql} ${sqlType(type)}`).join(', ')})`,
+    )
+    for (const [index, cells] of rows.entries()) {
+      const values = cells.map((cell, at) =>
+        cell === null ? 'NULL' : `CAST('${cell.replaceAll("'", "''")}' AS ${sqlType(columns[at]!.type)})`,
+      )
+      await connection.run(`INSERT INTO t VALUES (${[index, ...values].join(', ')})`)
+    }
+    return new Asked(instance, connection, columns, rows.length)
+  }
+
+  /** @throws EngineError as a query does */
+  async answer(options: QueryOptions): Promise<Answer> {
+    const names = this.columns.map(({ sql }) => sql).join(', ')
+    const sql = `(SELECT ${names}, 0 AS file_index, row AS file_row_number FROM t)`
+    const plan = planQuery(
+      { columns: this.columns, rows: this.#rows, rowBytes: 100, scan: () => ({ kind: 'foreign', sql }) },
+      options,
+    )
+    const statement = rowsStatement(plan, undefined)
+    const prepared = await this.#connection.prepare(statement.sql)
+    try {
+      statement.parameters.forEach((text, index) => {
+        prepared.bindVarchar(index + 1, text)
+      })
+      const result = await prepared.run()
+      const rows = (await result.getRows()).map((row) => row.map(asText))
+      return { names: plan.columns.map(({ name }) => name), rows }
+    } catch (error) {
+      throw runtimeFilterError(error) ?? error
+    } finally {
+      prepared.destroySync()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+}
+
+function asText(value: unknown): string | null {
+  return value === null ? null : String(value)
+}
+
+/** The code that options are refused with. @throws Error where it is no error of ours */
+export function codeOf(error: unknown): string {
+  if (error instanceof EngineError) return error.code
+  throw error
+}
