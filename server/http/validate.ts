@@ -4,7 +4,7 @@ import { ServerError } from './errors.ts'
 import { faultSentence } from './schema-fault.ts'
 
 /** One error is enough for a sentence; `verbose` keeps the value at fault. */
-const ajv = new Ajv({ verbose: true, allowUnionTypes: true })
+const ajv = new Ajv({ verbose: true, allowUnionTypes: true, keywords: ['documented'] })
 
 /** Makes an instance hold bodies and query strings against the routes' schemas, without changing any value. */
 export function validateStrictly(app: FastifyInstance): void {

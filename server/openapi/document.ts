@@ -153,8 +153,10 @@ function withReferences(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withReferences) : partsWithReferences(value)
 }
 
+/** What stands under `documented` is checked elsewhere, with words of its own; clients read it as a part of the schema. */
 function partsWithReferences(value: object): object {
-  return mapEntries(value, (key, part) => [key, withReferences(part)])
+  const { documented, ...checked } = value as { readonly documented?: object }
+  return mapEntries({ ...checked, ...documented }, (key, part) => [key, withReferences(part)])
 }
 
 function mapEntries<To>(

@@ -8,7 +8,7 @@ import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.t
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { datasetFor } from './dataset-for.ts'
-import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, EXAMPLES, NAME_PATTERN } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']
@@ -18,7 +18,13 @@ const COLUMN_BYTES = 8 * 1024
 
 const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
 
-const NAME = { type: 'string', minLength: 1, maxLength: 255, examples: ['seattle'] } as const
+const NAME = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  examples: ['seattle'],
+  documented: { pattern: NAME_PATTERN },
+} as const
 const DESCRIPTION = { type: 'string', maxLength: 10_000 } as const
 
 export function datasetRoutes(app: Routes, services: Services): void {

@@ -35,6 +35,10 @@ export const COLUMN = record('A column of a dataset.', {
   description: { type: 'string' },
 })
 
+/** What names of repositories and datasets must look like: the engine checks it, and says what is wrong. */
+export const NAME_PATTERN =
+  '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
+
 /** Checked in the engine, which knows the types and says what is wrong with which column. */
 export const DECLARED_COLUMNS = {
   type: 'array',
@@ -43,8 +47,12 @@ export const DECLARED_COLUMNS = {
     required: ['name', 'type'],
     additionalProperties: false,
     properties: {
-      name: { type: 'string' },
-      type: { type: 'string', description: COLUMN_TYPE.description },
+      name: { type: 'string', documented: { minLength: 1, maxLength: 1_000 } },
+      type: {
+        type: 'string',
+        description: COLUMN_TYPE.description,
+        documented: { pattern: COLUMN_TYPE.pattern },
+      },
       nullable: { type: 'boolean', description: 'true where it is not said.' },
       description: { type: 'string' },
     },

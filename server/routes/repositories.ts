@@ -5,7 +5,7 @@ import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.t
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { pathId } from './ids.ts'
-import { EXAMPLES, REPOSITORY, repositoryRecord } from './records.ts'
+import { EXAMPLES, NAME_PATTERN, REPOSITORY, repositoryRecord } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']
@@ -13,7 +13,13 @@ const tags = ['Repositories']
 const TAGGED = { example: EXAMPLES.repository, headers: { ETag: RECORD_TAG } }
 
 const FIELDS = {
-  name: { type: 'string', minLength: 1, maxLength: 255, examples: ['weather'] },
+  name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    examples: ['weather'],
+    documented: { pattern: NAME_PATTERN },
+  },
   description: { type: 'string', maxLength: 10_000 },
   private: { type: 'boolean', description: 'Whether only its owner and its members may read it.' },
 } as const

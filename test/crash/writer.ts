@@ -167,7 +167,7 @@ export class Writer {
     if (this.#acknowledge(answer)) {
       this.key.set((JSON.parse(answer.body) as { apiKey: string }).apiKey, 'done')
       const { status } = await ask(url, old, 'GET', '/account')
-      if (![0, 401, 429].includes(status))
+      if (![0, 401, 429, 503].includes(status))
         this.broken.push(`an old key of ${this.account} is answered ${status}`)
     } else this.key.set(LOST_KEY, answer.outcome)
     return answer.outcome !== 'unknown'
