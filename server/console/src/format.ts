@@ -3,7 +3,6 @@ const LOCALE = 'en-GB'
 
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
 const short = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 4 })
-const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: 3 })
 const percentage = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
 const dateAndTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' })
 
@@ -17,10 +16,6 @@ export function formatNumber(value: number): string {
   const size = Math.abs(value)
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(3)
   return Number.isInteger(value) ? whole.format(value) : short.format(value)
-}
-
-export function formatCompact(value: number): string {
-  return compact.format(value)
 }
 
 export function formatPercent(share: number): string {

@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import { filterLiteral, filterName, isOrdered } from '../filter/types.ts'
+import { filterLiteral, filterName } from '../filter/types.ts'
 import { limiter } from '../limiter.ts'
 import { countRows, fetchRows } from '../rows.ts'
 import { type Bin, type ColumnStats, type Shape, toLiteral } from './stats.ts'
@@ -119,8 +119,4 @@ export function binFilter(column: Column, bin: Bin, openStart: boolean, openEnd:
 
 export function valueFilter(column: Column, value: string): string {
   return `${filterName(column.name)} eq ${filterLiteral(value, column.type)}`
-}
-
-export function canHaveShape(column: Column): boolean {
-  return isOrdered(column.type) || column.type === 'string' || column.type === 'boolean'
 }
