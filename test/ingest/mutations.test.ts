@@ -1,5 +1,15 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tableFromArrays, tableToIPC } from 'apache-arrow'
+import {
+  DateDay,
+  Decimal,
+  makeData,
+  makeVector,
+  Table,
+  TimeMicrosecond,
+  TimestampMicrosecond,
+  tableFromArrays,
+  tableToIPC,
+} from 'apache-arrow'
 import ExcelJS from 'exceljs'
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
@@ -77,7 +87,25 @@ async function originals(format: UploadFormat): Promise<Uint8Array[]> {
         name: ROWS.map(({ name }) => name),
         big: BigInt64Array.from(ROWS.map(({ id }) => BigInt(id) ** 9n)),
       })
-      return [tableToIPC(table, 'stream')]
+      const moments = () => BigInt64Array.from(ROWS, ({ id }) => BigInt(id) * 1_000_000n)
+      const typed = new Table({
+        time: makeVector(makeData({ type: new TimeMicrosecond(), data: moments() })),
+        when: makeVector(makeData({ type: new TimestampMicrosecond('UTC'), data: moments() })),
+        day: makeVector(makeData({ type: new DateDay(), data: Int32Array.from(ROWS, ({ id }) => id) })),
+        price: makeVector(
+          makeData({
+            type: new Decimal(2, 10, 128),
+            data: Uint32Array.from({ length: 4 * ROWS.length }, (_, at) => (at % 4 === 0 ? at : 0)),
+          }),
+        ),
+      })
+      const fixtures = ['polars-lz4.arrow', 'polars-stream-zstd.arrow', 'pandas.feather', 'extensions.arrow']
+      return [
+        tableToIPC(table, 'stream'),
+        tableToIPC(typed, 'stream'),
+        tableToIPC(typed, 'file'),
+        ...fixtures.map((name) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))),
+      ]
     }
     case 'parquet':
       return Promise.all(
@@ -86,6 +114,8 @@ async function originals(format: UploadFormat): Promise<Uint8Array[]> {
           const options = index % 2 === 0 ? "PARQUET_VERSION 'V1'" : "PARQUET_VERSION 'V2'"
           await bench.query(
             `COPY (SELECT i, 'text ' || (i % 9) AS s, i * 1.5 AS x, i::DECIMAL(20,3) AS d, [i, NULL] AS l, {'a': i, 'b': md5(i::VARCHAR)} AS st,
+              TIME '00:00:01' + INTERVAL (i) SECOND AS t, DATE '2020-01-01' + i::INTEGER AS day, (i * 7)::DECIMAL(38,2) AS wide, (i / 7)::DECIMAL(4,1) AS small,
+              TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i) SECOND AS tz, uuid() AS id, md5(i::VARCHAR)::BLOB AS bin, make_timestamp_ns(i * 1000) AS ns,
               TIMESTAMP '2020-01-01' + INTERVAL (i) SECOND AS ts, CASE WHEN i % 3 = 0 THEN i % 2 = 0 END AS b
               FROM range(300) t(i)) TO '${file}' (FORMAT parquet, CODEC '${codec}', ${options})`,
           )
