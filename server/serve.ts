@@ -22,6 +22,8 @@ export interface Server {
   readonly engine: Engine
   /** Of the account that was made with this start and whose key was generated. */
   readonly newRootKey: string | undefined
+  /** The end of root's key, so that its owner knows which one it is. */
+  readonly rootKeyHint: string
   /** Whether the configured key is root's: not if an earlier start chose one, or if it was rotated. */
   readonly rootKeyHolds: boolean
   /** Whether the console was built, so that it is there. */
@@ -120,6 +122,7 @@ export async function serve(
     engine,
     newRootKey,
     rootKeyHolds,
+    rootKeyHint: services.accounts.byName(ROOT).apiKeyHint,
     hasConsole: services.console !== undefined,
     publish: (repositoryId) =>
       services.access.setOwner(repositoryId, services.accounts.byName(ROOT).id, false),

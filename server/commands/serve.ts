@@ -16,13 +16,17 @@ export async function serveUntilStopped(config: Config, options: { anew?: boolea
 
 /** What the operator reads first: where it serves, who may come in, and lines to paste. */
 export function greeting(
-  { url, newRootKey, rootKeyHolds, hasConsole }: Server,
+  { url, newRootKey, rootKeyHolds, rootKeyHint, hasConsole }: Server,
   sample: { readonly weather: number; readonly penguins: number } | undefined,
 ): string {
   const lines = [`Parquetry serves on ${url}`, '']
   if (newRootKey !== undefined) lines.push(`  API key of root   ${newRootKey}   (shown this once)`)
   else if (rootKeyHolds) lines.push('  API key of root   the one in PARQUETRY_ROOT_KEY')
-  else lines.push('  API key of root   shown at the first start; `parquetry key rotate root` makes a new one')
+  else {
+    lines.push(
+      `  API key of root   the one that ends in ${rootKeyHint}, shown at the first start; \`parquetry key rotate root\` makes a new one`,
+    )
+  }
   if (hasConsole) lines.push(`  Console           ${url}/console/`)
   lines.push(`  Documentation     ${url}/docs`, '')
   if (sample) {

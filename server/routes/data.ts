@@ -203,6 +203,7 @@ export function dataRoutes(app: Routes, services: Services): void {
       done(null, body),
     )
     texts.post('/datasets/:id/data/$query', {
+      config: { reads: true },
       schema: {
         operationId: 'queryData',
         summary: 'Download rows by a question in the body',

@@ -86,6 +86,8 @@ describe.each(PLACES)('%s', (where, place) => {
       '1',
     ]
     expect((await run('export', 'home/numbers', ...asked)).stdout).toBe('text,n\nc,3\n')
+    const sums = ['--apply', 'aggregate(n with sum as total)']
+    expect((await run('export', 'home/numbers', ...sums)).stdout).toBe('total\n10\n')
     expect((await run('export', 'home/numbers', '--last', '1', '--select', 'n')).stdout).toBe('n\n4\n')
     expect((await run('export', 'home/numbers', '-o', '-', '--format', 'ndjson', '--top', '1')).stdout).toBe(
       '{"n":1,"text":"a\\nb"}\n',

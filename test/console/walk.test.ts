@@ -285,7 +285,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.locator('.u-over').waitFor()
     await page.getByLabel('Along').selectOption('station')
     await page.getByLabel('Upwards').selectOption('temperature')
-    await page.getByText('From all 400 rows, mean by value.').waitFor()
+    await page.getByText('Calculated over all 400 rows, mean by value.').waitFor()
     await page.locator('.u-over').waitFor()
     expect(page.url()).toContain('view=plot&x=station&y=temperature')
     await expectClean()
@@ -296,6 +296,20 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     const picture = await readFile(await download.path())
     expect(picture.subarray(1, 4).toString()).toBe('PNG')
     expect(picture.length).toBeGreaterThan(3_000)
+  })
+
+  it('plots sums over all rows, calculated by the service', async () => {
+    const { page } = visitor
+    await page.evaluate(() => {
+      location.hash = '#/datasets/2?view=plot&x=station&y=temperature&of=sum'
+    })
+    await page.getByText('Calculated over all 400 rows, sum by value.').waitFor()
+    await page.getByText('The numbers').click()
+    const lines = rowsOf(CSV).filter((line) => line.includes('"Oslo"'))
+    const sum = lines.reduce((total, line) => total + Number(line.split(',')[3]), 0)
+    const row = page.locator('.values-table tr', { hasText: 'Oslo' })
+    expect(await row.locator('td').last().textContent()).toBe(sum.toLocaleString('en'))
+    await expectClean()
   })
 
   it('browses a provider after a key is saved, plots a series and saves it', async () => {

@@ -2,6 +2,7 @@ import type { Column } from '../../../client/index.ts'
 import { formatCount } from '../format.ts'
 import { Select } from '../ui/field.tsx'
 import { AGGREGATES, isCategory, KINDS, type PlotChoice, SIZES, xColumns, yColumns } from './choice.ts'
+import { isServerAggregate } from './server-groups.ts'
 
 const AGGREGATE_LABELS = {
   none: 'every row',
@@ -51,7 +52,7 @@ export function PlotControls(props: {
         options={KINDS.map((value) => ({ value, label: value === 'bar' ? 'bars' : value }))}
         onValue={(kind) => onChange({ kind })}
       />
-      {choice.y !== '' && props.rowCount > SIZES[0] && (
+      {choice.y !== '' && !isServerAggregate(choice.aggregate) && props.rowCount > SIZES[0] && (
         <Select
           label="From at most"
           value={String(choice.size)}

@@ -15,9 +15,9 @@ export interface Drawing {
   readonly grouping: string | undefined
 }
 
-const MOST_GROUPS = 366
+export const MOST_GROUPS = 366
 const BINS = 40
-const MOST_LABELS = 24
+export const MOST_LABELS = 24
 const DAY = 86_400_000
 
 /** Brings rows of x and y together into what is drawn, sorted along x. */
@@ -79,16 +79,25 @@ function groupsFor(points: readonly Point[], xType: string): Grouping {
   }
 }
 
-function calendarGroups(span: number): Grouping {
-  if (span <= 15 * DAY) return { keyOf: (x) => x - mod(x, DAY / 24), grouping: 'by hour' }
-  if (span <= MOST_GROUPS * DAY) return { keyOf: (x) => x - mod(x, DAY), grouping: 'by day' }
-  if (span <= 30 * 365 * DAY) return { keyOf: (x) => startOf(x, true), grouping: 'by month' }
-  return { keyOf: (x) => startOf(x, false), grouping: 'by year' }
+export type CalendarUnit = 'hour' | 'day' | 'month' | 'year'
+
+/** The finest unit that leaves a readable number of groups in a span of milliseconds. */
+export function calendarUnit(span: number): CalendarUnit {
+  if (span <= 15 * DAY) return 'hour'
+  if (span <= MOST_GROUPS * DAY) return 'day'
+  return span <= 30 * 365 * DAY ? 'month' : 'year'
 }
 
-function startOf(x: number, month: boolean): number {
+function calendarGroups(span: number): Grouping {
+  const unit = calendarUnit(span)
+  return { keyOf: (x) => startOf(x, unit), grouping: `by ${unit}` }
+}
+
+function startOf(x: number, unit: CalendarUnit): number {
+  if (unit === 'hour') return x - mod(x, DAY / 24)
+  if (unit === 'day') return x - mod(x, DAY)
   const time = new Date(x)
-  return Date.UTC(time.getUTCFullYear(), month ? time.getUTCMonth() : 0, 1)
+  return Date.UTC(time.getUTCFullYear(), unit === 'month' ? time.getUTCMonth() : 0, 1)
 }
 
 function mod(x: number, size: number): number {

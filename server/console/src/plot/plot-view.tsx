@@ -11,6 +11,7 @@ import { Chart } from './chart.tsx'
 import { type PlotChoice, readChoice } from './choice.ts'
 import { PlotControls } from './controls.tsx'
 import { type Drawing, drawRows } from './group.ts'
+import { isServerAggregate, serverDrawing } from './server-groups.ts'
 
 interface Drawn {
   readonly choice: PlotChoice
@@ -37,8 +38,9 @@ export function PlotView(props: {
     async (signal): Promise<Drawn | undefined> => {
       if (!choice) return undefined
       setShare(undefined)
-      return choice.y === ''
-        ? countDrawing(dataset, filter, choice, signal)
+      if (choice.y === '') return countDrawing(dataset, filter, choice, signal)
+      return isServerAggregate(choice.aggregate)
+        ? groupDrawing(dataset, filter, choice, signal)
         : rowDrawing(dataset, filter, choice, signal, setShare)
     },
     [dataset.id, dataset.version, filter, choice?.x, choice?.y, choice?.aggregate, choice?.size],
@@ -206,6 +208,18 @@ function shapeDrawing(shape: Shape): Drawing {
   }
 }
 
+/** An aggregate for each stretch of x, calculated by the service over all rows. */
+async function groupDrawing(
+  dataset: Dataset,
+  filter: string,
+  choice: PlotChoice,
+  signal: AbortSignal,
+): Promise<Drawn> {
+  const drawing = await serverDrawing(dataset, filter, choice, signal)
+  const all = filter ? 'all rows that match' : `all ${plural(dataset.rowCount, 'row')}`
+  return { choice, drawing, source: `Calculated over ${all}, ${choice.aggregate} ${drawing.grouping}.` }
+}
+
 async function rowDrawing(
   dataset: Dataset,
   filter: string,
@@ -226,6 +240,5 @@ async function rowDrawing(
   const grouping = drawing.grouping
     ? `, ${choice.aggregate === 'none' ? 'mean' : choice.aggregate} ${drawing.grouping}`
     : ''
-  const caution = !all && choice.aggregate === 'sum' ? ' Sums are of the sample alone.' : ''
-  return { choice, drawing, source: `${base}${grouping}.${caution}` }
+  return { choice, drawing, source: `${base}${grouping}.` }
 }
