@@ -240,7 +240,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await expectClean()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Choose columns (1 hidden)' }).waitFor()
-    await expect.poll(headings).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
+    await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
     const cells = await page.locator('.grid-row').first().getByRole('gridcell').allTextContents()
     expect(cells[1]).toBe('Bergen')
     await page.getByRole('button', { name: 'Copy as' }).click()
@@ -248,11 +248,11 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     expect(await lines.textContent()).toContain('$select=day%2Cstation%2Ctemperature%2C%22Rain%20(mm)%22')
     await page.keyboard.press('Escape')
     await page.reload()
-    await expect.poll(headings).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
+    await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
     await page.getByRole('button', { name: 'Choose columns' }).click()
     await dialog.getByRole('button', { name: 'Show all' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await expect.poll(headings).toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
+    await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
   })
 
   it('writes the view as a request for curl, Python and R', async () => {
