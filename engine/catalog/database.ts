@@ -50,6 +50,10 @@ export class Database {
     return this.#doubt !== undefined
   }
 
+  get inTransaction(): boolean {
+    return this.#depth > 0
+  }
+
   get<Row>(sql: string, ...parameters: SqlValue[]): Row | undefined {
     return this.#guard(() => this.#statement(sql).get(...parameters)) as Row | undefined
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Database } from './database.ts'
@@ -11,6 +12,9 @@ interface VersionRow extends Omit<Version, 'columns' | 'parts'> {
 
 const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes, p.hash, p.statistics'
 
+/** Parts of versions that are kept in memory: half a kilobyte each, for a dozen columns. */
+const MOST_KNOWN = 50_000
+
 /**
  * Versions and the parts that they are made of. A part is registered before its file exists and belongs to its
  * writer's process until a commit takes it into a version: so a file on disk is either in a version, or known to be
@@ -18,6 +22,10 @@ const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS rawBytes, p.hash, p.statisti
  */
 export class Versions {
   readonly #database: Database
+  readonly #known = new LRUCache<number, readonly Part[]>({
+    maxSize: MOST_KNOWN,
+    sizeCalculation: (parts) => parts.length + 1,
+  })
 
   constructor(database: Database) {
     this.#database = database
@@ -156,7 +164,7 @@ export class Versions {
     try {
       this.#database.transient(() =>
         this.#database.run(
-          'UPDATE parts SET hash = ?, damage = ?, checked_at = ? WHERE id = ?',
+          'UPDATE parts SET hash = coalesce(?, hash), damage = ?, checked_at = ? WHERE id = ?',
           found.hash,
           found.damage ?? null,
           now(),
@@ -179,11 +187,29 @@ export class Versions {
     return row && partOf(row)
   }
 
+  hashOf(id: number): string | null {
+    return (
+      this.#database.get<{ hash: string | null }>('SELECT hash FROM parts WHERE id = ?', id)?.hash ?? null
+    )
+  }
+
   hasPart(id: number): boolean {
     return this.#database.get('SELECT 1 FROM parts WHERE id = ?', id) !== undefined
   }
 
-  #parts(versionId: number): Part[] {
+  /** A version never changes, so its parts are kept, however often something else is written. */
+  #parts(versionId: number): readonly Part[] {
+    // Inside of a transaction that is taken back, its number will be another version's.
+    if (this.#database.inTransaction) return this.#readParts(versionId)
+    let parts = this.#known.get(versionId)
+    if (!parts) {
+      parts = this.#readParts(versionId)
+      this.#known.set(versionId, parts)
+    }
+    return parts
+  }
+
+  #readParts(versionId: number): Part[] {
     return this.#database
       .all<PartRow>(
         `SELECT ${PART} FROM version_parts vp JOIN parts p ON p.id = vp.part_id

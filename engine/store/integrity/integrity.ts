@@ -72,7 +72,8 @@ export class Integrity {
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
     const file = this.#fileOf(part)
     let problem = glance(file, part.bytes)
-    let { hash } = part
+    // Another check may have filled it in since the part was looked up.
+    let hash = part.hash ?? this.#versions.hashOf(part.id)
     if (problem === undefined) {
       const found = await hashFile(file, options)
       if (hash !== null && found !== hash) problem = 'its bytes are not those that were written'
