@@ -17,6 +17,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** What `fetch` takes for a body. DOM's name for it is not there where only Node's types are. */
+export type Body = NonNullable<RequestInit['body']>
+
 export interface Request extends CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Segments, each percent-encoded on its own. */
@@ -24,7 +27,7 @@ export interface Request extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
-  readonly body?: BodyInit
+  readonly body?: Body
 }
 
 /** Sends requests with the key, and again where that can do no harm. */

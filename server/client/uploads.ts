@@ -1,5 +1,5 @@
 import type { DeclaredColumn } from './records.ts'
-import type { Request } from './transport.ts'
+import type { Body, Request } from './transport.ts'
 
 /** Rows as values, a file in one of the formats, or series of a provider. */
 export type Upload =
@@ -39,7 +39,7 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body
   return {
     headers,
-    body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as BodyInit),
+    body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
   }
 }
 
