@@ -38,11 +38,6 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   yield* skipping(quick)
 }
 
-/** All cases at once. */
-export async function filterCases(options: BenchOptions): Promise<Case[]> {
-  return Array.fromAsync(measure(options))
-}
-
 function compiling(
   name: string,
   filter: string,

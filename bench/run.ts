@@ -4,7 +4,17 @@ import type { BenchOptions, Case } from './case.ts'
 import { drawCases } from './picture.ts'
 
 /** The areas, in the order of the table. Each file exports one function that gives its cases. */
-const AREAS = ['filter', 'parts', 'pieces', 'export', 'http', 'ingest', 'providers', 'library'] as const
+const AREAS = [
+  'filter',
+  'apply',
+  'parts',
+  'pieces',
+  'export',
+  'http',
+  'ingest',
+  'providers',
+  'library',
+] as const
 
 const { values } = parseArgs({
   options: {

@@ -8,6 +8,7 @@ import type { Aliases } from './syntax/aliases.ts'
 import { parse } from './syntax/parse.ts'
 
 export {
+  aggregateTable,
   Building,
   readOrderBy,
   readPipeline,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aggregateTable } from '../../engine/filter/index.ts'
 import { Asked, codeOf } from './support/asked.ts'
 
 /** The sales of the standard's examples (Data Aggregation 4.0, sections 3 and 7), as one flat table. */
@@ -172,6 +173,16 @@ describe('what is wrong is refused', () => {
   ])('%s', async (apply, code) => {
     expect(await rowsOf(apply).catch(codeOf)).toBe(code)
   })
+})
+
+test.each(
+  aggregateTable.map((row) => [row.example, row] as const),
+)('the example of the reference works: %s', async (apply, { name }) => {
+  await using shop = await Asked.create({ Price: 'decimal(10,2)', Day: 'date', City: 'string' }, [
+    ['1.50', '2024-02-29', 'Wien'],
+  ])
+  expect(apply).toContain(` with ${name} as `)
+  expect((await shop.answer({ apply })).rows).toHaveLength(1)
 })
 
 test('sums are exact, and those that no type holds are an error', async () => {

@@ -1,3 +1,4 @@
+import { type AggregateRow, aggregateTable, percentile } from '../apply/aggregates.ts'
 import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { atom } from '../sql/fragments.ts'
 import { castTable } from './casts.ts'
@@ -18,8 +19,16 @@ export function renderReference(): string {
     ...functionTable.map(functionSection),
     `### \`${CASE.name}\`\n\n${CASE.about}\n\n    ${CASE.example}\n\n| takes | gives | SQL |\n|---|---|---|\n| pairs of a condition and a result | the type of the results | \`CASE WHEN x THEN y … END\` |`,
     castSection(),
+    '## Methods of aggregation',
+    'In `$apply`, as `aggregate(Price with sum as Total)`. `p0` to `p100` are percentiles; rows are counted by `$count as Number`. Nulls are left out, but for `first` and `last`; of no values every method but `countdistinct` gives null.',
+    ...[...aggregateTable, percentile(95)].map(aggregateSection),
     '',
   ].join('\n\n')
+}
+
+function aggregateSection(row: AggregateRow): string {
+  const origin = row.standard ? '' : ' Not of the standard.'
+  return `### \`${row.name}\`\n\n${row.about}${origin} Takes ${row.takes}.\n\n    ${row.example}`
 }
 
 function castSection(): string {
