@@ -232,3 +232,9 @@ describe('JSON that is refused', () => {
     expect(await bench.refusal('ndjson', text)).toBe('400 invalid_upload: Row 2 is not valid UTF-8.')
   })
 })
+
+test.each(['"x: y"', '5', 'true'])('columns that are no list: %s', async (columns) => {
+  expect(await bench.refusal('json', `{"columns":${columns},"rows":[{"a":1}]}`)).toBe(
+    '400 invalid_upload: "columns" has to be a list of columns.',
+  )
+})

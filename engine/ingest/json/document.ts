@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { LONGEST_RECORD, wholeCharacters } from '../csv/bytes.ts'
 import { malformed } from '../text/accepts.ts'
-import { INCOMPLETE, JsonReader } from './reader.ts'
+import { INCOMPLETE, JsonReader, TOKEN } from './reader.ts'
 import type { JsonRows } from './rows.ts'
 
 const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] = [
@@ -134,6 +134,10 @@ export class JsonDocument {
     } else if (key === 'columns') {
       if (this.columns !== undefined) throw malformed('"columns" stands twice.')
       reader.value()
+      // A text stands without its quotes, and is no list.
+      if (reader.token !== TOKEN.nested && reader.token !== TOKEN.null) {
+        throw malformed('"columns" has to be a list of columns.')
+      }
       this.columns = JSON.parse(buffer.toString('utf8', reader.from, reader.to))
       this.#place = 'key'
     } else {
