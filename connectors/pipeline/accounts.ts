@@ -12,6 +12,7 @@ export class Account {
   readonly key: string | undefined
   readonly #provider: ProviderInfo
   readonly #windows: readonly SlidingWindow[]
+  readonly #store: LimitStore
   readonly #blocks: readonly Block[]
   readonly #now: () => number
   readonly #refusals = new WeakSet<Error>()
@@ -22,6 +23,7 @@ export class Account {
     const name = `${provider.slug}/${key === undefined ? 'keyless' : fingerprint(key)}`
     this.key = key
     this.#provider = provider
+    this.#store = store
     this.#now = now
     this.#windows = (key === undefined ? windows : withKey).map(
       (limit) => new SlidingWindow(limit, name, store, now()),
@@ -45,13 +47,9 @@ export class Account {
       for (;;) {
         if (signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
         const now = this.#now()
-        const wait = this.#freeAt(now) - now
-        if (wait <= 0) {
-          const undo = this.#windows.map((window) => window.take(now))
-          return () => {
-            for (const each of undo) each()
-          }
-        }
+        const taken = this.#tryTake(now)
+        if (typeof taken === 'function') return taken
+        const wait = taken
         if (performance.now() - arrived + wait > PATIENCE_MS) {
           const refusal = this.#refusal(now, wait)
           this.#refusals.add(refusal)
@@ -62,6 +60,24 @@ export class Account {
     } finally {
       resolve()
     }
+  }
+
+  /** Counts a request and says how to take it back; or how many milliseconds there are to wait. */
+  #tryTake(now: number): (() => void) | number {
+    if (this.#windows.length === 0 && this.#blocks.every((block) => block.freeAt(now) <= now))
+      return () => undefined
+    return this.#store.exclusively(() => {
+      for (const each of [...this.#windows, ...this.#blocks]) each.load(now)
+      const wait = this.#freeAt(now) - now
+      if (wait > 0) return wait
+      const undo = this.#windows.map((window) => window.take(now))
+      return () => {
+        this.#store.exclusively(() => {
+          for (const window of this.#windows) window.load(this.#now())
+          for (const each of undo) each()
+        })
+      }
+    })
   }
 
   /** The provider asked for a pause: until then no request leaves. */
@@ -138,6 +154,11 @@ class Block {
     this.#key = key
     this.#store = store
     this.#until = store.load(key)?.expiresAt ?? 0
+  }
+
+  /** Takes in what another process was told. */
+  load(): void {
+    this.#until = Math.max(this.#until, this.#store.load(this.#key)?.expiresAt ?? 0)
   }
 
   until(time: number): void {

@@ -1,17 +1,18 @@
 import type { Limit } from '../connector.ts'
 
 /**
- * Keeps what the longer windows have spent across restarts. Both methods are synchronous, so that no request can slip
- * in between. `expiresAt` is in milliseconds since 1970; after it, the entry may be dropped.
+ * Keeps what has been spent, across restarts and for all processes that ask the same providers. All methods are
+ * synchronous, so that no request can slip in between. `expiresAt` is in milliseconds since 1970; after it, the entry
+ * may be dropped.
  */
 export interface LimitStore {
+  /** Runs so that no other process reads or writes meanwhile: whoever counts a request has seen all the others. */
+  exclusively<T>(work: () => T): T
   load(key: string): { readonly consumed: number; readonly expiresAt: number } | undefined
   save(key: string, consumed: number, expiresAt: number): void
 }
 
 const BUCKETS = 24
-/** Shorter windows are over before a restart is. */
-const KEPT_FROM_SECONDS = 60
 
 /**
  * A limit of so many requests in *any* span of so many seconds. A provider's own window begins at a moment that we
@@ -23,7 +24,7 @@ export class SlidingWindow {
   readonly #span: number
   readonly #width: number
   readonly #counts = new Map<number, number>()
-  readonly #store: LimitStore | undefined
+  readonly #store: LimitStore
   readonly #key: string
 
   /** `key` tells this window from all others in the store. */
@@ -32,8 +33,8 @@ export class SlidingWindow {
     this.#span = limit.perSeconds * 1000
     this.#width = this.#span / BUCKETS
     this.#key = `${key}/${limit.perSeconds}`
-    this.#store = limit.perSeconds >= KEPT_FROM_SECONDS ? store : undefined
-    this.#load(now)
+    this.#store = store
+    this.load(now)
   }
 
   used(now: number): number {
@@ -57,7 +58,7 @@ export class SlidingWindow {
     return this.used(now) === 0 ? undefined : this.#endOf(Math.min(...this.#counts.keys()))
   }
 
-  /** Counts a request, and returns how to take it back. */
+  /** Counts a request, and returns how to take it back. Both belong between `load` and the next wait. */
   take(now: number): () => void {
     const bucket = Math.floor(now / this.#width)
     this.#add(bucket, 1)
@@ -67,7 +68,7 @@ export class SlidingWindow {
   #add(bucket: number, change: number): void {
     const count = Math.max(0, (this.#counts.get(bucket) ?? 0) + change)
     this.#counts.set(bucket, count)
-    this.#store?.save(this.#slot(bucket), count, this.#endOf(bucket))
+    this.#store.save(this.#slot(bucket), count, this.#endOf(bucket))
   }
 
   #endOf(bucket: number): number {
@@ -79,12 +80,13 @@ export class SlidingWindow {
     return `${this.#key}/${bucket % (BUCKETS + 2)}`
   }
 
-  #load(now: number): void {
-    if (this.#store === undefined) return
+  /** Takes in what other processes have spent. */
+  load(now: number): void {
     for (let slot = 0; slot < BUCKETS + 2; slot++) {
       const kept = this.#store.load(this.#slot(slot))
       if (kept === undefined || kept.expiresAt <= now) continue
-      this.#counts.set(Math.round((kept.expiresAt - this.#span) / this.#width) - 1, kept.consumed)
+      const bucket = Math.floor((kept.expiresAt - this.#span) / this.#width + 1e-6) - 1
+      this.#counts.set(bucket, kept.consumed)
     }
   }
 }
@@ -92,6 +94,7 @@ export class SlidingWindow {
 export function memoryStore(): LimitStore {
   const kept = new Map<string, { consumed: number; expiresAt: number }>()
   return {
+    exclusively: (work) => work(),
     load: (key) => kept.get(key),
     save: (key, consumed, expiresAt) => void kept.set(key, { consumed, expiresAt }),
   }

@@ -5,6 +5,15 @@ import { type Database, isUnwritable } from '../../engine/index.ts'
 export function providerLimits(database: Database, now: () => number = Date.now): LimitStore {
   ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
   return {
+    // While nothing can be written this process counts alone.
+    exclusively: (work) => {
+      try {
+        return database.transient(work)
+      } catch (error) {
+        if (!isUnwritable(error)) throw error
+        return work()
+      }
+    },
     load: (key) => {
       const row = database.get<{ consumed: number; expiresAt: number }>(
         'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',

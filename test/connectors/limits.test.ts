@@ -236,6 +236,7 @@ describe('a window', () => {
         const limit = { requests: 4, perSeconds: 60 }
         const kept = new Map<string, { consumed: number; expiresAt: number }>()
         const store: LimitStore = {
+          exclusively: <T>(work: () => T) => work(),
           load: (key) => kept.get(key),
           save: (key, consumed, expiresAt) => void kept.set(key, { consumed, expiresAt }),
         }
