@@ -252,7 +252,9 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.getByRole('button', { name: 'Choose columns' }).click()
     await dialog.getByRole('button', { name: 'Show all' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
+    await expect
+      .poll(headings, { timeout: 20_000 })
+      .toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
   })
 
   it('writes the view as a request for curl, Python and R', async () => {
