@@ -6,6 +6,12 @@ import type { FromReader, JobId, ToReader, Usage } from './messages.ts'
 import { plainError } from './plain-error.ts'
 import { readerOptions, WHOLE } from './start.ts'
 
+// Where our parent is gone, nobody wants what we write. Threads of DuckDB would hold up an orderly end. Our parent may be
+// killed while we start, so this comes first, and nothing tells us if it was gone before.
+const end = () => process.kill(process.pid, 'SIGKILL')
+process.on('disconnect', end)
+if (!process.connected) end()
+
 /** A reader's process: it does jobs until the process that started it lets it go, or is gone itself. */
 const reader = await Reader.open(readerOptions())
 
@@ -16,8 +22,6 @@ interface Running {
 }
 const running = new Map<JobId, Running>()
 
-// Where our parent is gone, nobody wants what we write. Threads of DuckDB would hold up an orderly end.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 // A terminal and a service manager send these to the whole group. Our parent ends us when its uploads are done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
