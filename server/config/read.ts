@@ -37,6 +37,8 @@ const check = ajv.compile<CheckedConfig>(CONFIG_SCHEMA)
 export function readConfig(given: ConfigArguments = {}, environment: Environment = process.env): Config {
   const settings = readFile(environment['PARQUETRY_CONFIG'])
   const names: Names = new Map()
+  // By itself as well: what is wrong in the file is wrong also where a variable stands in its place.
+  if (!check(structuredClone(settings))) throw new ConfigError(sentence(names))
   for (const [name, { type, environment: variable = '' }] of SETTINGS) {
     const argument = (given as Settings)[name]
     // An empty variable is one that was not set.

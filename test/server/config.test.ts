@@ -130,7 +130,7 @@ describe('what is wrong stops the start and is named', () => {
     [{ limits: { queue: 1.5 } }, /^limits\.queue must be a whole number, not 1\.5/],
     [{ cors: { origins: 'https://a' } }, /^cors\.origins must be a list/],
     [{ providers: { fred: { url: 'fred' } } }, /^providers\.fred\.url must be an http or https address/],
-    [{ providers: { FRED: { key: '' } } }, /^providers\.fred\.key must not be empty/],
+    [{ providers: { FRED: { key: '' } } }, /^providers\.FRED\.key must not be empty/],
     [{ providers: [] }, /^providers must be an object/],
     [
       { providers: { fred: { limits: { windows: [{ requests: 1 }] } } } },
