@@ -8,8 +8,9 @@ import { type Served, serveProcess } from './process.ts'
 const MIB = 2 ** 20
 const ROWS = 20_000
 /** Numbers that hardly compress: about 400 KB of text. */
-const CSV = `n,x\n${Array.from({ length: ROWS }, (_, n) => `${n},${((n + 1) * 0.754877666) % 1}`).join('\n')}\n`
-const JSON_ROWS = JSON.stringify({ rows: Array.from({ length: ROWS }, (_, n) => [n, 0.5]) })
+const NUMBERS = Array.from({ length: ROWS }, (_, n) => [n, ((n + 1) * 0.754877666) % 1] as const)
+const CSV = `n,x\n${NUMBERS.map((row) => row.join()).join('\n')}\n`
+const JSON_ROWS = JSON.stringify({ rows: NUMBERS })
 
 const disk = mountDisk(64 * MIB)
 let upstream: Upstream
@@ -114,7 +115,7 @@ describe.runIf(disk)('a server with a full disk', () => {
     for (const [method, path, body] of [
       ['PUT', '/user-keys/fred', { key: 'k'.repeat(1_000) }],
       ['PUT', dataset, { description: 'y'.repeat(5_000) }],
-      ['PUT', dataset, { description: 'z'.repeat(20_000) }],
+      ['PUT', dataset, { description: 'z'.repeat(9_000) }],
     ] as const) {
       disk!.leave(0)
       await expectRefused(await ask(method, path, JSON.stringify(body)))
