@@ -15,7 +15,6 @@ const MOST_SILENT_TICKS = 60
 const STDERR_BYTES = 4_096
 
 interface Job {
-  readonly hooks: JobHooks
   readonly settle: (outcome: { result: unknown } | { error: unknown }) => void
 }
 
@@ -27,6 +26,8 @@ export class ReaderProcess {
   readonly #options: ReaderOptions
   readonly #child: ChildProcess
   readonly #jobs = new Map<JobId, Job>()
+  /** Who is told of the progress of a job. */
+  readonly #listeners = new Map<JobId, NonNullable<JobHooks['onProgress']>>()
   readonly #ended = Promise.withResolvers<End>()
   #lastJob = 0
   #ready = false
@@ -99,16 +100,18 @@ export class ReaderProcess {
         grace = setTimeout(() => this.kill(), GRACE_MS)
       }
       this.#jobs.set(job, {
-        hooks,
         settle: (outcome) => {
           clearTimeout(grace)
           signal?.removeEventListener('abort', abort)
           this.#jobs.delete(job)
+          // A scan that has begun goes on, and is heard until it is aborted.
+          if (name !== 'scanEarly' || 'error' in outcome) this.#listeners.delete(job)
           if (this.#jobs.size === 0) this.#hold(false)
           if ('result' in outcome) resolve(outcome.result as Result<Name>)
           else reject(signal?.aborted ? cancelled(signal) : outcome.error)
         },
       })
+      if (hooks.onProgress) this.#listeners.set(job, hooks.onProgress)
       if (this.#jobs.size === 1) this.#hold(true)
       this.tell({ kind: 'run', job, name, input })
       signal?.addEventListener('abort', abort)
@@ -118,6 +121,7 @@ export class ReaderProcess {
   }
 
   tell(message: ToReader): void {
+    if (message.kind === 'abort') this.#listeners.delete(message.job)
     // A reader that is gone tells so by its end.
     if (this.#child.connected) this.#child.send(message, () => {})
   }
@@ -136,7 +140,7 @@ export class ReaderProcess {
         this.#ready = true
         return undefined
       case 'progress':
-        this.#jobs.get(message.job)?.hooks.onProgress?.(message.done)
+        this.#listeners.get(message.job)?.(message.done)
         return undefined
       case 'done':
         this.#usage = message.usage
