@@ -21,10 +21,13 @@ export interface End {
   readonly usage: Usage
 }
 
+/** What V8, C++ and the system print where memory can't be had. */
+const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot allocate memory/i
+
 /** What the job that a reader died of ends with. */
 export function readerEnded(end: End): EngineError {
   const cause = new Error(endMessage(end))
-  if (end.why === 'memory' || /heap out of memory/.test(end.stderr)) {
+  if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
     return new EngineError('upload_too_large', 'The upload needs more memory than one upload may take.', {
       cause,
     })
