@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dataset, type Platform, platform } from '../server/platform.ts'
+
+const CSV = 'Body Mass (g),Row,day\n1.5,a,2020-01-01\n,b,\n3,,2021-02-03\n'
+
+let at: Platform
+let key: string
+let root: string
+beforeAll(async () => {
+  at = await platform()
+  key = at.account('ada')
+  const { repository } = await dataset(at, key, { name: 'my table', csv: CSV })
+  root = `/repositories/${repository}/odata`
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+describe('a batch', () => {
+  const batch = (requests: unknown) => at.call(key, 'POST', `${root}/$batch`, { json: { requests } })
+
+  test('answers each request as if it had come alone', async () => {
+    const response = await batch([
+      {
+        id: '1',
+        method: 'GET',
+        url: 'my_table?$select=Row&$top=1',
+        headers: { Accept: 'application/json;odata.metadata=none' },
+      },
+      { id: '2', method: 'get', url: `${root}/my_table/$count` },
+      { id: '3', method: 'GET', url: `http://elsewhere.example${root}/my_table(2)/Row_1` },
+      {
+        id: '4',
+        method: 'POST',
+        url: 'my_table/$query',
+        headers: { 'content-type': 'text/plain' },
+        body: '$filter=Row eq 3&$select=Row',
+      },
+    ])
+    const answers = response.json().responses
+    expect(answers.map((one: { id: string; status: number }) => [one.id, one.status])).toEqual([
+      ['1', 200],
+      ['2', 200],
+      ['3', 200],
+      ['4', 200],
+    ])
+    expect(answers[0].body).toEqual({ value: [{ Row: 1 }] })
+    expect(answers[1].body).toBe('3')
+    expect(answers[2].body.value).toBe('b')
+    expect(answers[3].body.value).toEqual([{ Row: 3 }])
+  })
+
+  test('goes on after a refusal, but not with what depends on it', async () => {
+    const response = await batch([
+      { id: 'w', method: 'DELETE', url: 'my_table(1)' },
+      { id: 'd', method: 'GET', url: 'my_table', dependsOn: ['w'] },
+      { id: 'x', method: 'GET', url: '/datasets' },
+      { id: 'b', method: 'GET', url: '$batch' },
+      { id: 'u', method: 'GET', url: '../../account' },
+      { id: 'n', method: 'GET', url: 'my_table/$count', headers: { authorization: 'Basic bm86bm8=' } },
+    ])
+    expect(response.json().responses.map((one: { status: number }) => one.status)).toEqual([
+      405, 424, 400, 400, 400, 200,
+    ])
+  })
+
+  test('keeps all digits of large numbers', async () => {
+    const made = await dataset(at, key, { name: 'large', csv: 'n\n9007199254740993\n' })
+    const response = await at.call(key, 'POST', `/repositories/${made.repository}/odata/$batch`, {
+      json: { requests: [{ id: '1', method: 'GET', url: 'large' }] },
+    })
+    expect(response.body).toContain('"n":9007199254740993')
+  })
+
+  test.each([
+    [{}, 'A batch is'],
+    [{ requests: [{ id: '1', method: 'GET' }] }, 'needs a url'],
+    [
+      {
+        requests: [
+          { id: '1', method: 'GET', url: 'a' },
+          { id: '1', method: 'GET', url: 'a' },
+        ],
+      },
+      'Two requests',
+    ],
+    [{ requests: [{ id: '1', method: 'GET', url: 'a', dependsOn: ['2'] }] }, 'not before it'],
+    [
+      { requests: Array.from({ length: 101 }, (_, i) => ({ id: `${i}`, method: 'GET', url: 'a' })) },
+      'at most 100',
+    ],
+  ])('%j is malformed', async (json, message) => {
+    const response = await at.call(key, 'POST', `${root}/$batch`, { json })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error.message).toContain(message)
+  })
+})
