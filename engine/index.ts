@@ -43,6 +43,7 @@ export type { VerifyReport } from './store/integrity/verify.ts'
 export type { Upload, UploadLimits } from './store/store.ts'
 export type { DeclaredColumn } from './types/columns.ts'
 export { type Column, type ColumnType, decimalParts, edmName, FORMATS, type Format } from './types/index.ts'
+export { nearest } from './util/nearest.ts'
 
 export interface EngineOptions {
   /** The data directory; made where it isn't there. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv } from 'ajv'
+import { nearest } from '../../engine/index.ts'
 import { jsonFault } from '../http/json-fault.ts'
 import { faultSentence, place } from '../http/schema-fault.ts'
 import type { Config, ConfigArguments } from './config.ts'
@@ -101,8 +102,11 @@ function sentence(names: Names): string {
   if (keyword === 'additionalProperties') {
     const known = Object.entries((parentSchema?.['properties'] ?? {}) as Record<string, Setting>)
     const settings = known.filter(([, { secret }]) => !secret).map(([name]) => name)
-    const unknown = place(`${instancePath}/${params['additionalProperty']}`)
-    return `${unknown} is not a setting; known here are ${settings.join(', ')}.`
+    const given = String(params['additionalProperty'])
+    const meant = nearest(given, settings)
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+    const unknown = place(`${instancePath}/${given}`)
+    return `${unknown} is not a setting.${hint} Known here are ${settings.join(', ')}.`
   }
   return faultSentence(error, 'The configuration', names.get(instancePath))
 }

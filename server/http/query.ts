@@ -1,3 +1,4 @@
+import { nearest } from '../../engine/index.ts'
 import { ServerError } from './errors.ts'
 
 /** A parameter of a query string, as JSON Schema; the same that the OpenAPI document shows. */
@@ -107,8 +108,15 @@ function parameterName(given: string, known: QuerySchema['properties']): string 
 function unknownParameter(given: string, known: readonly string[]): string {
   if (given.startsWith('@')) return `Parameter aliases, as ${JSON.stringify(given)}, are not supported here.`
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
+  // `tpo` is nearer to `$top` than its missing dollar sign lets it seem.
+  const meant = nearest(
+    given.replace(/^\$/, ''),
+    names.map((name) => name.replace(/^\$/, '')),
+  )
+  const likely = names.find((name) => name.replace(/^\$/, '') === meant)
+  const hint = likely === undefined ? '' : ` Did you mean ${likely}?`
   const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-  return `Unknown query parameter ${JSON.stringify(given)}; known here ${names.length === 1 ? 'is' : 'are'} ${list}.`
+  return `Unknown query parameter ${JSON.stringify(given)}.${hint} Known here ${names.length === 1 ? 'is' : 'are'} ${list}.`
 }
 
 function typed(name: string, text: string, schema: ParameterSchema): unknown {

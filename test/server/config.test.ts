@@ -113,8 +113,11 @@ describe('the configuration', () => {
 
 describe('what is wrong stops the start and is named', () => {
   it.each<[unknown, RegExp]>([
-    [{ prot: 1 }, /^prot is not a setting; known here are host, port/],
-    [{ timeouts: { stal: 1 } }, /^timeouts\.stal is not a setting; known here are firstByte, stall/],
+    [{ prot: 1 }, /^prot is not a setting\. Did you mean port\? Known here are host, port/],
+    [
+      { timeouts: { stal: 1 } },
+      /^timeouts\.stal is not a setting\. Did you mean stall\? Known here are firstByte, stall/,
+    ],
     [{ plans: { free: { rows: 1 } } }, /^plans\.free\.rows is not a setting/],
     [{ plans: { team: { paidProviders: true } } }, /^plans\.team\.privateRepositories is missing/],
     [

@@ -126,8 +126,14 @@ describe('query options', () => {
 
   it('unknown options are 400, with or without $', async () => {
     for (const query of ['?$these=true', '?$foo=1', '?foo=1', '?limit=5', '?$apiKey=1', '?$=1']) {
-      expect(await errorOf(query)).toMatch(/Unknown query parameter .* known here are \$format, \$filter/)
+      expect(await errorOf(query)).toMatch(/Unknown query parameter .* Known here are \$format, \$filter/)
     }
+  })
+
+  it('the nearest option is suggested for one that is not known', async () => {
+    expect(await errorOf('?$tpo=1')).toMatch(/^Unknown query parameter "\$tpo"\. Did you mean \$top\?/)
+    expect(await errorOf('?fliter=1')).toMatch(/Did you mean \$filter\?/)
+    expect(await errorOf('?$these=true')).not.toMatch(/Did you mean/)
   })
 
   it.each([

@@ -1,6 +1,7 @@
+import { nearest } from '../../util/nearest.ts'
 import { unknownColumns } from '../check/unknown-columns.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
-import { invalid, mistyped, nearest } from '../errors.ts'
+import { invalid, mistyped } from '../errors.ts'
 import { atom } from '../sql/fragments.ts'
 import { LParen, RParen, type Token } from '../syntax/tokens.ts'
 import { type AggregateRow, aggregateRow, aggregateTable } from './aggregates.ts'

@@ -1,5 +1,6 @@
+import { nearest } from '../../util/nearest.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
-import { invalid, mistyped, nearest } from '../errors.ts'
+import { invalid, mistyped } from '../errors.ts'
 import { duckType } from '../sql/duckdb.ts'
 import { literalText } from '../sql/narrow.ts'
 import { type LiteralValue, literalType } from '../syntax/literals.ts'

@@ -1,5 +1,6 @@
 import { EngineError } from '../../errors.ts'
-import { excerpt, nearest } from '../errors.ts'
+import { nearest } from '../../util/nearest.ts'
+import { excerpt } from '../errors.ts'
 import { durationMicros } from '../syntax/literals.ts'
 import { functionRow } from '../tables/functions.ts'
 

@@ -1,5 +1,6 @@
 import type { IRecognitionException, IToken } from 'chevrotain'
-import { excerpt, invalid, nearest } from '../errors.ts'
+import { nearest } from '../../util/nearest.ts'
+import { excerpt, invalid } from '../errors.ts'
 import { functionRow, functionTable } from '../tables/functions.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'
 import {
