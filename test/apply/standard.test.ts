@@ -92,6 +92,13 @@ describe('groupby', () => {
       ],
     ],
     [
+      'groupby((Country),concat(top(1),skip(1)/top(1))/aggregate($count as N,ID with max as M))',
+      [
+        ['USA', '2', '2'],
+        ['Netherlands', '2', '7'],
+      ],
+    ],
+    [
       'groupby((Country,Time),aggregate(Amount with sum as D1))/groupby((Country),aggregate(D1 with average as D2))/aggregate(D2 with max as Most)',
       [['9.5']],
     ],
@@ -135,6 +142,10 @@ describe('additions of ours', () => {
       [['0.5', '0.7071067811865476']],
     ],
     [
+      'compute(case(ID eq 1:0 divby 0e0,true:Amount) as X)/aggregate(X with var as V,X with stdev as S)',
+      [['NaN', 'NaN']],
+    ],
+    [
       'compute(year(Time) as Y,month(Time) as M)/groupby((Y,M),aggregate($count as N))',
       [
         ['2022', '1', '4'],
@@ -160,6 +171,10 @@ describe('what is wrong is refused', () => {
     ['concat(identity,aggregate($count as N))', 'invalid_option'],
     ['concat(identity)', 'invalid_option'],
     ['groupby((Country),filter(Amount gt 3)/aggregate($count as N))', 'invalid_option'],
+    ['groupby((Country),filter(Amount gt 3)/topcount(1,Amount)/aggregate($count as N))', 'invalid_option'],
+    ['groupby((Country),filter(Amount gt 3)/top(1)/aggregate($count as N))', 'invalid_option'],
+    ['groupby((Country),filter(Amount gt 3)/groupby((Product))/aggregate($count as N))', 'invalid_option'],
+    ['groupby((Country),concat(top(0),skip(9))/aggregate($count as N))', 'invalid_option'],
     ['topcount(1.5,Amount)', 'invalid_option'],
     ['topsum(1,Product)', 'filter_type_error'],
     ['toppercent(101,Amount)', 'invalid_option'],

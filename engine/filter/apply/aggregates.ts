@@ -29,6 +29,14 @@ const ofAny = (type: ValueType): ValueType | undefined => (type.kind === 'durati
 
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
 
+/** DuckDB ends the query at a value that is no finite number; of such values the deviation is none either. */
+function spread(name: string, x: Sql): Sql {
+  const double = asDouble(x)
+  const some = `count(${double.text}) > 1 AND NOT bool_and(isfinite(${double.text}))`
+  const finite = `${name}(${double.text}) FILTER (WHERE isfinite(${double.text}))`
+  return { ...atom(`CASE WHEN ${some} THEN CAST('NaN' AS DOUBLE) ELSE ${finite} END`), fallible: true }
+}
+
 /** Sums keep every digit: of integers as integers, of decimals as decimals of 38 digits. */
 function sumType(type: ValueType): ValueType | undefined {
   if (type.kind === 'decimal') return decimal(38, type.scale)
@@ -98,7 +106,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'stdev',
     takes: 'numbers',
     gives: ofNumbers(TYPE.double),
-    duckdb: (x) => call('stddev_samp', asDouble(x)),
+    duckdb: (x) => spread('stddev_samp', x),
     standard: false,
     about: 'The standard deviation of a sample; null of fewer than two values.',
     example: 'aggregate(Price with stdev as Spread)',
@@ -107,7 +115,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'var',
     takes: 'numbers',
     gives: ofNumbers(TYPE.double),
-    duckdb: (x) => call('var_samp', asDouble(x)),
+    duckdb: (x) => spread('var_samp', x),
     standard: false,
     about: 'The variance of a sample; null of fewer than two values.',
     example: 'aggregate(Price with var as Variance)',

@@ -49,15 +49,19 @@ export class PipelineReader {
   }
 
   /** `filter(…)/groupby(…)` */
-  #sequence(start: Relation, within: Within): Relation {
+  #sequence(start: Relation, within: Within): Transformed {
     let relation = start
-    let inside = within
+    let { mayBeEmpty } = within
     do {
-      const { steps, columns, mayEmpty } = this.#transformation(relation.columns, inside)
+      // The columns to group by stay, but may be called something else in SQL.
+      const partition = within.partition.map(
+        (key) => relation.columns.find(({ name }) => name === key.name) ?? key,
+      )
+      const { steps, columns, mayEmpty } = this.#transformation(relation.columns, { partition, mayBeEmpty })
       relation = { steps: [...relation.steps, ...steps], columns }
-      inside = { ...inside, mayBeEmpty: mayEmpty ?? inside.mayBeEmpty }
+      mayBeEmpty = mayEmpty ?? mayBeEmpty
     } while (this.#cursor.takes(Slash))
-    return relation
+    return { ...relation, mayEmpty: mayBeEmpty }
   }
 
   #transformation(columns: readonly StepColumn[], within: Within): Transformed {
@@ -91,12 +95,12 @@ export class PipelineReader {
       const by = readOrder(this.#cursor, this.#place, columns, this.#building)
       return { steps: [{ kind: 'order', by }], columns }
     },
-    top: (columns, { partition }) => {
+    top: (columns, { partition, mayBeEmpty }) => {
       const top = this.#count()
       const step: Step = { kind: 'window', skip: 0, top, partition: partition.map(({ sql }) => sql) }
-      return { steps: [step], columns, mayEmpty: top === 0 }
+      return { steps: [step], columns, mayEmpty: mayBeEmpty || top === 0 }
     },
-    skip: (columns, { partition }) => {
+    skip: (columns, { partition, mayBeEmpty }) => {
       const skip = this.#count()
       const step: Step = {
         kind: 'window',
@@ -104,7 +108,7 @@ export class PipelineReader {
         top: undefined,
         partition: partition.map(({ sql }) => sql),
       }
-      return { steps: [step], columns, mayEmpty: skip > 0 }
+      return { steps: [step], columns, mayEmpty: mayBeEmpty || skip > 0 }
     },
     topcount: this.#keeping('top', 'count'),
     bottomcount: this.#keeping('bottom', 'count'),
@@ -119,11 +123,12 @@ export class PipelineReader {
     },
     groupby: (columns, within) => this.#groupBy(columns, within),
     concat: (columns, within) => {
-      const branches: Relation[] = []
+      const branches: Transformed[] = []
       do branches.push(this.#sequence({ steps: [], columns }, within))
       while (this.#cursor.takes(Comma))
       if (branches.length < 2) throw this.#cursor.unexpected("',' and a second sequence of transformations")
-      return concatenated(branches, this.#cursor.at, this.#building)
+      const mayEmpty = branches.every((branch) => branch.mayEmpty)
+      return { ...concatenated(branches, this.#cursor.at, this.#building), mayEmpty }
     },
   }
 
@@ -135,18 +140,20 @@ export class PipelineReader {
       this.#cursor.reset(start)
       return this.#grouped(keys, columns, within, hasSequence)
     })
-    if (branches.length === 1) return branches[0]!
-    return concatenated(branches, this.#cursor.at, this.#building, all)
+    // A group that had no rows before has no groups within it.
+    const mayEmpty = within.mayBeEmpty || branches.some((branch) => branch.mayEmpty)
+    if (branches.length === 1) return { ...branches[0]!, mayEmpty }
+    return { ...concatenated(branches, this.#cursor.at, this.#building, all), mayEmpty }
   }
 
-  #grouped(keys: Keys, columns: readonly StepColumn[], within: Within, hasSequence: boolean): Relation {
+  #grouped(keys: Keys, columns: readonly StepColumn[], within: Within, hasSequence: boolean): Transformed {
     const partition = [...within.partition, ...keys.filter((key) => !within.partition.includes(key))]
     if (!hasSequence) return group(partition, [])
     return this.#sequence({ steps: [], columns }, { partition, mayBeEmpty: false })
   }
 
   #keeping(end: 'top' | 'bottom', until: KeepUntil): Reader {
-    return (columns, { partition }) => {
+    return (columns, { partition, mayBeEmpty }) => {
       const amount = this.#amount(until)
       this.#cursor.expect(Comma, "',' and what is compared")
       const value = this.#building.value(this.#place, this.#cursor.item('an expression'), columns)
@@ -161,7 +168,7 @@ export class PipelineReader {
         value: sortable(value, columns),
         partition: partition.map(({ sql }) => sql),
       }
-      return { steps: [step], columns, mayEmpty: until !== 'count' }
+      return { steps: [step], columns, mayEmpty: mayBeEmpty || until !== 'count' }
     }
   }
 

@@ -55,25 +55,51 @@ export class Asked implements AsyncDisposable {
 
   /** @throws EngineError as a query does */
   async answer(options: QueryOptions): Promise<Answer> {
+    return this.#answer(options, async ({ sql, parameters }) => {
+      const prepared = await this.#connection.prepare(sql)
+      try {
+        parameters.forEach((text, index) => {
+          prepared.bindVarchar(index + 1, text)
+        })
+        return await (await prepared.run()).getRows()
+      } finally {
+        prepared.destroySync()
+      }
+    })
+  }
+
+  /** The same with the parameters written into the statement, which DuckDB then has to read only once. */
+  async answerInline(options: QueryOptions): Promise<Answer> {
+    return this.#answer(options, async ({ sql, parameters }) => {
+      const text = sql.replaceAll(
+        /\$(\d+)/g,
+        (_, number) => `'${parameters[Number(number) - 1]!.replaceAll("'", "''")}'`,
+      )
+      return (await this.#connection.run(text)).getRows()
+    })
+  }
+
+  async #answer(
+    options: QueryOptions,
+    rowsOf: (statement: ReturnType<typeof rowsStatement>) => Promise<readonly (readonly unknown[])[]>,
+  ): Promise<Answer> {
     const names = this.columns.map(({ sql }) => sql).join(', ')
-    const sql = `(SELECT ${names}, 0 AS file_index, row AS file_row_number FROM t)`
+    const sql = (from: number, to: number) =>
+      `(SELECT ${names}, 0 AS file_index, row AS file_row_number FROM t WHERE row >= ${from} AND row < ${to})`
     const plan = planQuery(
-      { columns: this.columns, rows: this.#rows, rowBytes: 100, scan: () => ({ kind: 'foreign', sql }) },
+      {
+        columns: this.columns,
+        rows: this.#rows,
+        rowBytes: 100,
+        scan: (from, to) => ({ kind: 'foreign', sql: sql(from, to) }),
+      },
       options,
     )
-    const statement = rowsStatement(plan, undefined)
-    const prepared = await this.#connection.prepare(statement.sql)
     try {
-      statement.parameters.forEach((text, index) => {
-        prepared.bindVarchar(index + 1, text)
-      })
-      const result = await prepared.run()
-      const rows = (await result.getRows()).map((row) => row.map(asText))
+      const rows = (await rowsOf(rowsStatement(plan, undefined))).map((row) => row.map(asText))
       return { names: plan.columns.map(({ name }) => name), rows }
     } catch (error) {
       throw runtimeFilterError(error) ?? error
-    } finally {
-      prepared.destroySync()
     }
   }
 

@@ -1,6 +1,7 @@
-import { asNumber, type Cell, compare, exact, type ModelColumn, type ModelTable } from './sample.ts'
+import { type Aggregate, aggregated, times } from './model-aggregates.ts'
+import { asNumber, type Cell, compare, keyOf, type ModelColumn, type ModelTable } from './sample.ts'
 
-/** One transformation of the model; `text` prints it. */
+/** One transformation of the model; `print` writes it. */
 export type Transformation =
   | { readonly kind: 'filter'; readonly column: string; readonly operator: string; readonly value: Cell }
   | { readonly kind: 'search'; readonly word: string; readonly denied: boolean }
@@ -17,24 +18,39 @@ export type Transformation =
       readonly amount: number
       readonly column: string
     }
-  | { readonly kind: 'group'; readonly keys: readonly string[]; readonly aggregates: readonly Aggregate[] }
+  | { readonly kind: 'aggregate'; readonly aggregates: readonly Aggregate[] }
+  | {
+      readonly kind: 'groupby'
+      /** A list among them is a rollup. */
+      readonly keys: readonly (string | readonly string[])[]
+      readonly steps: readonly Transformation[]
+    }
   | { readonly kind: 'concat'; readonly branches: readonly (readonly Transformation[])[] }
 
-export interface Aggregate {
-  readonly method: string
-  /** Undefined for `$count`. */
-  readonly column: string | undefined
-  readonly name: string
+/** A group lost its rows before it was aggregated. The standard gives it a row; we refuse the question. */
+export class Emptied extends Error {}
+
+/** The groups within which steps happen: the keys, and the groups that there were at the start. */
+interface Within {
+  readonly keys: readonly string[]
+  readonly groups: number
 }
 
-/** The standard's rules, row by row, with nothing of the engine's. */
-export function apply(table: ModelTable, steps: readonly Transformation[]): ModelTable {
-  return steps.reduce(transform, table)
+const WHOLE: Within = { keys: [], groups: 1 }
+
+/** The standard's rules, row by row, with nothing of the engine's. @throws Emptied */
+export function apply(table: ModelTable, steps: readonly Transformation[], within = WHOLE): ModelTable {
+  return steps.reduce((before, step) => transform(before, step, within), table)
 }
 
-function transform(table: ModelTable, step: Transformation): ModelTable {
+function transform(table: ModelTable, step: Transformation, within: Within): ModelTable {
   const { columns, rows } = table
   const at = (name: string) => columns.findIndex((column) => column.name === name)
+  /** Rows that are kept in their group stay where they are. */
+  const eachGroup = (keep: (list: readonly Row[]) => readonly Row[]) => {
+    const kept = new Set(split(table, within.keys).flatMap((list) => keep(list)))
+    return { columns, rows: rows.filter((row) => kept.has(row)) }
+  }
   switch (step.kind) {
     case 'filter': {
       const index = at(step.column)
@@ -42,7 +58,7 @@ function transform(table: ModelTable, step: Transformation): ModelTable {
     }
     case 'search': {
       const texts = columns.flatMap(({ type }, index) => (type === 'string' ? [index] : []))
-      const found = (row: readonly Cell[]) =>
+      const found = (row: Row) =>
         texts.some((index) => row[index] !== null && plain(String(row[index])).includes(plain(step.word)))
       return { columns, rows: rows.filter((row) => found(row) !== step.denied) }
     }
@@ -59,21 +75,83 @@ function transform(table: ModelTable, step: Transformation): ModelTable {
         index: at(column),
         sign: descending ? -1 : 1,
       }))
-      const order = (a: readonly Cell[], b: readonly Cell[]) =>
+      const order = (a: Row, b: Row) =>
         keys.reduce((found, { index, sign }) => found || sign * compare(a[index]!, b[index]!), 0)
       return { columns, rows: rows.toSorted(order) }
     }
     case 'top':
-      return { columns, rows: rows.slice(0, step.count) }
+      return eachGroup((list) => list.slice(0, step.count))
     case 'skip':
-      return { columns, rows: rows.slice(step.count) }
+      return eachGroup((list) => list.slice(step.count))
     case 'keep':
-      return { columns, rows: kept(rows, at(step.column), step) }
-    case 'group':
-      return grouped(table, step)
+      return eachGroup((list) => kept(list, at(step.column), step))
+    case 'aggregate':
+      return summedUp(table, step.aggregates, within)
+    case 'groupby':
+      return grouped(table, step, within)
     case 'concat':
-      return { columns, rows: step.branches.flatMap((branch) => apply(table, branch).rows) }
+      return brought(step.branches.map((branch) => apply(table, branch, within)))
   }
+}
+
+type Row = readonly Cell[]
+
+/** The rows of each group, the groups in the order of their first rows. Without keys there is one group, always. */
+function split({ columns, rows }: ModelTable, keys: readonly string[]): readonly (readonly Row[])[] {
+  if (keys.length === 0) return [rows]
+  const indexes = keys.map((key) => columns.findIndex(({ name }) => name === key))
+  return [...Map.groupBy(rows, (row) => JSON.stringify(indexes.map((index) => keyOf(row[index]!)))).values()]
+}
+
+function summedUp(table: ModelTable, aggregates: readonly Aggregate[], { keys, groups }: Within): ModelTable {
+  const { columns } = table
+  const lists = split(table, keys)
+  if (lists.length < groups) throw new Emptied()
+  const indexes = keys.map((key) => columns.findIndex(({ name }) => name === key))
+  const made = aggregates.map((aggregate) => aggregated(table, aggregate))
+  return {
+    columns: [...indexes.map((index) => columns[index]!), ...made.map(({ column }) => column)],
+    rows: lists.map((list) => [
+      ...indexes.map((index) => list[0]![index]!),
+      ...made.map(({ of }) => of(list)),
+    ]),
+  }
+}
+
+function grouped(
+  table: ModelTable,
+  { keys, steps }: Extract<Transformation, { kind: 'groupby' }>,
+  within: Within,
+): ModelTable {
+  const groupings = keys.reduce<readonly (readonly string[])[]>(
+    (before, key) =>
+      before.flatMap((one) =>
+        typeof key === 'string'
+          ? [[...one, key]]
+          : key.map((_, shorter) => [...one, ...key.slice(0, key.length - shorter)]),
+      ),
+    [[]],
+  )
+  const tables = groupings.map((grouping) => {
+    const all = [...new Set([...within.keys, ...grouping])]
+    const inside = { keys: all, groups: split(table, all).length }
+    return steps.length === 0 ? summedUp(table, [], inside) : apply(table, steps, inside)
+  })
+  return tables.length === 1 ? tables[0]! : brought(tables)
+}
+
+/** Rows of one table after the other. A column that one of them lacks is null there. */
+function brought(tables: readonly ModelTable[]): ModelTable {
+  const names = [...new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => name)))]
+  const columns = names.map((name): ModelColumn => {
+    const same = tables.flatMap((table) => table.columns.filter((column) => column.name === name))
+    return same.find(({ rough }) => rough) ?? same[0]!
+  })
+  const rows = tables.flatMap((table) => {
+    const places = names.map((name) => table.columns.findIndex((column) => column.name === name))
+    return table.rows.map((row) => places.map((place) => (place < 0 ? null : row[place]!)))
+  })
+  return { columns, rows }
 }
 
 function holds(cell: Cell, operator: string, value: Cell): boolean {
@@ -98,16 +176,11 @@ function plain(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
-function times(cell: Cell, by: number): Cell {
-  if (cell === null || typeof cell === 'string') return null
-  return typeof cell === 'number' ? cell * by : exact(cell.digits * BigInt(by), cell.scale)
-}
-
 function kept(
-  rows: readonly (readonly Cell[])[],
+  rows: readonly Row[],
   index: number,
   { end, until, amount }: Extract<Transformation, { kind: 'keep' }>,
-): readonly (readonly Cell[])[] {
+): readonly Row[] {
   const sign = end === 'top' ? -1 : 1
   const order = rows
     .map((_, at) => at)
@@ -135,62 +208,4 @@ function kept(
     sum += number(at)
   }
   return rows.filter((_, at) => taken.has(at))
-}
-
-function grouped(
-  { columns, rows }: ModelTable,
-  { keys, aggregates }: Extract<Transformation, { kind: 'group' }>,
-): ModelTable {
-  const indexes = keys.map((key) => columns.findIndex(({ name }) => name === key))
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(indexes.map((index) => keyOf(row[index]!))))
-  const lists = keys.length === 0 ? [rows] : [...groups.values()]
-  const added = aggregates.map(({ name, method, column }): ModelColumn => {
-    const source = columns.find((one) => one.name === column)
-    if (column === undefined || method === 'countdistinct') return { name, type: 'integer', scale: 0 }
-    if (method === 'average') return { name, type: 'double', scale: 0 }
-    return { ...source!, name }
-  })
-  return {
-    columns: [...indexes.map((index) => columns[index]!), ...added],
-    rows: lists.map((list) => [
-      ...indexes.map((index) => list[0]![index]!),
-      ...aggregates.map(({ method, column }) => {
-        const index = columns.findIndex(({ name }) => name === column)
-        return column === undefined
-          ? exact(list.length, 0)
-          : aggregated(
-              method,
-              list.map((row) => row[index]!),
-            )
-      }),
-    ]),
-  }
-}
-
-function keyOf(cell: Cell): unknown {
-  if (cell === null || typeof cell === 'string') return cell
-  return typeof cell === 'number'
-    ? Number.isNaN(cell)
-      ? ['NaN']
-      : [cell + 0]
-    : [Number(cell.digits), cell.scale]
-}
-
-function aggregated(method: string, all: readonly Cell[]): Cell {
-  if (method === 'first') return all[0] ?? null
-  if (method === 'last') return all.at(-1) ?? null
-  const cells = all.filter((cell) => cell !== null)
-  if (method === 'countdistinct')
-    return exact(new Set(cells.map((cell) => JSON.stringify(keyOf(cell)))).size, 0)
-  if (cells.length === 0) return null
-  if (method === 'min') return cells.reduce((a, b) => (compare(b, a) < 0 ? b : a))
-  if (method === 'max') return cells.reduce((a, b) => (compare(b, a) > 0 ? b : a))
-  const numbers = cells as readonly Exclude<Cell, null | string>[]
-  if (typeof numbers[0] === 'number') {
-    const sum = numbers.reduce<number>((total, cell) => total + asNumber(cell), 0)
-    return method === 'average' ? sum / numbers.length : sum
-  }
-  const digits = numbers.reduce((total, cell) => total + (cell as { digits: bigint }).digits, 0n)
-  const { scale } = numbers[0] as { scale: number }
-  return method === 'average' ? Number(digits) / 10 ** scale / numbers.length : exact(digits, scale)
 }

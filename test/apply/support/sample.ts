@@ -8,6 +8,8 @@ export interface ModelColumn {
   readonly type: 'string' | 'integer' | 'decimal' | 'double'
   /** Of decimals. */
   readonly scale: number
+  /** Whether two ways to calculate it may round differently, so that nothing may hang on its last digit. */
+  readonly rough?: boolean
 }
 
 /** A table of the model: rows in order. */
@@ -26,6 +28,8 @@ export const COLUMNS: readonly ModelColumn[] = [
 
 const WORDS = ['Ärger', 'arger', 'milk', 'Milk', '', 'crème brûlée', 'b', '😀']
 
+const UNUSUAL = [Number.NaN, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+
 /** Doubles are small multiples of a half, so that their sums are exact in any order. */
 export function randomTable(random: Random, count: number): ModelTable {
   const orNull = (cell: () => Cell): Cell => (random.chance(0.15) ? null : cell())
@@ -34,7 +38,7 @@ export function randomTable(random: Random, count: number): ModelTable {
     orNull(() => random.pick(['x', 'y', 'z'])),
     orNull(() => exact(random.below(9) - 4, 0)),
     orNull(() => exact(random.below(700) - 300, 2)),
-    orNull(() => (random.chance(0.1) ? Number.NaN : (random.below(13) - 6) / 2)),
+    orNull(() => (random.chance(0.15) ? random.pick(UNUSUAL) : (random.below(13) - 6) / 2)),
   ])
   return { columns: COLUMNS, rows }
 }
@@ -59,9 +63,16 @@ export function compare(a: Cell, b: Cell): number {
     return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
   const [x, y] = [asNumber(a), asNumber(b)]
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y))
-  return x - y
+  return Number(x > y) - Number(x < y)
 }
 
 export function asNumber(cell: Exclude<Cell, null | string>): number {
   return typeof cell === 'number' ? cell : Number(cell.digits) / 10 ** cell.scale
+}
+
+/** What tells groups apart: all NaN are one, and the two zeros. */
+export function keyOf(cell: Cell): unknown {
+  if (cell === null || typeof cell === 'string') return cell
+  if (typeof cell !== 'number') return [Number(cell.digits), cell.scale]
+  return [String(cell + 0)]
 }
