@@ -43,8 +43,12 @@ export class JsonDocument {
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
     let done = reader.at
+    this.rows?.begin()
     try {
-      while (this.#step(buffer)) {
+      for (;;) {
+        if (valid) this.#skim(buffer, end)
+        done = reader.at
+        if (!this.#step(buffer)) break
         if (!valid && !isUtf8(buffer.subarray(done, reader.at))) throw this.#notUtf8()
         done = reader.at
       }
@@ -60,6 +64,13 @@ export class JsonDocument {
     }
     this.#offset += done
     return done
+  }
+
+  /** Reads rows as long as they are like the others. */
+  #skim(buffer: Buffer, end: number): void {
+    const commas = this.#place === 'row'
+    if (!commas && this.#place !== 'line') return
+    if (this.rows) this.#reader.at = this.rows.skim(buffer, this.#reader.at, end, commas)
   }
 
   /** Reads the next key, row or end; false once the file is at its end. */

@@ -1,40 +1,11 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import type { Column, ColumnType } from '../../types/index.ts'
 import { acceptsValue, badValue, malformed, missingValue } from '../text/accepts.ts'
 import { Blanks } from '../text/blanks.ts'
-import { acceptance, CellWriter, inferTyped } from '../text/cell-writer.ts'
-import type { JsonReader } from './reader.ts'
-import { TOKEN } from './reader.ts'
-
-/** What one pass over a JSON upload knows of a column, and learns. */
-export interface JsonField {
-  readonly name: string
-  /** Undefined where it is to be inferred. */
-  readonly type: ColumnType | undefined
-  readonly nullable: boolean
-  readonly description: string
-  /** Some value is an array or an object, so all are kept as JSON. */
-  nested: boolean
-  /** Kinds of numbers and booleans. */
-  scalars: number
-  /** Kinds of strings. */
-  texts: number
-  /** How many there are that aren't null. */
-  values: number
-  width: number
-}
-
-/** How rows are laid on columns. */
-export interface JsonLayout {
-  /** The columns so far, in order; keys of objects add to them if `open`. */
-  readonly fields: readonly Pick<JsonField, 'name' | 'type' | 'nullable' | 'description' | 'nested'>[]
-  readonly open: boolean
-  /** The fields that the values of an array row belong to; undefined if array rows can't be told apart. */
-  readonly positions: readonly number[] | undefined
-  /** Whose columns a key has to be among: the dataset's, or the upload's own. */
-  readonly owner: 'dataset' | 'upload'
-}
+import { acceptance, CellWriter } from '../text/cell-writer.ts'
+import type { JsonField, JsonLayout } from './fields.ts'
+import { type JsonReader, TOKEN } from './reader.ts'
+import { JsonSkim } from './skim.ts'
 
 const ABSENT = -1
 const [COMMA, COLON, CLOSE_ARRAY, CLOSE_OBJECT, OPEN_ARRAY, OPEN_OBJECT, QUOTE] = [
@@ -45,7 +16,6 @@ const [COMMA, COLON, CLOSE_ARRAY, CLOSE_OBJECT, OPEN_ARRAY, OPEN_OBJECT, QUOTE] 
 export class JsonRows {
   readonly out = new CellWriter()
   readonly fields: JsonField[] = []
-  rows = 0
   /**
    * Set when a column turned up after rows without it were written, or turned out to be nested after strings were
    * written as text: the csv is then no good, and the pass is repeated with what this one has learned.
@@ -65,12 +35,28 @@ export class JsonRows {
   /** The fields that are not nullable. */
   readonly #required: number[] = []
   readonly #blanks = new Blanks()
+  readonly #skim: JsonSkim
   readonly #from: number[] = []
   readonly #to: number[] = []
 
   constructor(layout: JsonLayout) {
     this.layout = layout
+    this.#skim = new JsonSkim(this.fields, layout, this.out, this.#blanks)
     for (const field of layout.fields) this.#addField(field)
+  }
+
+  get rows(): number {
+    return this.#skim.rows
+  }
+
+  /** Another buffer comes. */
+  begin(): void {
+    this.#skim.begin()
+  }
+
+  /** Reads rows as long as they are like the others, as `JsonSkim.read` says. */
+  skim(buffer: Buffer, at: number, end: number, commas: boolean): number {
+    return this.#skim.read(buffer, at, end, commas)
   }
 
   /** Reads one row. Nothing has happened if it throws `INCOMPLETE`, but that columns may have been added. */
@@ -82,7 +68,7 @@ export class JsonRows {
     if (byte === OPEN_OBJECT) this.#object(reader, buffer)
     else if (byte === OPEN_ARRAY) this.#array(reader)
     else throw reader.unexpected('a row, which is an array or an object')
-    this.rows++
+    this.#skim.rows++
     for (const field of this.#required) {
       const token = this.#tokens[field]
       if (token === ABSENT || token === TOKEN.null) throw missingValue(this.rows, this.fields[field]!.name)
@@ -223,6 +209,7 @@ export class JsonRows {
     this.#tokens.push(ABSENT)
     if (!field.nullable) this.#required.push(this.fields.length)
     this.fields.push({ ...field, scalars: 0, texts: 0, values: 0, width: 0 })
+    this.#skim.renew()
   }
 
   /** Checks a value of the row and writes it. */
@@ -238,6 +225,7 @@ export class JsonRows {
     if (isText) field.texts |= kind
     else if (token === TOKEN.nested) {
       if (!field.nested && field.texts !== 0) this.stale = true
+      if (!field.nested) this.#skim.renew()
       field.nested = true
     } else field.scalars |= kind
     field.values++
@@ -268,19 +256,4 @@ export class JsonRows {
     reader.to = to
     return reader.text()
   }
-}
-
-/** The type of a column, once all of its values are known. */
-function typeOfField(field: JsonField): ColumnType {
-  return field.type ?? inferTyped(field.scalars, field.texts, field.nested)
-}
-
-/** The columns of a finished pass. */
-export function columnsOf(fields: readonly JsonField[]): Column[] {
-  return fields.map((field) => ({
-    name: field.name,
-    type: typeOfField(field),
-    nullable: field.nullable,
-    description: field.description,
-  }))
 }

@@ -9,7 +9,8 @@ import { UNIT_SEPARATOR } from '../text/cell-writer.ts'
 import type { Rewritten } from '../text/typed-rows.ts'
 import type { Hooks } from '../threads/task.ts'
 import { JsonDocument } from './document.ts'
-import { columnsOf, type JsonLayout, JsonRows } from './rows.ts'
+import { columnsOf, type JsonLayout } from './fields.ts'
+import { JsonRows } from './rows.ts'
 
 export interface JsonTask {
   readonly file: string
@@ -63,7 +64,8 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
       0,
       async (buffer, end, final) => {
         const used = document.feed(buffer, end, final)
-        if (document.rows) await sink.write(document.rows.out.take())
+        const written = document.rows?.out.take()
+        if (written && !document.rows!.stale) await sink.write(written)
         return used
       },
       signal,

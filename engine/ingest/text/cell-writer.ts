@@ -16,7 +16,7 @@ export class CellWriter {
 
   /** Text that holds neither the delimiter nor quotes nor line ends, and is not empty. */
   appendPlain(source: Uint8Array, from: number, to: number): void {
-    this.#reserve(to - from + 2)
+    this.reserve(to - from + 2)
     const { buffer } = this
     let at = this.length
     if (to - from < 48) for (let i = from; i < to; i++) buffer[at++] = source[i]!
@@ -36,7 +36,7 @@ export class CellWriter {
   }
 
   appendQuoted(source: Uint8Array, from: number, to: number): void {
-    this.#reserve(2 * (to - from) + 4)
+    this.reserve(2 * (to - from) + 4)
     const { buffer } = this
     let at = this.length
     buffer[at++] = QUOTE
@@ -52,14 +52,14 @@ export class CellWriter {
   }
 
   delimit(count = 1): void {
-    this.#reserve(count)
+    this.reserve(count)
     if (count === 1) this.buffer[this.length] = UNIT_SEPARATOR
     else this.buffer.fill(UNIT_SEPARATOR, this.length, this.length + count)
     this.length += count
   }
 
   endRecord(): void {
-    this.#reserve(1)
+    this.reserve(1)
     this.buffer[this.length++] = LF
     const bytes = this.length - this.#recordStart
     if (bytes > this.longest) this.longest = bytes
@@ -74,11 +74,13 @@ export class CellWriter {
     return taken
   }
 
-  #reserve(bytes: number): void {
-    if (this.length + bytes <= this.buffer.length) return
+  /** Room for so many bytes behind `length`, in the buffer that it returns. */
+  reserve(bytes: number): Buffer {
+    if (this.length + bytes <= this.buffer.length) return this.buffer
     const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.length + bytes))
     this.buffer.copy(larger, 0, 0, this.length)
     this.buffer = larger
+    return larger
   }
 }
 
