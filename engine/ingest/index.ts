@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
+import { realpath, rm, stat } from 'node:fs/promises'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
@@ -35,9 +35,13 @@ export class Ingestor {
   readonly #readers: Readers
   #early = 0
 
-  /** Starts a reader. Close the ingestor. */
+  /** Close it. */
   constructor(options: ReadersOptions) {
     this.#readers = new Readers(options)
+  }
+
+  /** Starts a reader, so that it is there when an upload has arrived. */
+  warm(): void {
     this.#readers.warm()
   }
 
@@ -57,11 +61,13 @@ export class Ingestor {
    * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
    */
   async ingest({ signal, onProgress, early, ...request }: IngestRequest): Promise<Described<IngestResult>> {
-    const { size } = await stat(request.file)
-    using lent = early?.process.alive ? undefined : this.#readers.lend()
+    // DuckDB looks at where a link leads.
+    const file = await realpath(request.file)
+    const { size } = await stat(file)
+    using lent = early?.process.alive ? undefined : this.#readers.lend([file, request.target])
     const process = lent?.process ?? early!.process
     process.allowCpu(CPU_SECONDS + (CPU_SECONDS_A_MEGABYTE * size) / 2 ** 20)
-    const input = { ...request, tempDirectory: process.directory, early: lent ? undefined : early?.job }
+    const input = { ...request, file, tempDirectory: process.directory, early: lent ? undefined : early?.job }
     try {
       return await process.run('ingest', input, { signal, onProgress })
     } catch (error) {
@@ -78,7 +84,7 @@ export class Ingestor {
   async scanEarly(input: ScanInput, hooks: JobHooks): Promise<EarlyReading | undefined> {
     if (this.#early === MOST_EARLY) return undefined
     this.#early += 1
-    const reading = new EarlyReading(this.#readers.lend(), input, hooks, () => {
+    const reading = new EarlyReading(this.#readers.lend([input.file]), input, hooks, () => {
       this.#early -= 1
     })
     try {
@@ -112,7 +118,7 @@ export class Ingestor {
     options: RunOptions = {},
   ): Promise<Described<PartSize>> {
     try {
-      return await this.#ofOurs('rewrite', { parts, target, from, to }, options)
+      return await this.#ofOurs('rewrite', [...parts, target], { parts, target, from, to }, options)
     } catch (error) {
       await rm(target, { force: true })
       throw error
@@ -131,6 +137,7 @@ export class Ingestor {
     const { signal } = options
     return this.#ofOurs(
       'cut',
+      [part, ...cuts.map(({ target }) => target)],
       { part, cuts: cuts.map(({ from, to, target }) => ({ from, to, target })), columns, rawBytes },
       { signal },
     )
@@ -138,21 +145,22 @@ export class Ingestor {
 
   /** Decodes every page of a part. @throws if it can't be read to its end */
   verify(part: string, options: RunOptions = {}): Promise<{ rows: number; columns: string[] }> {
-    return this.#ofOurs('verify', { part }, options)
+    return this.#ofOurs('verify', [part], { part }, options)
   }
 
   /** Between what the values of a part lie; only its footer is read. */
   statistics(part: string, columns: readonly Column[], options: RunOptions = {}): Promise<PartStatistics> {
-    return this.#ofOurs('statistics', { part, columns }, options)
+    return this.#ofOurs('statistics', [part], { part, columns }, options)
   }
 
   /** Runs a job over parts. If it kills its reader, it is a part that is damaged, not an upload. */
   async #ofOurs<Name extends JobName>(
     name: Name,
+    files: readonly string[],
     input: Input<Name>,
     options: RunOptions,
   ): Promise<Result<Name>> {
-    using lent = this.#readers.lend()
+    using lent = this.#readers.lend(files)
     try {
       return await lent.process.run(name, input, options)
     } catch (error) {

@@ -32,11 +32,12 @@ export class Reader {
     this.#tools = { duck, workers: new Workers() }
   }
 
-  static async open({ threads, memory, directory }: ReaderOptions): Promise<Reader> {
+  static async open({ threads, memory, directory, folders }: ReaderOptions): Promise<Reader> {
     const duck: DuckOptions = {
       threads,
       memoryLimit: `${Math.floor(Math.max(memory - NODE_MEMORY, LEAST_DUCK_MEMORY) / 2 ** 20)}MiB`,
       tempDirectory: directory,
+      allowedDirectories: folders,
     }
     return new Reader(await Duck.open(duck))
   }

@@ -200,9 +200,12 @@ export class Store {
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
     this.datasets.get(datasetId)
     const { body, signal } = upload
-    // A reader starts while the body comes.
-    this.ingestor().catch(() => {})
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
+    // A reader starts while the body comes.
+    this.ingestor().then(
+      (ingestor) => ingestor.warm(),
+      () => {},
+    )
     const file = join(this.temporary, `upload-${++this.#spooled}`)
     using arriving = this.#arriving(datasetId, file, upload)
     const { bytes } = this.#options.uploadLimits
@@ -359,6 +362,7 @@ export class Store {
       threads,
       memory: uploadLimits.memory,
       tempDirectory: this.temporary,
+      folders: [this.layout.parts],
       onEnd: (message) => events.tell('reader_ended', message),
     })
   }

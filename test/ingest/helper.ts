@@ -35,7 +35,7 @@ export class Bench {
   #count = 0
 
   async open(): Promise<void> {
-    this.ingestor = new Ingestor({ tempDirectory: this.temporary })
+    this.ingestor = new Ingestor({ tempDirectory: this.temporary, folders: [this.folder] })
     this.#instance = await DuckDBInstance.create(':memory:')
   }
 

@@ -16,9 +16,11 @@ function opened(options: { memory?: number; env?: Record<string, string> } = {})
   const ends: string[] = []
   const ingestor = new Ingestor({
     tempDirectory: bench.temporary,
+    folders: [bench.folder],
     onEnd: (message) => ends.push(message),
     ...options,
   })
+  ingestor.warm()
   return { ingestor, ends, [Symbol.asyncDispose]: () => ingestor.close() }
 }
 

@@ -62,6 +62,11 @@ export class ReaderProcess {
     return this.#options.directory
   }
 
+  /** Below these and below its own folder it may open files. */
+  get folders(): readonly string[] {
+    return this.#options.folders
+  }
+
   get pid(): number | undefined {
     return this.#child.pid
   }

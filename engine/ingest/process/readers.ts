@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
 import { storageFull } from '../../util/storage-full.ts'
 import { endMessage } from './ends.ts'
@@ -19,6 +19,8 @@ export interface ReadersOptions {
   readonly memory?: number
   /** Each reader has a folder in it. */
   readonly tempDirectory: string
+  /** Where parts lie. A reader's DuckDB opens files here, in its own folder, and beside the file that it is to read. */
+  readonly folders?: readonly string[]
   /** Hears of readers that died, or had to be ended. */
   readonly onEnd?: (message: string) => void
 }
@@ -38,12 +40,17 @@ export interface ReaderState {
 /** The processes that read uploads. They hold this one open only while they work. */
 export class Readers {
   readonly #options: ReadersOptions
+  /** Where readers that start from now on may open files. */
+  readonly #folders: Set<string>
   readonly #idle: ReaderProcess[] = []
   readonly #all = new Set<ReaderProcess>()
   #closed = false
 
   constructor(options: ReadersOptions) {
     this.#options = options
+    this.#folders = new Set(
+      [options.tempDirectory, ...(options.folders ?? [])].map((folder) => resolve(folder)),
+    )
   }
 
   /** Those that run. */
@@ -57,10 +64,17 @@ export class Readers {
     this.#idle.push(this.#start())
   }
 
-  /** With an empty folder. @throws EngineError `storage_full`, `cancelled` once closed */
-  lend(): LentReader {
+  /**
+   * With an empty folder, and with access to the folders of these files.
+   * @throws EngineError `storage_full`, `cancelled` once closed
+   */
+  lend(files: readonly string[] = []): LentReader {
     if (this.#closed) throw cancelled(undefined)
-    const process = this.#takeIdle() ?? this.#start()
+    for (const file of files) {
+      if (![...this.#folders].some((folder) => isInside(file, folder)))
+        this.#folders.add(dirname(resolve(file)))
+    }
+    const process = this.#takeIdle(files) ?? this.#start()
     const { directory } = process
     try {
       mkdirSync(directory, { mode: 0o700, recursive: true })
@@ -91,17 +105,21 @@ export class Readers {
     await Promise.all(all.map((process) => process.ended))
   }
 
-  #takeIdle(): ReaderProcess | undefined {
+  /** What was started before a folder was known can't be opened to it, so it goes. */
+  #takeIdle(files: readonly string[]): ReaderProcess | undefined {
     for (;;) {
       const process = this.#idle.pop()
-      if (!process || process.alive) return process
+      if (!process) return undefined
+      const reaches = files.every((file) => process.folders.some((folder) => isInside(file, folder)))
+      if (process.alive && reaches) return process
+      process.kill()
     }
   }
 
   #start(): ReaderProcess {
     const { tempDirectory, onEnd, threads, memory = usualMemory() } = this.#options
     const directory = join(tempDirectory, `reader-${randomUUID()}`)
-    const process = new ReaderProcess({ threads, memory, directory })
+    const process = new ReaderProcess({ threads, memory, directory, folders: [...this.#folders] })
     this.#all.add(process)
     process.ended.then((end) => {
       this.#all.delete(process)
@@ -109,6 +127,10 @@ export class Readers {
     })
     return process
   }
+}
+
+function isInside(file: string, folder: string): boolean {
+  return resolve(file).startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
 /** An eighth of the machine's memory, but enough for a large upload, and no more than one can use. */

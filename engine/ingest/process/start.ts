@@ -13,6 +13,8 @@ export interface ReaderOptions {
   readonly memory: number
   /** A folder of its own; it is there while the reader works. */
   readonly directory: string
+  /** Its DuckDB opens files below these, and below its own folder, alone. */
+  readonly folders: readonly string[]
 }
 
 const OPTIONS = 'PARQUETRY_READER'
