@@ -22,6 +22,8 @@ export const ERRORS = {
   locked: 'another process holds what the operation needs for itself alone',
   storage_full: 'the disk is full; nothing was changed, unless the message says otherwise',
   storage_damaged: 'stored rows, or the catalog of what is stored, are not what was written',
+  storage_unavailable:
+    'the store of the rows can not be reached, is too slow or refuses us; nothing was changed',
   outcome_unknown:
     'the disk failed while a change was written; whether it was made shows after the next start',
   writes_stopped: 'an earlier outcome is unknown, so nothing is written until the next start; reads go on',

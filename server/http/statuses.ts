@@ -24,6 +24,7 @@ export const ENGINE_STATUSES = {
   locked: 503,
   storage_full: 503,
   storage_damaged: 500,
+  storage_unavailable: 503,
   outcome_unknown: 503,
   writes_stopped: 503,
   overloaded: 503,

