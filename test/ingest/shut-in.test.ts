@@ -22,7 +22,9 @@ test('a reader opens no file outside of its folders', async () => {
   const readers = new Readers({ tempDirectory: temporary })
   try {
     using lent = readers.lend()
-    await expect(lent.process.run('verify', { part: inside }, {})).rejects.toThrow(/disabled by configuration/)
+    await expect(lent.process.run('verify', { part: inside }, {})).rejects.toThrow(
+      /disabled by configuration/,
+    )
     using other = readers.lend([inside])
     await expect(other.process.run('verify', { part: inside }, {})).resolves.toMatchObject({ rows: 2 })
   } finally {
