@@ -30,6 +30,8 @@ export interface Caller {
   readonly userKey?: UserKey
   /** Ends the wait with `cancelled`; others who wait for the same answer are not disturbed. */
   readonly signal?: AbortSignal
+  /** Takes no answer that is past its freshness: waits for a new one, and hears of it where there is none. */
+  readonly onlyFresh?: boolean
 }
 
 /** The state of a provider's tightest limit; all null where the provider names none. */

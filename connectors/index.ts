@@ -3,6 +3,7 @@ export { CONNECTOR_ERRORS, ConnectorError, type ConnectorErrorCode } from './err
 export type * from './face.ts'
 export { openConnectors } from './open.ts'
 export type { ConnectorEvent, ConnectorsOptions, ProviderOverride } from './options.ts'
+export { isDate } from './periods.ts'
 export type { LimitStore } from './pipeline/window.ts'
 export type { Found, FoundCategory, FoundSeries } from './search/search-index.ts'
 export { splitQualified } from './table/ids.ts'

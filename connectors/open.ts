@@ -63,7 +63,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
       const cached: ConnectorContext['cached'] = async (request, read) => {
         const key = JSON.stringify([...space, 'request', request])
         const fetch = async (signal: AbortSignal) => read(await provider.send(request, account, signal))
-        return (await cache.read(key, catalogueMs, fetch, signal)).value
+        return (await cache.read(key, catalogueMs, fetch, { signal })).value
       }
       return guarded(provider, account, () =>
         run(provider.connector, {
@@ -76,7 +76,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     }
     const key = JSON.stringify([...space, name, ...inputs])
     const isData = name === 'series' || name === 'many'
-    return cache.read(key, isData ? freshMs : catalogueMs, fill, caller.signal)
+    return cache.read(key, isData ? freshMs : catalogueMs, fill, caller)
   }
 
   /** Runs, and makes of whatever is thrown an error that may be shown; logs what the operator should know. */

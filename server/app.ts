@@ -33,6 +33,7 @@ import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
 import type { Routes } from './routes/routes.ts'
 import { serviceRoutes } from './routes/service.ts'
+import { sourceRoutes } from './routes/source.ts'
 import type { Services } from './services.ts'
 
 /** The service as a Fastify application of its own. `log` takes the lines of the log in place of the standard output. */
@@ -105,6 +106,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     providerRoutes(routes, services)
     seriesTableRoutes(routes, services)
     searchRoutes(routes, services)
+    sourceRoutes(routes, services)
     userKeyRoutes(routes, services)
     accountRoutes(routes, services)
     accountKeyRoutes(routes, services)

@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { openConnectors } from '../connectors/index.ts'
 import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
 import type { Accounts } from './accounts/accounts.ts'
-import { providerLimits } from './accounts/provider-limits.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config/config.ts'
-import { ConfigError } from './config/read.ts'
 import { addGauges } from './metrics/gauges.ts'
+import { openProviders } from './providers.ts'
 import { openServices } from './services.ts'
 import { Told } from './told.ts'
 import { ownVersion } from './version.ts'
@@ -62,18 +59,10 @@ export async function serve(
     }),
   )
   migrate(engine.database, 'server', SERVER_STEPS)
-  const connectors = openConnectors({
-    overrides: connectorOverrides(config),
-    limitStore: providerLimits(engine.database),
-    searchFile: join(config.data, 'search.db'),
-    timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
-    log: ({ level, provider, message, cause }) => told.line(level, message, { provider }, cause),
-  })
+  const connectors = await openProviders(config, engine.database, ({ level, provider, message, cause }) =>
+    told.line(level, message, { provider }, cause),
+  )
   opened.defer(() => connectors.close())
-  for (const slug of Object.keys(config.providers)) {
-    if (connectors.list().some((info) => info.slug === slug)) continue
-    throw new ConfigError(`providers.${slug}: there is no such provider.`)
-  }
   const services = openServices({
     config,
     engine,
@@ -114,6 +103,8 @@ export async function serve(
     )
   }
   await listening.listen({ host: config.host, port: config.port })
+  services.refresher.start()
+  opened.defer(() => services.refresher.close())
 
   const parts = opened.move()
   let closing: Promise<void> | undefined
@@ -148,19 +139,6 @@ function firstAccount(accounts: Accounts, key: string | undefined): string | und
     ...(key !== undefined && { key }),
   })
   return key === undefined ? made.key : undefined
-}
-
-function connectorOverrides({ providers }: Config) {
-  return Object.fromEntries(
-    Object.entries(providers).map(([slug, { url, key, limits }]) => [
-      slug,
-      {
-        ...(url !== undefined && { baseUrl: url }),
-        ...(key !== undefined && { key }),
-        ...(limits && { limits }),
-      },
-    ]),
-  )
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

@@ -12,6 +12,8 @@ import { secretIn, Vault } from './accounts/vault.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
 import { Metrics } from './metrics/metrics.ts'
+import { Refresher } from './sources/refresher.ts'
+import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'
 import { KeptSnapshots } from './transfers/kept-snapshots.ts'
 import { Lifecycle } from './transfers/lifecycle.ts'
@@ -29,6 +31,8 @@ export interface Services {
   readonly plans: Plans
   readonly usage: Usage
   readonly userKeys: UserKeys
+  readonly sources: Sources
+  readonly refresher: Refresher
   readonly exports: Exports
   readonly uploads: Uploads
   readonly kept: KeptSnapshots
@@ -83,6 +87,9 @@ export function openServices({
   const metrics = new Metrics()
   const lifecycle = new Lifecycle()
   const secret = config.secret ?? secretIn(config.data)
+  const access = new Access(database)
+  const userKeys = new UserKeys(database, new Vault(secret))
+  const sources = new Sources(database)
   return {
     config,
     engine,
@@ -90,12 +97,25 @@ export function openServices({
     version,
     console,
     accounts,
-    access: new Access(database),
+    access,
     links: new Links(accounts, secret, now),
     namedKeys: new NamedKeys(database, now),
     plans,
     usage,
-    userKeys: new UserKeys(database, new Vault(secret)),
+    userKeys,
+    sources,
+    refresher: new Refresher({
+      config,
+      engine,
+      connectors,
+      accounts,
+      access,
+      plans,
+      userKeys,
+      sources,
+      now: now ?? (() => new Date()),
+      warn: warn ?? (() => undefined),
+    }),
     exports: new Exports({ config, usage, plans, lifecycle, metrics }, version),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),

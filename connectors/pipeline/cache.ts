@@ -74,7 +74,7 @@ export class Cache {
     key: string,
     freshMs: number,
     fill: (signal: AbortSignal) => Promise<T>,
-    signal?: AbortSignal,
+    { signal, onlyFresh = false }: { readonly signal?: AbortSignal; readonly onlyFresh?: boolean } = {},
   ): Promise<Read<T>> {
     const absence = this.#absent.get(key)
     if (absence !== undefined && this.#options.now() - absence.foundAt < this.#options.absentMs) {
@@ -87,7 +87,7 @@ export class Cache {
       this.#hits++
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: false }
     }
-    if (entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
+    if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
       this.#staleHits++
       this.#board(key)
       void this.#entries.fetch(key, { forceRefresh: true, allowStale: true, context: fill })
@@ -100,7 +100,7 @@ export class Cache {
       if (error instanceof ConnectorError && ABSENT.has(error.code)) {
         this.#absent.set(key, { error, foundAt: this.#options.now() })
       }
-      const isForgivable = error instanceof ConnectorError && FORGIVABLE.has(error.code)
+      const isForgivable = !onlyFresh && error instanceof ConnectorError && FORGIVABLE.has(error.code)
       if (entry === undefined || !isForgivable || age > freshMs + this.#options.staleMs) throw error
       this.#staleHits++
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }

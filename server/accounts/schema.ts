@@ -80,4 +80,27 @@ export const SERVER_STEPS = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX repository_invitations_account ON repository_invitations (account);
   `,
+  `
+  -- What datasets follow. Moments are ISO 8601, UTC, so that their order is that of their texts.
+  CREATE TABLE dataset_sources (
+    dataset_id INTEGER PRIMARY KEY REFERENCES datasets ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    -- A list in JSON, each with what was found of it and what went wrong.
+    series TEXT NOT NULL,
+    start_date TEXT,
+    every TEXT NOT NULL,
+    since TEXT NOT NULL,
+    due TEXT NOT NULL,
+    scheduled TEXT NOT NULL,
+    last_run TEXT,
+    last_error TEXT,
+    last_version INTEGER,
+    digest TEXT,
+    failures INTEGER NOT NULL,
+    -- The process that refreshes it, and until when no other one may; the empty text is before all moments.
+    taken_by TEXT,
+    taken_until TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX dataset_sources_due ON dataset_sources (due);
+  `,
 ] as const

@@ -1,7 +1,17 @@
 import { Download } from './download.ts'
+import { ParquetryError } from './errors.ts'
 import { jsonLines } from './ndjson.ts'
 import { parameters, type Question } from './questions.ts'
-import type { Column, Dataset, DatasetSummary, DeclaredColumn, Format, Link } from './records.ts'
+import type {
+  Column,
+  Dataset,
+  DatasetSummary,
+  DeclaredColumn,
+  Format,
+  Interval,
+  Link,
+  Source,
+} from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
@@ -75,6 +85,30 @@ export class Datasets {
   append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
     const path = ['datasets', id, 'data']
     return this.#transport.json({ method: 'POST', path, ...uploadRequest(upload), ...options })
+  }
+
+  /** Which series a dataset follows; undefined where it follows none. */
+  async source(id: number, options: CallOptions = {}): Promise<Source | undefined> {
+    try {
+      return await this.#transport.json<Source>({ path: ['datasets', id, 'source'], ...options })
+    } catch (error) {
+      if (error instanceof ParquetryError && error.code === 'not_followed') return undefined
+      throw error
+    }
+  }
+
+  /** Lets a dataset follow series, and fetches them at once; the answer waits some seconds for that. */
+  follow(
+    id: number,
+    fields: { readonly series: readonly string[]; readonly start?: string | null; readonly every?: Interval },
+    options: CallOptions = {},
+  ): Promise<Source> {
+    return this.#transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
+  }
+
+  /** Ends that a dataset follows series; its rows stay. */
+  unfollow(id: number, options: CallOptions = {}): Promise<void> {
+    return this.#transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }
 
   /** The rows in a format, as a stream of bytes. */

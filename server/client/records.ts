@@ -142,6 +142,26 @@ export interface Series {
   readonly observations: readonly Observation[]
 }
 
+/** How often a dataset that follows series is refreshed. */
+export type Interval = 'hour' | 'day' | 'week' | 'month'
+
+/** What a dataset follows, and how that goes. Times are ISO 8601, UTC. */
+export interface Source {
+  /** Ids, each with its provider before it, as `fred/GDP`. */
+  readonly series: readonly string[]
+  readonly start: string | null
+  readonly every: Interval
+  /** null: not yet. */
+  readonly lastRun: string | null
+  readonly nextRun: string
+  /** null: nothing went wrong. */
+  readonly lastError: string | null
+  /** What could not be had in the last run; its earlier rows are still there. */
+  readonly missing: readonly { readonly series: string; readonly code: string; readonly error: string }[]
+  /** The last version that a refresh made. */
+  readonly lastVersion: number | null
+}
+
 /** An address that opens one export without a key. */
 export interface Link {
   readonly url: URL

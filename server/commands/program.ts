@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander'
+import { ConnectorError } from '../../connectors/index.ts'
 import { type Engine, EngineError, migrate, openEngine } from '../../engine/index.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { ParquetryError } from '../client/index.ts'
+import type { Config } from '../config/config.ts'
 import { ConfigError, readConfig } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
@@ -12,8 +14,10 @@ import { addExportCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
 import { backup, gc, restore, verify } from './maintenance.ts'
 import { addMcpCommand } from './mcp.ts'
+import { addProviderCommands, IncompleteIndex } from './providers.ts'
 import { addRepositoryCommands } from './repository.ts'
 import { serveUntilStopped } from './serve.ts'
+import { addSourceCommands } from './source.ts'
 import { Interrupted } from './stop.ts'
 import { localTables } from './tables/local.ts'
 import { remoteTables } from './tables/remote.ts'
@@ -28,6 +32,7 @@ export interface Workplace {
   readonly plans: readonly string[]
   /** The data directory. */
   readonly data: string
+  readonly config: Config
 }
 
 /** Runs `parquetry …`; gives the exit code: 0 done, 1 failed, 2 called wrongly. */
@@ -41,7 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
     .option(
       '--server <url>',
-      'a server in place of the data directory: repository, import, export (PARQUETRY_SERVER)',
+      'a server in place of the data directory: repository, import, export, source (PARQUETRY_SERVER)',
     )
     .option('--key <key>', 'the API key there; better in PARQUETRY_KEY, which no list of processes shows')
     .exitOverride()
@@ -57,15 +62,13 @@ export async function run(args: readonly string[]): Promise<number> {
   /** Commands on tables, which may be those of a server. */
   const on = (work: (tables: Tables) => unknown) => {
     const remote = elsewhere()
-    return remote
-      ? Promise.resolve(work(remote)).then(() => {})
-      : at(({ engine }) => work(localTables(engine)))
+    return remote ? Promise.resolve(work(remote)).then(() => {}) : at((place) => work(localTables(place)))
   }
   /** Commands on the data directory itself. */
   const at = async (work: (place: Workplace) => unknown) => {
     if (program.opts<{ server?: string }>().server !== undefined) {
       throw new UsageError(
-        'This command works on a data directory; --server is for repository, import and export.',
+        'This command works on a data directory; --server is for repository, import, export and source.',
       )
     }
     const config = readConfig({ data: program.opts<{ data?: string }>().data })
@@ -80,6 +83,7 @@ export async function run(args: readonly string[]): Promise<number> {
       accounts: new Accounts(engine.database),
       plans: Object.keys(config.plans),
       data: config.data,
+      config,
     })
   }
 
@@ -109,6 +113,9 @@ export async function run(args: readonly string[]): Promise<number> {
 
   addImportCommand(program, on)
   addExportCommand(program, on)
+
+  addSourceCommands(program, on)
+  addProviderCommands(program, at)
 
   program
     .command('verify')
@@ -180,7 +187,11 @@ function exitCode(error: unknown): number {
     return 1
   }
   const known =
-    error instanceof EngineError || error instanceof ServerError || error instanceof ParquetryError
+    error instanceof EngineError ||
+    error instanceof ServerError ||
+    error instanceof ConnectorError ||
+    error instanceof IncompleteIndex ||
+    error instanceof ParquetryError
   console.error(known ? `parquetry: ${error.message}` : error)
   return 1
 }

@@ -42,3 +42,20 @@ export function startProgress(label: string, total: number | undefined, terminal
     },
   }
 }
+
+/** How far work has come that has no bytes, on stderr. */
+export interface Counter extends Disposable {
+  count(done: number): void
+  note(text: string): void
+}
+
+/** One line that is written over; silent where stderr is no terminal. */
+export function startCounter(label: string, terminal = process.stderr): Counter {
+  if (!terminal.isTTY) return { count() {}, note() {}, [Symbol.dispose]() {} }
+  const show = (text: string) => terminal.write(`\r\u001b[K${text}`)
+  return {
+    count: (done) => show(`${label}  ${done.toLocaleString('en')} found`),
+    note: (text) => show(`${label}  ${text}`),
+    [Symbol.dispose]: () => show(''),
+  }
+}

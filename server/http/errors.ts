@@ -33,6 +33,7 @@ export const SERVER_ERRORS = {
     when: "a page of another site asked for a change with a browser's own login",
   },
   not_found: { status: 404, when: 'no such repository, dataset, member or account' },
+  not_followed: { status: 404, when: 'a dataset follows no series' },
   unknown_path: { status: 404, when: 'there is nothing under this path' },
   method_not_allowed: {
     status: 405,
@@ -41,6 +42,14 @@ export const SERVER_ERRORS = {
   request_timeout: { status: 408, when: 'the body of the request stopped coming' },
   user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
   account_exists: { status: 409, when: 'an account of that name exists already' },
+  follows_series: {
+    status: 409,
+    when: 'rows were sent to a dataset that follows series, which the next refresh would remove',
+  },
+  other_data: {
+    status: 409,
+    when: 'a dataset was to follow series, and holds columns of other data',
+  },
   version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
   changed_meanwhile: { status: 412, when: 'what is to be changed is no longer as `If-Match` says' },
   key_exists: { status: 409, when: 'the account has a key of that name already' },

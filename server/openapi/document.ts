@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import * as records from '../routes/records.ts'
+import { SOURCE } from '../routes/source.ts'
 import type { JsonSchema } from './describe.ts'
 import { ERROR, ERROR_RESPONSES, errors } from './error-responses.ts'
 import { pathParameters } from './path-parameters.ts'
@@ -33,6 +34,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   SeriesList: records.SERIES_LIST,
   Series: records.SERIES,
   UserKey: records.USER_KEY,
+  Source: SOURCE,
 }
 
 const REFERENCES = new Map<unknown, string>(
@@ -45,6 +47,7 @@ const TAGS = [
   ['Datasets', 'Tables: their names and columns.'],
   ['Data', "Tables' rows: download, replace, append."],
   ['Providers', 'Series of other institutions, through one interface.'],
+  ['Sources', 'Datasets that follow series, and are refreshed on a schedule.'],
   ['User keys', 'Your own keys for providers, which raise the limits there.'],
   ['Account', 'Your account, its limits and its keys.'],
   ['Accounts', 'All accounts, for admins.'],

@@ -5,6 +5,7 @@ import { parameters, readQuery } from '../http/query.ts'
 import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { followsSeries } from '../sources/conflicts.ts'
 import { questionOf } from '../transfers/answers.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
@@ -78,7 +79,8 @@ const JSON_UPLOAD: JsonSchema = {
           type: 'array',
           items: { type: 'string' },
           minItems: 1,
-          description: 'Ids of series, fetched and saved as rows (provider, series_id, date, value).',
+          description:
+            'Ids of series, fetched and saved as rows (provider, series_id, name, unit, frequency, date or time, period, value, status).',
         },
       },
     },
@@ -147,7 +149,7 @@ function optionText(name: string, value: unknown): string {
 }
 
 export function dataRoutes(app: Routes, services: Services): void {
-  const { access, accounts, exports, plans, uploads } = services
+  const { access, accounts, exports, plans, sources, uploads } = services
 
   // HEAD beside GET, because Fastify's own would run the whole download and throw it away.
   app.route({
@@ -229,6 +231,7 @@ export function dataRoutes(app: Routes, services: Services): void {
   const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {
     const { dataset, record } = datasetFor(request, services, 'Write')
     const { account } = request
+    if ((await sources.get(record.id)) !== undefined) throw followsSeries(record.id)
     const owner = accounts.get(access.of(record.repositoryId, account).ownerId)
     const accept = (made: { columns: number; bytes: number }) =>
       plans.allowContent(owner, access, made, record.id)
@@ -238,7 +241,7 @@ export function dataRoutes(app: Routes, services: Services): void {
       dataset,
       mode,
       accept,
-      fetchSeries: (wanted, signal) => seriesUpload(services, account, wanted, signal),
+      fetchSeries: (wanted, signal) => seriesUpload(services, account, wanted, record.columns, signal),
     })
   }
   app.register(async (raw) => {

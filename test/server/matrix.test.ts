@@ -43,6 +43,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /datasets/{id}/parquet/{version}/{file}': [[403, 200, 200, 200, 200]],
   'PUT /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
   'POST /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
+  'GET /datasets/{id}/source': [[403, 200, 200, 200, 200]],
+  'PUT /datasets/{id}/source': [[403, 403, 200, 200, 200], { series: ['fred/X'] }],
+  'DELETE /datasets/{id}/source': [[403, 403, 204, 204, 204]],
   'POST /datasets/{id}/data/$query': [[403, 200, 200, 200, 200], { $top: 1 }],
   'GET /providers': [everybody(200)],
   'GET /providers/{slug}': [everybody(200)],
@@ -79,7 +82,9 @@ beforeAll(async () => {
     routes: {
       '/fred/category/children': { body: { categories: [] } },
       '/fred/series': { body: { seriess: [{ id: 'X', title: 'X', frequency: 'Daily', units: 'u' }] } },
-      '/fred/series/observations': { body: { count: 0, observations: [] } },
+      '/fred/series/observations': {
+        body: { count: 1, observations: [{ date: '2024-01-01', value: '1' }] },
+      },
     },
   })
   const { paths } = (await at.call(undefined, 'GET', '/openapi.json')).json()
@@ -123,12 +128,28 @@ async function fileOf(id: number): Promise<string> {
   return `${snapshot.version}/${file!.number}.parquet`
 }
 
+/** A dataset that may follow series holds nothing else; one that is asked for its source has one. */
+async function follow(id: number, operation: string): Promise<void> {
+  await at.engine.dataset(id).replace({
+    format: 'csv',
+    columns: [{ name: 'series_id', type: 'string' }],
+    replaceColumns: true,
+    body: (async function* () {
+      yield Buffer.from('series_id\nfred/X\n')
+    })(),
+  })
+  if (operation.startsWith('PUT')) return
+  await at.call(at.root, 'PUT', `/datasets/${id}/source`, { json: { series: ['fred/X'] } })
+}
+
 async function statusOf(operation: string, asker: Asker): Promise<number> {
   const { n, repository, id, key } = await scene(asker)
   const [method, template] = operation.split(' ') as [string, string]
   if (operation === 'DELETE /user-keys/{slug}' && key !== undefined) {
     await at.call(key, 'PUT', '/user-keys/fred', { json: { key: 'a-key-of-mine-1' } })
   }
+  if (template.endsWith('/source') && key !== undefined && asker !== 'rotated key')
+    await follow(id, operation)
   const url = template
     .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
     .replace('{account}', `other${n}`)
@@ -201,6 +222,7 @@ describe('of a public repository', () => {
             : { json: body === 'dataset' ? { name: 'new', repositoryId: repository } : body }
       return (await at.call(stranger, method, url, options)).statusCode
     }
+    await follow(id, 'GET')
     for (const operation of Object.keys(TABLE).filter(
       (one) => one.includes('{id}') || one === 'POST /datasets',
     )) {

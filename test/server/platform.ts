@@ -92,6 +92,7 @@ export async function platform(
     ),
     limitStore: providerLimits(engine.database),
     retry: { attempts: 1 },
+    ...(options.now && { now: () => options.now!().getTime() }),
   })
   const log: Record<string, unknown>[] = []
   const services = openServices({
@@ -131,6 +132,7 @@ export async function platform(
     listen: () => app.listen({ port: 0, host: '127.0.0.1' }),
     async [Symbol.asyncDispose]() {
       await app.close()
+      await services.refresher.close()
       await connectors.close()
       services.usage.flush()
       await engine.close()

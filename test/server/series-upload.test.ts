@@ -33,14 +33,34 @@ describe('series saved as rows', () => {
     ).toEqual([
       ['provider', 'string'],
       ['series_id', 'string'],
+      ['name', 'string'],
+      ['unit', 'string'],
+      ['frequency', 'string'],
       ['date', 'date'],
+      ['period', 'string'],
       ['value', 'double'],
+      ['status', 'string'],
     ])
+    const head = 'provider,series_id,name,unit,frequency,date,period,value,status\n'
+    const about = 'fred,GNPCA,Real Gross National Product,Billions of Dollars,annual'
     expect((await get(`/datasets/${id}/data?$top=2`)).body).toBe(
-      'provider,series_id,date,value\nfred,GNPCA,1929-01-01,1065.9\nfred,GNPCA,1930-01-01,\n',
+      `${head}${about},1929-01-01,1929,1065.9,\n${about},1930-01-01,1930,,\n`,
     )
     expect((await save('POST')).json().rowCount).toBe(12)
     expect((await save('PUT')).json().rowCount).toBe(6)
+  })
+
+  it('a dataset that has fewer of the columns goes on with those', async () => {
+    const { id } = await dataset(at, ada, {
+      name: 'fewer',
+      csv: 'provider,series_id,date,value\nfred,OLD,2020-01-01,1.5\n',
+    })
+    const json = { provider: 'fred', series: ['GNPCA'] }
+    const answer = await at.call(ada, 'POST', `/datasets/${id}/data`, { json })
+    expect(answer.statusCode, answer.body).toBe(200)
+    expect((await get(`/datasets/${id}/data?$top=2`)).body).toBe(
+      'provider,series_id,date,value\nfred,OLD,2020-01-01,1.5\nfred,GNPCA,1929-01-01,1065.9\n',
+    )
   })
 
   it('all or nothing', async () => {

@@ -1,9 +1,13 @@
-import type { Engine, Format, QueryOptions } from '../../../engine/index.ts'
+import type { Format, QueryOptions } from '../../../engine/index.ts'
+import type { Workplace } from '../program.ts'
+import { localSources } from './local-sources.ts'
 import type { Asked, Source, Tables, WriteOptions } from './tables.ts'
 
 /** The tables of a data directory, which a server may have open as well. */
-export function localTables(engine: Engine): Tables {
+export function localTables(place: Workplace): Tables {
+  const { engine } = place
   return {
+    ...localSources(place),
     repositories: async () => engine.repositories(),
     datasets: async () => engine.datasets(),
     createRepository: async (fields) => engine.createRepository(fields),

@@ -16,6 +16,9 @@ export function remoteTables(url: string, key: string): Tables {
     createRepository: (fields) => client.repositories.create(fields),
     createDataset: (fields) => client.datasets.create(fields),
     deleteDataset: (id) => client.datasets.delete(id),
+    source: (id) => client.datasets.source(id),
+    follow: (id, fields) => client.datasets.follow(id, fields),
+    unfollow: (id) => client.datasets.unfollow(id),
     async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
       const { from, format, gzip } = source
       const counted = new Client({ url, key, fetch: countingFetch(options) })

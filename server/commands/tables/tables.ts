@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Format, UploadFormat } from '../../../engine/index.ts'
+import type { Source as Following } from '../../client/index.ts'
 
 /** A question as it is typed: the texts of `$select` and `$orderby` go on as they are. */
 export interface Asked {
@@ -50,5 +51,9 @@ export interface Tables {
   createDataset(fields: { name: string; repositoryId: number }): Promise<{ readonly id: number }>
   deleteDataset(id: number): Promise<void>
   write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions): Promise<Written>
+  /** Which series a dataset follows, and how that goes; undefined where it follows none. */
+  source(id: number): Promise<Following | undefined>
+  follow(id: number, fields: Pick<Following, 'series' | 'start' | 'every'>): Promise<Following>
+  unfollow(id: number): Promise<void>
   read(id: number, format: Format, asked: Asked, signal: AbortSignal): AsyncIterable<Uint8Array>
 }

@@ -1,10 +1,20 @@
-import type { Caller, ProviderInfo, UserKey } from '../../../connectors/index.ts'
+import type { Caller, Connectors, ProviderInfo, UserKey } from '../../../connectors/index.ts'
 import type { Account } from '../../accounts/accounts.ts'
+import type { Plans } from '../../accounts/plans.ts'
+import type { UserKeys } from '../../accounts/user-keys.ts'
+import type { Config } from '../../config/config.ts'
 import { ServerError } from '../../http/errors.ts'
-import type { Services } from '../../services.ts'
+
+/** What is needed to find out who asks a provider. */
+export interface CallerParts {
+  readonly config: Config
+  readonly connectors: Connectors
+  readonly plans: Plans
+  readonly userKeys: UserKeys
+}
 
 /** A provider as one account sees it: `tier` and `limit` depend on whose key is used. */
-export function providerRecord(services: Services, account: Account, info: ProviderInfo) {
+export function providerRecord(services: CallerParts, account: Account, info: ProviderInfo) {
   const { slug, name, description, homepage } = info
   const userKey = services.userKeys.has(account, slug)
   return {
@@ -20,7 +30,7 @@ export function providerRecord(services: Services, account: Account, info: Provi
 }
 
 /** A key that can't be read any more is told of where it is used; here it would hide every provider. */
-function readableKey(services: Services, account: Account, slug: string): UserKey | undefined {
+function readableKey(services: CallerParts, account: Account, slug: string): UserKey | undefined {
   try {
     return ownKey(services, account, slug)
   } catch (error) {
@@ -34,7 +44,7 @@ function readableKey(services: Services, account: Account, slug: string): UserKe
  * @throws ConnectorError `unknown_provider`, ServerError `plan_limit`, `user_key_unreadable`
  */
 export function callerOf(
-  services: Services,
+  services: CallerParts,
   account: Account,
   givenSlug: string,
   signal: AbortSignal,
@@ -46,12 +56,12 @@ export function callerOf(
 }
 
 /** Where only the service's own key costs, an account with a key of its own does not need a paid plan. */
-function isPaid({ config, userKeys }: Services, account: Account, info: ProviderInfo): boolean {
+function isPaid({ config, userKeys }: CallerParts, account: Account, info: ProviderInfo): boolean {
   if (info.tier !== 'shared-key') return info.tier === 'paid'
   return config.providers[info.slug]?.key !== undefined && !userKeys.has(account, info.slug)
 }
 
-function ownKey({ userKeys }: Services, account: Account, slug: string): UserKey | undefined {
+function ownKey({ userKeys }: CallerParts, account: Account, slug: string): UserKey | undefined {
   const key = userKeys.reveal(account, slug)
   return key === undefined ? undefined : { owner: String(account.id), key }
 }

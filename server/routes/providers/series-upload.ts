@@ -1,51 +1,52 @@
-import type { DeclaredColumn, Upload } from '../../../engine/index.ts'
+import type { Column, Upload } from '../../../engine/index.ts'
 import type { Account } from '../../accounts/accounts.ts'
 import { ServerError } from '../../http/errors.ts'
 import type { Services } from '../../services.ts'
+import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../../sources/rows.ts'
 import { callerOf } from './caller.ts'
-
-const COLUMNS: readonly DeclaredColumn[] = [
-  { name: 'provider', type: 'string' },
-  { name: 'series_id', type: 'string' },
-  { name: 'date', type: 'date' },
-  { name: 'value', type: 'double' },
-]
 
 /** Series fetched at once; the provider's limits order them anyway. */
 const AT_ONCE = 4
 
 /**
- * Series of a provider as rows to be written: all of them or an error.
+ * Series of a provider as rows to be written: all of them or an error. Into a dataset that has some of the columns, and
+ * no others, go those alone.
  * @throws ServerError `invalid_body`, `plan_limit`, ConnectorError
  */
 export async function seriesUpload(
   services: Services,
   account: Account,
   wanted: unknown,
+  existing: readonly Column[],
   signal: AbortSignal,
 ): Promise<Upload> {
   const { provider, ids } = checked(wanted, services.config.limits.savedSeries)
-  const { info, caller } = callerOf(services, account, provider, signal)
-  const fetched = new Array<string>(ids.length)
+  const { info, caller } = await callerOf(services, account, provider, signal)
+  const fetched = new Array<Awaited<ReturnType<typeof services.connectors.series>>>(ids.length)
   let next = 0
   const work = async () => {
     while (next < ids.length) {
       const index = next++
-      const series = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
+      fetched[index] = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
         // The provider isn't asked for what nobody wants any more.
         next = ids.length
         throw error
       })
-      fetched[index] = series.observations
-        .map(
-          ({ date, value }) =>
-            `${JSON.stringify({ provider: info.slug, series_id: series.series_id, date, value })}\n`,
-        )
-        .join('')
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return { format: 'ndjson', columns: COLUMNS, body: bytes(fetched) }
+  const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
+  const all = seriesColumns({ provider: true, times })
+  const has = new Set(existing.map(({ name }) => name))
+  // Whether a moment is lost where the dataset has days alone, the columns tell: then they are in conflict.
+  const isPart = existing.length > 0 && holdsSeriesAlone(existing) && has.has(times ? 'time' : 'date')
+  const columns = isPart ? all.filter(({ name }) => has.has(name)) : all
+  const lines = fetched.map((series) =>
+    seriesRows(series, series.series_id)
+      .map((row) => seriesLine(row, columns))
+      .join(''),
+  )
+  return { format: 'ndjson', columns, body: bytes(lines) }
 }
 
 async function* bytes(texts: readonly string[]): AsyncGenerator<Uint8Array> {

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { ConnectorError, type Connectors } from '../../connectors/index.ts'
+import { openProviders } from '../providers.ts'
+import type { Workplace } from './program.ts'
+import { type Counter, startCounter } from './progress.ts'
+import { abortOnInterrupt } from './stop.ts'
+import { UsageError, wholeNumber } from './usage.ts'
+
+/** A limit that is spent for longer than this many seconds isn't waited for. */
+const LONGEST_WAIT = 120
+
+/** `parquetry providers index`. */
+export function addProviderCommands(
+  program: Command,
+  at: (work: (place: Workplace) => unknown) => Promise<void>,
+): void {
+  const providers = program.command('providers').description('providers of series')
+
+  providers
+    .command('index [slugs...]')
+    .description(
+      'fetch the catalogues of providers, all of them where none is named, so that search finds what is in them',
+    )
+    .option('--depth <levels>', 'levels of categories to go down', '1')
+    .action((slugs: string[], options: { depth: string }) => {
+      const depth = wholeNumber(options.depth)
+      return at(async ({ config, engine }) => {
+        const connectors = await openProviders(config, engine.database, () => {})
+        try {
+          const failed = await indexAll(connectors, slugs, depth)
+          if (failed > 0) throw new IncompleteIndex(failed)
+        } finally {
+          await connectors.close()
+        }
+      })
+    })
+}
+
+/** Some catalogues could not be fetched; which and why has been said. */
+export class IncompleteIndex extends Error {
+  override readonly name = 'IncompleteIndex'
+
+  constructor(providers: number) {
+    super(`${providers} of the providers could not be indexed as a whole; what was found of them is there.`)
+  }
+}
+
+/** Says how many providers failed. What one of them refuses is no obstacle to the others. */
+async function indexAll(connectors: Connectors, named: readonly string[], depth: number): Promise<number> {
+  const wanted = named.length > 0 ? named.map((slug) => known(connectors, slug)) : connectors.list()
+  using stop = abortOnInterrupt()
+  let failed = 0
+  for (const { slug } of wanted) {
+    using counter = startCounter(`index ${slug}`)
+    try {
+      const count = await indexOne(connectors, slug, depth, counter, stop.signal)
+      counter[Symbol.dispose]()
+      console.log(`${slug}: ${count} entries`)
+    } catch (error) {
+      stop.signal.throwIfAborted()
+      if (!(error instanceof ConnectorError)) throw error
+      counter[Symbol.dispose]()
+      console.error(`parquetry: ${slug}: ${error.message}`)
+      // Without a name, all are meant that can be had; those that need a key which isn't there can't.
+      if (named.length > 0 || error.code !== 'key_required') failed += 1
+    }
+  }
+  return failed
+}
+
+/** Goes on when a limit that was spent has room again: what was fetched before is in the cache and costs nothing. */
+async function indexOne(
+  connectors: Connectors,
+  slug: string,
+  depth: number,
+  counter: Counter,
+  signal: AbortSignal,
+): Promise<number> {
+  for (;;) {
+    try {
+      return await connectors.index(slug, { depth, onFound: (count) => counter.count(count) }, { signal })
+    } catch (error) {
+      if (!(error instanceof ConnectorError) || error.code !== 'provider_limit') throw error
+      const seconds = error.retryAfter ?? LONGEST_WAIT
+      if (seconds > LONGEST_WAIT) throw error
+      counter.note(`waiting ${seconds} s for the limit`)
+      await delay(seconds * 1000, undefined, { signal })
+    }
+  }
+}
+
+function known(connectors: Connectors, slug: string) {
+  try {
+    return connectors.get(slug)
+  } catch {
+    const slugs = connectors.list().map((one) => one.slug)
+    throw new UsageError(`There is no provider ${JSON.stringify(slug)}; there are ${slugs.join(', ')}.`)
+  }
+}

@@ -1,0 +1,53 @@
+import { openProviders } from '../../providers.ts'
+import { sourceRecord } from '../../routes/source.ts'
+import { openServices, type Services } from '../../services.ts'
+import { holdsOtherData } from '../../sources/conflicts.ts'
+import { holdsSeriesAlone } from '../../sources/rows.ts'
+import { Sources } from '../../sources/sources.ts'
+import { checkedWanted } from '../../sources/wanted.ts'
+import { ownVersion } from '../../version.ts'
+import type { Workplace } from '../program.ts'
+import { UsageError } from '../usage.ts'
+import type { Tables } from './tables.ts'
+
+/** What datasets of a data directory follow. The command makes the first refresh itself; later ones are a server's. */
+export function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'follow' | 'unfollow'> {
+  const sources = new Sources(engine.database)
+  return {
+    async source(id) {
+      const source = await sources.get(id)
+      return source && sourceRecord(source)
+    },
+    async unfollow(id) {
+      await sources.remove(id)
+    },
+    async follow(id, fields) {
+      const connectors = await openProviders(config, engine.database, () => {})
+      const services = await openServices({ config, engine, connectors, version: ownVersion() })
+      try {
+        const slugs = connectors.list().map(({ slug }) => slug)
+        const wanted = checkedWanted(fields, { slugs, most: config.limits.savedSeries })
+        const record = await (await engine.dataset(id)).record
+        if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
+        const accountId = await ownerOf(services, record.repositoryId)
+        const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
+        await done
+        return sourceRecord((await sources.get(id))!)
+      } finally {
+        await services.refresher.close()
+        await connectors.close()
+      }
+    },
+  }
+}
+
+/** In whose name providers are asked: that of whose the dataset is. */
+async function ownerOf({ accounts, access }: Services, repositoryId: number): Promise<number> {
+  const [anybody] = await accounts.list()
+  if (anybody === undefined) {
+    throw new UsageError(
+      'There is no account yet in whose name providers could be asked; `parquetry serve` makes one.',
+    )
+  }
+  return (await access.of(repositoryId, anybody)).ownerId
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { type ConnectorEvent, type Connectors, openConnectors } from '../connectors/index.ts'
+import type { Database } from '../engine/index.ts'
+import { providerLimits } from './accounts/provider-limits.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError } from './config/read.ts'
+
+/**
+ * The providers as they are configured, with limits and index in the data directory, for a server as for commands.
+ * @throws ConfigError where a provider is configured that there isn't
+ */
+export async function openProviders(
+  config: Config,
+  database: Database,
+  log: (event: ConnectorEvent) => void,
+): Promise<Connectors> {
+  const connectors = openConnectors({
+    overrides: overridesOf(config),
+    limitStore: await providerLimits(database),
+    searchFile: join(config.data, 'search.db'),
+    timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
+    log,
+  })
+  const known = new Set(connectors.list().map(({ slug }) => slug))
+  const unknown = Object.keys(config.providers).find((slug) => !known.has(slug))
+  if (unknown === undefined) return connectors
+  await connectors.close()
+  throw new ConfigError(`providers.${unknown}: there is no such provider.`)
+}
+
+function overridesOf({ providers }: Config) {
+  return Object.fromEntries(
+    Object.entries(providers).map(([slug, { url, key, limits }]) => [
+      slug,
+      {
+        ...(url !== undefined && { baseUrl: url }),
+        ...(key !== undefined && { key }),
+        ...(limits && { limits }),
+      },
+    ]),
+  )
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { Caller, Connectors, Series } from '../../connectors/index.ts'
+import { ConnectorError } from '../../connectors/index.ts'
+import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
+import { errorAnswer, ServerError } from '../http/errors.ts'
+import { hasTimes, type SeriesRow, seriesColumns, seriesLine, seriesRows } from './rows.ts'
+import type { Followed, Source } from './sources.ts'
+
+/** Series asked for at once in one refresh; the provider's limits order them anyway. */
+const AT_ONCE = 4
+
+/** Failures that may be over in a while, so that it is worth asking again before the schedule says so. */
+const PASSING = new Set([429, 503, 504])
+
+/** What came of asking for one of the series that are followed. */
+export interface Answer {
+  readonly series: readonly (Series & { readonly provider: string })[]
+  readonly error?: { readonly code: string; readonly message: string; readonly passes: boolean }
+  /** Seconds after which the provider may be asked again, where it says so. */
+  readonly retryAfter?: number | undefined
+}
+
+export interface Asking {
+  readonly connectors: Connectors
+  /** Who asks a provider. @throws ServerError where the plan does not allow it */
+  readonly callerOf: (slug: string) => Promise<Caller> | Caller
+  readonly signal: AbortSignal
+}
+
+/** Asks for series; those that fail have their error, and are no obstacle to the others. @throws ConnectorError `cancelled` */
+export async function ask(
+  { connectors, callerOf, signal }: Asking,
+  wanted: readonly Followed[],
+  start: string | null,
+): Promise<ReadonlyMap<string, Answer>> {
+  const answers = new Map<string, Answer>()
+  const waiting = wanted[Symbol.iterator]()
+  const work = async () => {
+    for (const { id } of waiting) {
+      const slash = id.indexOf('/')
+      try {
+        const provider = id.slice(0, slash)
+        const caller = { ...(await callerOf(provider)), signal, onlyFresh: true }
+        const one = { provider, id: id.slice(slash + 1), caller }
+        const { series } = await connectors.many([one], start === null ? {} : { start })
+        answers.set(id, { series })
+      } catch (thrown) {
+        signal.throwIfAborted()
+        answers.set(id, failed(thrown))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return answers
+}
+
+function failed(thrown: unknown): Answer {
+  if (!(thrown instanceof ConnectorError || thrown instanceof ServerError)) throw thrown
+  const { body, status } = errorAnswer(thrown)
+  return {
+    series: [],
+    error: { code: body.code, message: body.error, passes: PASSING.has(status) },
+    retryAfter: thrown instanceof ConnectorError ? thrown.retryAfter : undefined,
+  }
+}
+
+/** The rows that a dataset is to have. */
+export interface NewRows {
+  readonly columns: readonly DeclaredColumn[]
+  readonly lines: readonly string[]
+  readonly followed: readonly Followed[]
+  /** The same for the same rows. */
+  readonly digest: string
+}
+
+/**
+ * The rows of all series that are followed, in their order. Of a series that was not asked for, or could not be had, the
+ * rows that the dataset has stay.
+ */
+export async function newRows(
+  source: Source,
+  answers: ReadonlyMap<string, Answer>,
+  dataset: Dataset,
+): Promise<NewRows> {
+  const isKept = ({ id }: Followed) => answers.get(id) === undefined || answers.get(id)?.error !== undefined
+  const old = source.series.some((one) => isKept(one) && one.found.length > 0)
+    ? await rowsById(dataset)
+    : new Map<string, readonly SeriesRow[]>()
+  const blocks = new Map<string, readonly SeriesRow[]>()
+  let times = false
+  const followed = source.series.map((one): Followed => {
+    const { id, found } = one
+    if (isKept(one)) {
+      for (const each of found) {
+        const rows = old.get(each) ?? []
+        times ||= rows.some((row) => row['time'] !== undefined)
+        if (!blocks.has(each)) blocks.set(each, rows)
+      }
+      const error = answers.get(id)?.error ?? one.error
+      return { id, found, ...(error && { error: { code: error.code, message: error.message } }) }
+    }
+    const { series } = answers.get(id)!
+    const ids = series.map(({ provider, series_id }) => `${provider}/${series_id}`)
+    for (const [index, each] of series.entries()) {
+      times ||= hasTimes(each)
+      blocks.set(ids[index]!, seriesRows(each, ids[index]!))
+    }
+    return { id, found: ids }
+  })
+  const columns = seriesColumns({ provider: false, times })
+  const lines = [...blocks.values()].flatMap((rows) => rows.map((row) => seriesLine(withTime(row), columns)))
+  const hash = createHash('sha256').update(JSON.stringify(columns))
+  for (const line of lines) hash.update(line)
+  return { columns, lines, followed, digest: hash.digest('hex') }
+}
+
+/** A row that was kept with a date alone may come to stand between others with a time of day. */
+function withTime(row: SeriesRow): SeriesRow {
+  return row['time'] === undefined ? { ...row, time: `${row['date']}T00:00:00` } : row
+}
+
+/** The rows that a dataset has, by their `series_id`. */
+async function rowsById(dataset: Dataset): Promise<ReadonlyMap<string, readonly SeriesRow[]>> {
+  const byId = new Map<string, SeriesRow[]>()
+  using query = await dataset.query()
+  await using stream = await query.bytes('ndjson')
+  const lines = createInterface({ input: Readable.from(stream, { objectMode: false }), crlfDelay: Infinity })
+  for await (const line of lines) {
+    const row = JSON.parse(line) as SeriesRow
+    const id = String(row['series_id'])
+    const rows = byId.get(id)
+    if (rows === undefined) byId.set(id, [row])
+    else rows.push(row)
+  }
+  return byId
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { type DeclaredColumn, type Engine, EngineError } from '../../engine/index.ts'
+import type { Access } from '../accounts/access.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { ServerError } from '../http/errors.ts'
+import { type CallerParts, callerOf } from '../routes/providers/caller.ts'
+import { holdsOtherData } from './conflicts.ts'
+import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
+import { holdsSeriesAlone } from './rows.ts'
+import { nextRun, retryRun } from './schedule.ts'
+import type { Followed, Outcome, Source, Sources } from './sources.ts'
+
+/** How often a process looks for what is due. */
+const POLL_MS = 10_000
+/** For how long a source is taken at a time; whoever still works on it takes it anew before that. */
+const TAKEN_MS = 120_000
+/** Refreshes at once in this process. */
+const AT_ONCE = 2
+/** Errors named in `lastError`; the others are counted. */
+const MOST_NAMED = 3
+
+export interface RefresherParts extends CallerParts {
+  readonly engine: Engine
+  readonly accounts: Accounts
+  readonly access: Access
+  readonly sources: Sources
+  readonly now: () => Date
+  /** Is told of failures of our own, which no answer shows. */
+  readonly warn: (message: string, cause: unknown) => void
+}
+
+/** Thrown where a run finds that its source is no longer its own; its rows are then not shown. */
+class Superseded extends Error {}
+
+/** Brings datasets that follow series up to date, each on its schedule. Several processes may do so side by side. */
+export class Refresher {
+  readonly #parts: RefresherParts
+  readonly #ending = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: RefresherParts) {
+    this.#parts = parts
+  }
+
+  /** Looks for what is due from now on. */
+  start(): void {
+    const look = () => {
+      this.runDue().catch((cause) =>
+        this.#parts.warn('Datasets that follow series could not be looked up.', cause),
+      )
+    }
+    this.#timer = setInterval(look, POLL_MS).unref()
+    look()
+  }
+
+  /** Refreshes all that is due, a few at a time; gives how many that were. */
+  async runDue(): Promise<number> {
+    let count = 0
+    while (!this.#ending.signal.aborted) {
+      while (this.#running.size >= AT_ONCE) await Promise.race(this.#running)
+      const token = randomUUID()
+      const source = await this.#parts.sources.take({ token, ...this.#taking() })
+      if (source === undefined) break
+      count += 1
+      void this.#run(source, token)
+    }
+    await Promise.all(this.#running)
+    return count
+  }
+
+  /** Sets what a dataset follows, and begins with it at once; `done` when the first run has ended. */
+  async follow(wanted: Parameters<Sources['set']>[0]): Promise<{ readonly done: Promise<void> }> {
+    const token = randomUUID()
+    const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
+    return { done: this.#run(source, token) }
+  }
+
+  /** Breaks off what runs, so that another process can go on with it. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#ending.abort()
+    await Promise.all(this.#running)
+  }
+
+  #taking() {
+    const now = this.#parts.now()
+    return { now, until: new Date(now.getTime() + TAKEN_MS) }
+  }
+
+  #run(source: Source, token: string): Promise<void> {
+    const run = this.#runOne(source, token)
+      .catch((cause) => this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed.`, cause))
+      .finally(() => this.#running.delete(run))
+    this.#running.add(run)
+    return run
+  }
+
+  async #runOne(source: Source, token: string): Promise<void> {
+    const { sources } = this.#parts
+    const stop = new AbortController()
+    const signal = AbortSignal.any([this.#ending.signal, stop.signal])
+    const keep = setInterval(() => {
+      sources.keep(source.datasetId, token, this.#taking().until).then(
+        (isOurs) => !isOurs && stop.abort(),
+        // Until then it is ours anyway, and the commit asks again.
+        () => undefined,
+      )
+    }, TAKEN_MS / 4).unref()
+    try {
+      await sources.settle(source.datasetId, token, await this.#refresh(source, token, signal))
+    } catch (error) {
+      if (stop.signal.aborted || error instanceof Superseded) return
+      await sources.giveBack(source.datasetId, token)
+      if (!this.#ending.signal.aborted) throw error
+    } finally {
+      clearInterval(keep)
+    }
+  }
+
+  async #refresh(source: Source, token: string, signal: AbortSignal): Promise<Outcome> {
+    const now = this.#parts.now()
+    const isWhole = source.scheduled <= now.toISOString()
+    const scheduled = isWhole
+      ? nextRun(new Date(source.since), source.every, now)
+      : new Date(source.scheduled)
+    try {
+      const answers = await this.#ask(source, isWhole, signal)
+      const { engine } = this.#parts
+      const rows = await newRows(source, answers, await engine.dataset(source.datasetId))
+      await this.#write(source, token, rows, answers, signal)
+      const failed = rows.followed.filter(({ error }) => error !== undefined)
+      const failures = failed.length > 0 ? source.failures + 1 : 0
+      const waits = [...answers.values()].filter(({ error }) => error?.passes)
+      const wait = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter))
+      const due = waits.length > 0 ? retryRun(now, failures, wait, scheduled) : scheduled
+      return { ...outcome(now, due, scheduled), series: rows.followed, lastError: sentence(failed), failures }
+    } catch (error) {
+      // What an account may not do, or a dataset can't take: the next run may find it changed.
+      if (!(error instanceof ServerError || error instanceof EngineError) || signal.aborted) throw error
+      const { series, failures } = source
+      return {
+        ...outcome(now, scheduled, scheduled),
+        series,
+        lastError: error.message,
+        failures: failures + 1,
+      }
+    }
+  }
+
+  /** All of it where the schedule says so, else what could not be had; that comes first, should a limit be short. */
+  async #ask(source: Source, isWhole: boolean, signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
+    const { accounts, access, connectors, engine } = this.#parts
+    const account = await accounts.get(source.accountId)
+    if (account.disabled) {
+      throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
+    }
+    const { record } = await engine.dataset(source.datasetId)
+    await access.require((await record).repositoryId, account, 'Write')
+    const isMissing = ({ error }: Followed) => error !== undefined
+    const wanted = source.series.filter((one) => isWhole || isMissing(one))
+    const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
+    const asking = {
+      connectors,
+      signal,
+      callerOf: async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller,
+    }
+    return ask(asking, missingFirst, source.start)
+  }
+
+  /** Shows the rows, unless they are those that are shown already, or nothing at all could be had. */
+  async #write(
+    source: Source,
+    token: string,
+    { columns, lines, digest }: NewRows,
+    answers: ReadonlyMap<string, Answer>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { accounts, access, engine, plans, sources } = this.#parts
+    const dataset = await engine.dataset(source.datasetId)
+    const record = await dataset.record
+    const hasNothingNew = [...answers.values()].every(({ error }) => error !== undefined)
+    const isSame = digest === source.digest && record.version === source.lastVersion
+    if (hasNothingNew || isSame) return
+    if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
+    const seen = await access.of(record.repositoryId, await accounts.get(source.accountId))
+    const owner = await accounts.get(seen.ownerId)
+    await dataset.replace({
+      format: 'ndjson',
+      columns,
+      replaceColumns: shapeOf(record.columns) !== shapeOf(columns),
+      body: bytesOf(lines),
+      signal,
+      accept: (made) => {
+        plans.allowContent(owner, access, made, record.id)
+        const { changes } = sources.noteVersion(
+          record.id,
+          token,
+          engine.dataset(record.id).record.version + 1,
+          digest,
+        )
+        if (changes === 0) throw new Superseded()
+      },
+    })
+  }
+}
+
+function outcome(now: Date, due: Date, scheduled: Date) {
+  return { lastRun: now.toISOString(), due: due.toISOString(), scheduled: scheduled.toISOString() }
+}
+
+function sentence(failed: readonly Followed[]): string | null {
+  if (failed.length === 0) return null
+  const named = failed.slice(0, MOST_NAMED).map(({ id, error }) => `${id}: ${error!.message}`)
+  return named.join(' ') + (failed.length > MOST_NAMED ? ` And ${failed.length - MOST_NAMED} more.` : '')
+}
+
+/** Columns without what is said of them, which stays as it is. */
+function shapeOf(columns: readonly DeclaredColumn[]): string {
+  return JSON.stringify(columns.map(({ name, type }) => [name, type]))
+}
+
+async function* bytesOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const line of lines) yield Buffer.from(line)
+}

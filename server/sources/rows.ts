@@ -1,0 +1,72 @@
+import type { Series } from '../../connectors/index.ts'
+import type { DeclaredColumn } from '../../engine/index.ts'
+
+/** A row of a series as it is kept in a dataset. */
+export type SeriesRow = Readonly<Record<string, string | number | null>>
+
+/** What a dataset keeps of a series: what describes it in each row, then one of its observations. */
+const COLUMNS: readonly DeclaredColumn[] = [
+  { name: 'provider', type: 'string' },
+  { name: 'series_id', type: 'string' },
+  { name: 'name', type: 'string' },
+  { name: 'unit', type: 'string' },
+  { name: 'frequency', type: 'string' },
+  { name: 'date', type: 'date' },
+  { name: 'time', type: 'timestamp' },
+  { name: 'period', type: 'string' },
+  { name: 'value', type: 'double' },
+  { name: 'status', type: 'string' },
+]
+
+const NAMES = new Set(COLUMNS.map(({ name }) => name))
+
+/** Whether all columns are such as rows of series have, so that nothing else is lost where series take their place. */
+export function holdsSeriesAlone(columns: readonly { readonly name: string }[]): boolean {
+  return columns.every(({ name }) => NAMES.has(name))
+}
+
+/** The columns of rows; `time` stands in place of `date` where a series has a time of day. */
+export function seriesColumns({
+  provider,
+  times,
+}: {
+  readonly provider: boolean
+  readonly times: boolean
+}): readonly DeclaredColumn[] {
+  return COLUMNS.filter(({ name }) =>
+    name === 'provider' ? provider : name === 'date' ? !times : name === 'time' ? times : true,
+  )
+}
+
+/** Whether a series has a time of day. */
+export function hasTimes({ frequency, observations }: Pick<Series, 'frequency' | 'observations'>): boolean {
+  return frequency === 'intraday' || observations.some(({ period }) => isInstant(period))
+}
+
+/** All that a dataset could keep of a series, under every name of a column; `id` is what stands in `series_id`. */
+export function seriesRows(series: Series & { readonly provider: string }, id: string): SeriesRow[] {
+  const { provider, name, unit, frequency } = series
+  const head = { provider, series_id: id, name, unit, frequency }
+  return series.observations.map(({ date, period = null, value, status = null }) => ({
+    ...head,
+    date,
+    time: isInstant(period) ? withSeconds(period) : `${date}T00:00:00`,
+    period,
+    value,
+    status,
+  }))
+}
+
+/** A line of newline-delimited JSON with the values of some columns. */
+export function seriesLine(row: SeriesRow, columns: readonly DeclaredColumn[]): string {
+  return `${JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))}\n`
+}
+
+/** `2024-01-05T13:45`, as `Observation.period` has it where there is a time of day. */
+function isInstant(period: string | null | undefined): period is string {
+  return period?.charAt(10) === 'T'
+}
+
+function withSeconds(instant: string): string {
+  return instant.length === 16 ? `${instant}:00` : instant
+}

@@ -1,0 +1,177 @@
+import type { Database } from '../../engine/index.ts'
+import type { Interval } from './schedule.ts'
+
+/** One of the series that a dataset follows, as it was asked for; with wildcards it is several. */
+export interface Followed {
+  /** With its provider before it, as `fred/GDP`. */
+  readonly id: string
+  /** What the last answer held, with the provider before it: these are the rows' `series_id`. */
+  readonly found: readonly string[]
+  /** Why it could not be had the last time. */
+  readonly error?: { readonly code: string; readonly message: string } | undefined
+}
+
+/** What a dataset follows, how often, and how that goes. Times are ISO 8601, UTC. */
+export interface Source {
+  readonly datasetId: number
+  /** In whose name providers are asked: who set the source. */
+  readonly accountId: number
+  readonly series: readonly Followed[]
+  readonly start: string | null
+  readonly every: Interval
+  /** The moment from which the schedule counts. */
+  readonly since: string
+  /** When it is asked again: at the schedule, or sooner where something could not be had. */
+  readonly due: string
+  /** When all of it is asked again. */
+  readonly scheduled: string
+  readonly lastRun: string | null
+  readonly lastError: string | null
+  /** The last version that a refresh made. */
+  readonly lastVersion: number | null
+  /** A hash of the rows of that version. */
+  readonly digest: string | null
+  /** Runs in a row in which something could not be had. */
+  readonly failures: number
+}
+
+/** What a run leaves behind. */
+export type Outcome = Pick<Source, 'series' | 'due' | 'scheduled' | 'lastRun' | 'lastError' | 'failures'>
+
+interface SourceRow extends Omit<Source, 'series'> {
+  readonly series: string
+}
+
+const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, start_date AS "start", every, since, due,
+  scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
+
+/**
+ * The sources of datasets. Whoever refreshes one has taken it until a moment, under a token of his own: no other process
+ * takes it before that, and what he does after another has taken it counts for nothing.
+ */
+export class Sources {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async get(datasetId: number): Promise<Source | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM dataset_sources WHERE dataset_id = ?`
+    return sourceOf(await this.#database.get<SourceRow>(sql, datasetId))
+  }
+
+  /** Sets what a dataset follows, due now, and takes it in the same step. */
+  async set(
+    wanted: Pick<Source, 'datasetId' | 'accountId' | 'start' | 'every'> & {
+      readonly series: readonly string[]
+    },
+    at: { readonly now: Date; readonly token: string; readonly until: Date },
+  ): Promise<Source> {
+    const { datasetId, accountId, start, every } = wanted
+    const before = await this.get(datasetId)
+    const found = new Map(before?.series.map((one) => [one.id, one.found]))
+    const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
+    const now = at.now.toISOString()
+    await this.#database.run(
+      `INSERT INTO dataset_sources
+         (dataset_id, account_id, series, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+       ON CONFLICT (dataset_id) DO UPDATE SET account_id = excluded.account_id, series = excluded.series,
+         start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
+         scheduled = excluded.scheduled, failures = 0, taken_by = excluded.taken_by, taken_until = excluded.taken_until`,
+      datasetId,
+      accountId,
+      JSON.stringify(series),
+      start,
+      every,
+      now,
+      now,
+      now,
+      at.token,
+      at.until.toISOString(),
+    )
+    return (await this.get(datasetId))!
+  }
+
+  /** Whether there was one. */
+  async remove(datasetId: number): Promise<boolean> {
+    const { changes } = await this.#database.run(
+      'DELETE FROM dataset_sources WHERE dataset_id = ?',
+      datasetId,
+    )
+    return changes > 0
+  }
+
+  /** Takes the one that has been due for longest, and that nobody else has. */
+  async take(at: {
+    readonly now: Date
+    readonly token: string
+    readonly until: Date
+  }): Promise<Source | undefined> {
+    const now = at.now.toISOString()
+    const row = await this.#database.get<SourceRow>(
+      `UPDATE dataset_sources SET taken_by = ?, taken_until = ?
+       WHERE taken_until <= ? AND due <= ? AND dataset_id = (
+         SELECT dataset_id FROM dataset_sources WHERE taken_until <= ? AND due <= ? ORDER BY due, dataset_id LIMIT 1)
+       RETURNING ${COLUMNS}`,
+      at.token,
+      at.until.toISOString(),
+      now,
+      now,
+      now,
+      now,
+    )
+    return sourceOf(row)
+  }
+
+  /** Keeps what was taken for longer. false where it is somebody else's by now. */
+  async keep(datasetId: number, token: string, until: Date): Promise<boolean> {
+    const sql = 'UPDATE dataset_sources SET taken_until = ? WHERE dataset_id = ? AND taken_by = ?'
+    return (await this.#database.run(sql, until.toISOString(), datasetId, token)).changes > 0
+  }
+
+  /**
+   * Writes down which version the rows of a run are. Call it in the transaction that shows them, so that both are there
+   * or neither. false where the source has been ended, or taken by somebody else: then the rows must not be shown.
+   */
+  noteVersion(datasetId: number, token: string, version: number, digest: string) {
+    return this.#database.run(
+      'UPDATE dataset_sources SET last_version = ?, digest = ? WHERE dataset_id = ? AND taken_by = ?',
+      version,
+      digest,
+      datasetId,
+      token,
+    )
+  }
+
+  /** Ends a run and gives the source free. */
+  async settle(datasetId: number, token: string, outcome: Outcome): Promise<void> {
+    await this.#database.run(
+      `UPDATE dataset_sources SET series = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
+         taken_by = NULL, taken_until = ''
+       WHERE dataset_id = ? AND taken_by = ?`,
+      JSON.stringify(outcome.series),
+      outcome.due,
+      outcome.scheduled,
+      outcome.lastRun,
+      outcome.lastError,
+      outcome.failures,
+      datasetId,
+      token,
+    )
+  }
+
+  /** Gives a source free as it was, because the run was broken off. */
+  async giveBack(datasetId: number, token: string): Promise<void> {
+    await this.#database.run(
+      `UPDATE dataset_sources SET taken_by = NULL, taken_until = '' WHERE dataset_id = ? AND taken_by = ?`,
+      datasetId,
+      token,
+    )
+  }
+}
+
+function sourceOf(row: SourceRow | undefined): Source | undefined {
+  return row && { ...row, series: JSON.parse(row.series) as Followed[] }
+}

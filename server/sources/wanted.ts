@@ -1,0 +1,45 @@
+import { isDate } from '../../connectors/index.ts'
+import { ServerError } from '../http/errors.ts'
+import type { Interval } from './schedule.ts'
+
+/** What a dataset is to follow, as somebody asks for it. */
+export interface Wanted {
+  readonly series: readonly string[]
+  readonly start?: string | null
+  readonly every?: Interval
+}
+
+/**
+ * The same, complete: each id once, with its provider in lower case.
+ * @throws ServerError `invalid_body`
+ */
+export function checkedWanted(
+  { series, start = null, every = 'day' }: Wanted,
+  known: { readonly slugs: readonly string[]; readonly most: number },
+): Required<Wanted> & { readonly start: string | null } {
+  if (start !== null && !isDate(start)) {
+    throw invalid(`start must be a date as 2024-01-31; it is ${JSON.stringify(start.slice(0, 40))}.`)
+  }
+  const ids = [...new Set(series.map((text) => qualifiedId(text, known.slugs)))]
+  if (ids.length > known.most) {
+    throw invalid(`series has ${ids.length} ids; a dataset follows at most ${known.most}.`)
+  }
+  return { series: ids, start, every }
+}
+
+/** The providers of ids. */
+export function providersOf(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids.map((id) => id.slice(0, id.indexOf('/'))))]
+}
+
+function qualifiedId(text: string, slugs: readonly string[]): string {
+  const slash = text.indexOf('/')
+  const slug = text.slice(0, Math.max(0, slash)).trim().toLowerCase()
+  const id = text.slice(slash + 1).trim()
+  if (slugs.includes(slug) && id !== '') return `${slug}/${id}`
+  throw invalid(`${JSON.stringify(text.slice(0, 120))} is no provider and series, as fred/GDP.`)
+}
+
+function invalid(message: string): ServerError {
+  return new ServerError('invalid_body', message)
+}
