@@ -6,6 +6,7 @@ import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { type EngineEvent, type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
+import { IcebergTables } from './iceberg/index.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { Query } from './query.ts'
@@ -29,6 +30,7 @@ export type { ODataJson } from './export/formats/encoder.ts'
 
 export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
+export { NAMED, type Naming, PLAIN, type TableMetadata } from './iceberg/index.ts'
 export type { UploadFormat, UploadOptions } from './ingest/index.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
 export type { ShownFile } from './parquet/shown-file.ts'
@@ -127,6 +129,7 @@ export class Engine implements AsyncDisposable {
   readonly #options: EngineOptions
   readonly #counts = new Counts()
   readonly #files = new ShownFiles()
+  readonly #iceberg: IcebergTables
   readonly #events: Events
   readonly #executor = new Opened(() => this.#openExecutor())
   #closing: Promise<void> | undefined
@@ -145,6 +148,7 @@ export class Engine implements AsyncDisposable {
       threads: options.threads,
       uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
     })
+    this.#iceberg = new IcebergTables(this.#store.manifests)
   }
 
   /** The metadata database, for those who keep tables of their own beside the engine's. */
@@ -215,6 +219,7 @@ export class Engine implements AsyncDisposable {
       store: this.#store,
       counts: this.#counts,
       files: this.#files,
+      iceberg: this.#iceberg,
       executor: () => this.executor(),
     })
   }

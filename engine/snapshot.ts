@@ -2,6 +2,7 @@ import type { Part } from './catalog/records.ts'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
+import type { IcebergTables, Naming, TableMetadata } from './iceberg/index.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type PlanSource, versionSource } from './plan/plan.ts'
@@ -16,6 +17,7 @@ export interface SnapshotPlace {
   readonly store: Store
   readonly counts: Counts
   readonly files: ShownFiles
+  readonly iceberg: IcebergTables
   readonly executor: () => Promise<Executor>
 }
 
@@ -88,6 +90,19 @@ export class Snapshot implements Disposable {
   async file(number: number): Promise<ShownFile | undefined> {
     const part = this.#lease.version.parts.find(({ id }) => id === number)
     return part && this.#show(part)
+  }
+
+  /**
+   * The version as a table of Apache Iceberg: its metadata, by which readers find manifests and parts and read them by
+   * themselves, until the snapshot is disposed.
+   * @param naming whether columns are called as people call them, or `c0`, `c1` …
+   * @throws EngineError `not_found`, `storage_damaged`, `cancelled`
+   */
+  async icebergTable(naming: Naming): Promise<TableMetadata> {
+    if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
+    const { iceberg, store } = this.#place
+    const dataset = await store.datasets.get(this.#datasetId)
+    return iceberg.metadata(dataset, this.#lease.version, naming, (part) => `file://${store.partFile(part)}`)
   }
 
   #show(part: Part): Promise<ShownFile> {

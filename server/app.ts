@@ -15,6 +15,7 @@ import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { traceRequests } from './http/trace.ts'
 import { validateStrictly } from './http/validate.ts'
+import { icebergRoutes } from './iceberg/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { odataRoutes } from './odata/routes.ts'
 import { describeRoutes } from './openapi/document.ts'
@@ -114,6 +115,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     serviceRoutes(routes, services)
     mcpRoutes(app)
     odataRoutes(app, services)
+    icebergRoutes(app, services)
     if (services.console) serveConsole(app, services.console)
   }
 }

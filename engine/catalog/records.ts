@@ -52,6 +52,8 @@ export interface Version {
   readonly rows: number
   readonly bytes: number
   readonly rawBytes: number
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
   /** In the order of the rows. */
   readonly parts: readonly Part[]
 }

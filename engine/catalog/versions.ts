@@ -38,7 +38,8 @@ export class Versions {
 
   #current(datasetId: number): Version {
     const row = this.#database.get<VersionRow>(
-      `SELECT v.id, v.number, v.columns, v.rows, v.bytes, v.raw_bytes AS rawBytes
+      `SELECT v.id, v.number, v.columns, v.rows, v.bytes, v.raw_bytes AS rawBytes,
+         v.created_at AS createdAt
        FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?`,
       datasetId,
     )
@@ -142,6 +143,11 @@ export class Versions {
   /** Every part that a file may stand for. */
   allParts(): Part[] {
     return this.#database.all<PartRow>(`SELECT ${PART} FROM parts p ORDER BY id`).map(partOf)
+  }
+
+  /** Those of some versions that are no longer there. */
+  gone(ids: readonly number[]): number[] {
+    return ids.filter((id) => !this.#database.get('SELECT 1 FROM versions WHERE id = ?', id))
   }
 
   /** The highest number that a part was ever given. */

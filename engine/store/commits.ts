@@ -12,6 +12,7 @@ import type { Hold } from './hold.ts'
 import { hashFile } from './integrity/hash.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
+import type { FolderManifests } from './manifests.ts'
 import { type PartSizes, piecesOf } from './part-size.ts'
 import { sync } from './sync.ts'
 
@@ -36,6 +37,7 @@ interface CommitsPlace {
   readonly hold: Hold
   readonly versions: Versions
   readonly leases: Leases
+  readonly manifests: FolderManifests
   readonly background: Background
   readonly ingestor: () => Promise<Ingestor>
 }
@@ -131,12 +133,13 @@ export class Commits {
 
   /** Removes versions and parts that nothing needs any more; nothing where it is unknown which those are. */
   tidy(): void {
-    const { hold, versions, leases } = this.#place
+    const { hold, versions, leases, manifests } = this.#place
     if (hold.database.inDoubt) return
     for (const id of this.#discarded) versions.dropPart(id)
     this.#discarded.clear()
     leases.settle()
     for (const id of versions.reclaim()) this.#remove(id)
+    manifests.remove(versions.gone(manifests.versions()))
   }
 
   tidyLater(): void {

@@ -8,6 +8,8 @@ export interface Layout {
   readonly catalog: string
   /** `<part id>.parquet`: flat, because a part belongs to versions, not to a folder. */
   readonly parts: string
+  /** Manifests of Iceberg: made when somebody asks for them, and made again where they are gone. */
+  readonly manifests: string
   /** `<process>/`: uploads under way and what the engine spills. */
   readonly temporary: string
   /** Locks: `server.lock`, and `<process>.lock` for each process that is alive. */
@@ -26,11 +28,12 @@ export function layoutOf(directory: string): Layout {
     directory: root,
     catalog: join(root, 'catalog.sqlite'),
     parts: join(root, 'parts'),
+    manifests: join(root, 'iceberg'),
     temporary: join(root, 'tmp'),
     locks: join(root, 'locks'),
   }
   // Rows may be private: nobody else on the machine reads the directory.
-  for (const folder of [root, layout.parts, layout.temporary, layout.locks]) {
+  for (const folder of [root, layout.parts, layout.manifests, layout.temporary, layout.locks]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
   return layout

@@ -24,6 +24,7 @@ import { Integrity } from './integrity/integrity.ts'
 import { unreadable } from './integrity/unreadable.ts'
 import { type Layout, partFile } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
+import { FolderManifests } from './manifests.ts'
 import { Merger } from './merger.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
@@ -84,6 +85,7 @@ export class Store {
   readonly datasets: Datasets
   readonly versions: Versions
   readonly integrity: Integrity
+  readonly manifests: FolderManifests
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #leases: Leases
@@ -114,6 +116,7 @@ export class Store {
           },
         ),
     })
+    this.manifests = new FolderManifests(this.layout, this.temporary)
     const sizes = { ...PART_SIZES, ...options.partSizes }
     this.#commits = new Commits({
       sizes,
@@ -121,6 +124,7 @@ export class Store {
       hold: this.#hold,
       versions: this.versions,
       leases: this.#leases,
+      manifests: this.manifests,
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
@@ -401,7 +405,7 @@ export class Store {
   }
 
   #sweep(): Swept {
-    return sweep(this.#hold, this.versions, this.#leases, this.#options.events)
+    return sweep(this.#hold, this.versions, this.#leases, this.manifests, this.#options.events)
   }
 }
 

@@ -5,6 +5,7 @@ import type { Events } from '../events.ts'
 import type { Hold } from './hold.ts'
 import type { Leases } from './leases.ts'
 import { lostFolder } from './lost.ts'
+import type { FolderManifests } from './manifests.ts'
 import { forgetDeadProcesses } from './process.ts'
 
 /** What was removed: files of parts, their bytes, and processes that did not end by themselves. */
@@ -18,7 +19,13 @@ export interface Swept {
  * Removes what crashes have left, so it must run where nobody else serves the directory. Removes nothing where what the
  * catalog says is not on disk for certain: a commit found in its log may be one that could never be synced.
  */
-export function sweep(hold: Hold, versions: Versions, leases: Leases, events: Events): Swept {
+export function sweep(
+  hold: Hold,
+  versions: Versions,
+  leases: Leases,
+  manifests: FolderManifests,
+  events: Events,
+): Swept {
   const { layout, database } = hold
   if (!database.settle()) return { files: 0, bytes: 0, processes: 0 }
   const processes = forgetDeadProcesses(layout, versions)
@@ -26,6 +33,8 @@ export function sweep(hold: Hold, versions: Versions, leases: Leases, events: Ev
   const found = readdirSync(layout.parts)
   leases.settle()
   versions.reclaim()
+  manifests.remove(versions.gone(manifests.versions()))
+  manifests.removeOthers()
   const known = new Set(versions.allParts().map((part) => `${part.id}.parquet`))
   const newest = versions.newestPart()
   const left = found.filter((name) => !known.has(name))

@@ -92,6 +92,11 @@ export interface Config {
     /** How stored rows are read again in the background; `bytesPerSecond: 0` turns it off. */
     readonly checks?: { readonly bytesPerSecond?: number; readonly everyDays?: number }
   }
+  /**
+   * Whether the Iceberg catalog shows where the files of the rows lie on this machine, to every account that may read
+   * them. Who opens them there must be allowed to by the file system.
+   */
+  readonly iceberg: { readonly localFiles: boolean }
   /** Origins whose pages may call the service; none by default. `*` is every origin. */
   readonly cors: { readonly origins: readonly string[] }
   /**

@@ -67,6 +67,7 @@ export const CONFIG_SCHEMA = {
     'limits',
     'shedding',
     'engine',
+    'iceberg',
     'cors',
     'trustedProxies',
     'providers',
@@ -212,6 +213,13 @@ export const CONFIG_SCHEMA = {
           properties: { bytesPerSecond: natural, everyDays: count },
         },
       },
+    },
+    iceberg: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: ['localFiles'],
+      properties: { localFiles: { type: 'boolean', default: false } },
     },
     cors: {
       type: 'object',

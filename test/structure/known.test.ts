@@ -34,6 +34,7 @@ test('the places that know most column types are these', () => {
     'engine/export/formats/text/kinds.ts', // the order in which text formats tell types apart
     'engine/export/formats/xlsx/xlsx.ts', // a cell of a sheet
     'engine/export/row-values.ts', // a value of JavaScript
+    'engine/iceberg/types.ts', // what Iceberg calls them
     'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
   ])

@@ -1,0 +1,92 @@
+import type { Part, Version } from '../catalog/records.ts'
+import { avroFile } from './avro-file.ts'
+import { MANIFEST_ENTRY, MANIFEST_FILE } from './avro-schemas.ts'
+import { fieldId, PLAIN, schemaOf } from './schema.ts'
+import { boundBytes, type Side } from './types.ts'
+
+/** Files of an old snapshot that go on and those of deleted rows do not exist here: a version lists its parts anew. */
+const ADDED = 1
+const DATA = 0
+/** Orders snapshots of a table; each of ours is shown alone. */
+export const SEQUENCE = 1
+
+/** The pairs of a map of Iceberg, by ids of fields. */
+type ByField<Value> = readonly { readonly key: number; readonly value: Value }[]
+
+/**
+ * The manifest of a version: its parts with sizes, rows, and what the values of each column lie between, by which readers
+ * leave files out. Columns go by their ids, so it is the same whatever the columns are called.
+ * @param urlOf where readers find a part
+ */
+export function manifest(version: Version, urlOf: (part: Part) => string): Promise<Buffer> {
+  return avroFile(
+    MANIFEST_ENTRY,
+    version.parts.map((part) => ({
+      status: ADDED,
+      snapshot_id: version.id,
+      sequence_number: SEQUENCE,
+      file_sequence_number: SEQUENCE,
+      data_file: dataFile(version, part, urlOf(part)),
+    })),
+    {
+      schema: JSON.stringify(schemaOf(version.columns, PLAIN)),
+      'schema-id': '0',
+      'partition-spec': '[]',
+      'partition-spec-id': '0',
+      'format-version': '2',
+      content: 'data',
+    },
+  )
+}
+
+function dataFile({ columns }: Version, part: Part, url: string) {
+  const known = columns.flatMap(({ type }, index) => {
+    const bounds = part.statistics?.[index]
+    return bounds ? [{ key: fieldId(index), type, bounds }] : []
+  })
+  const ends = (side: Side): ByField<Buffer> =>
+    known.flatMap(({ key, type, bounds }) => {
+      const bytes = boundBytes(type, side === 'lower' ? bounds.min : bounds.max, side)
+      return bytes ? [{ key, value: Buffer.from(bytes) }] : []
+    })
+  return {
+    content: DATA,
+    file_path: url,
+    file_format: 'PARQUET',
+    partition: {},
+    record_count: part.rows,
+    file_size_in_bytes: part.bytes,
+    value_counts: known.map(({ key }) => ({ key, value: part.rows })),
+    null_value_counts: known.map(({ key, bounds }) => ({ key, value: bounds.nulls })),
+    lower_bounds: ends('lower'),
+    upper_bounds: ends('upper'),
+  }
+}
+
+/** The manifest list of a version: its one manifest. */
+export function manifestList(
+  version: Version,
+  { url, bytes }: { readonly url: string; readonly bytes: number },
+): Promise<Buffer> {
+  const line = {
+    manifest_path: url,
+    manifest_length: bytes,
+    partition_spec_id: 0,
+    content: DATA,
+    sequence_number: SEQUENCE,
+    min_sequence_number: SEQUENCE,
+    added_snapshot_id: version.id,
+    added_files_count: version.parts.length,
+    existing_files_count: 0,
+    deleted_files_count: 0,
+    added_rows_count: version.rows,
+    existing_rows_count: 0,
+    deleted_rows_count: 0,
+  }
+  return avroFile(MANIFEST_FILE, [line], {
+    'snapshot-id': String(version.id),
+    'parent-snapshot-id': 'null',
+    'sequence-number': String(SEQUENCE),
+    'format-version': '2',
+  })
+}

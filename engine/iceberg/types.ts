@@ -1,0 +1,87 @@
+import { type ColumnType, typeName } from '../types/index.ts'
+
+/** What a column type is called in Iceberg (table spec, Primitive Types). Texts of JSON are texts there. */
+export function icebergType(type: ColumnType): string {
+  const name = typeName(type)
+  switch (name) {
+    case 'integer':
+      return 'long'
+    case 'decimal':
+      return type
+    case 'json':
+      return 'string'
+    case 'boolean':
+    case 'double':
+    case 'string':
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+    case 'uuid':
+    case 'binary':
+      return name
+    default:
+      return name satisfies never
+  }
+}
+
+/** Which end of a column's values a bound is. */
+export type Side = 'lower' | 'upper'
+
+/**
+ * A bound of a part's statistics (`ColumnBounds`) in the bytes of Iceberg (table spec, Appendix D, binary single-value
+ * serialization). undefined where no reader should skip a file by it.
+ */
+export function boundBytes(type: ColumnType, text: string | null, side: Side): Uint8Array | undefined {
+  if (text === null) return undefined
+  const name = typeName(type)
+  switch (name) {
+    case 'boolean':
+      return Uint8Array.of(text === 'true' ? 1 : 0)
+    case 'string':
+    case 'json':
+      return Buffer.from(text, 'utf8')
+    case 'double':
+      return doubleBytes(Number(text.replace('inf', 'Infinity')), side)
+    case 'decimal':
+      return shortestBytes(BigInt(text))
+    case 'date':
+      return wholeNumber(text, 32)
+    case 'integer':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return wholeNumber(text, 64)
+    // Readers in Java have compared the halves of an id as signed numbers, and would skip files that match.
+    case 'uuid':
+    case 'binary':
+      return undefined
+    default:
+      return name satisfies never
+  }
+}
+
+/** Readers order -0 before 0, though the two are equal: a bound of zero takes both in. */
+function doubleBytes(value: number, side: Side): Uint8Array | undefined {
+  if (Number.isNaN(value)) return undefined
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value === 0 ? (side === 'lower' ? -0 : 0) : value)
+  return bytes
+}
+
+/** A whole number of so many bits, its low byte first. */
+function wholeNumber(text: string, bits: 32 | 64): Uint8Array | undefined {
+  const value = BigInt(text)
+  if (BigInt.asIntN(bits, value) !== value) return undefined
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64LE(value)
+  return bytes.subarray(0, bits / 8)
+}
+
+/** As two's complement in as few bytes as hold it, the high byte first. */
+function shortestBytes(value: bigint): Uint8Array {
+  let length = 1
+  while (BigInt.asIntN(length * 8, value) !== value) length += 1
+  const digits = BigInt.asUintN(length * 8, value).toString(16)
+  return Buffer.from(digits.padStart(length * 2, '0'), 'hex')
+}

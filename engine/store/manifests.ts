@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ManifestStore, versionOfManifest } from '../iceberg/index.ts'
+import type { Layout } from './layout.ts'
+
+/** Manifests of Iceberg in a folder of the data directory, beside that of the parts. */
+export class FolderManifests implements ManifestStore {
+  readonly #folder: string
+  readonly #temporary: string
+
+  /** @param temporary a folder of this process's own, on the same disk */
+  constructor({ manifests }: Layout, temporary: string) {
+    this.#folder = manifests
+    this.#temporary = temporary
+  }
+
+  /** Locations of Iceberg are texts, not URLs: nothing in them is escaped. */
+  url(name: string): string {
+    return `file://${join(this.#folder, name)}`
+  }
+
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    const target = join(this.#folder, name)
+    if (existsSync(target)) return
+    // Whoever finds the file finds all of it. After a power cut it is made again, so the disk isn't waited for.
+    const written = join(this.#temporary, randomUUID())
+    await writeFile(written, bytes, { mode: 0o600 })
+    await rename(written, target)
+  }
+
+  /** The versions that manifests are there of. */
+  versions(): number[] {
+    const ids = readdirSync(this.#folder).map(versionOfManifest)
+    return [...new Set(ids.filter((id) => id !== undefined))]
+  }
+
+  /** Removes what is no manifest: readers that try to write may leave files before they are refused. */
+  removeOthers(): void {
+    for (const name of readdirSync(this.#folder)) {
+      if (versionOfManifest(name) === undefined)
+        rmSync(join(this.#folder, name), { recursive: true, force: true })
+    }
+  }
+
+  /** Removes the manifests of versions. */
+  remove(versions: readonly number[]): void {
+    if (versions.length === 0) return
+    for (const name of readdirSync(this.#folder)) {
+      const id = versionOfManifest(name)
+      if (id !== undefined && versions.includes(id)) rmSync(join(this.#folder, name), { force: true })
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { errorAnswer } from '../http/errors.ts'
+
+/**
+ * Refusals that only the catalog knows: status, the name that Iceberg's clients know an error by (REST catalog
+ * specification, ErrorModel), and when it happens. The sentence is written where it is thrown.
+ */
+export const ICEBERG_ERRORS = {
+  unknownWarehouse: { status: 400, type: 'BadRequestException', when: 'there is no such warehouse' },
+  readOnly: { status: 403, type: 'ForbiddenException', when: 'the catalog is for reading' },
+  noNamespace: {
+    status: 404,
+    type: 'NoSuchNamespaceException',
+    when: 'the account can read no such repository',
+  },
+  noTable: {
+    status: 404,
+    type: 'NoSuchTableException',
+    when: 'the repository has no such dataset, or its version is no longer kept',
+  },
+  wrongMethod: { status: 405, type: 'UnsupportedOperationException', when: 'the path knows no such method' },
+  notSupported: {
+    status: 501,
+    type: 'UnsupportedOperationException',
+    when: 'a part of the catalog that is not here, as views and plans of scans',
+  },
+  noPlace: {
+    status: 501,
+    type: 'UnsupportedOperationException',
+    when: 'the rows lie in a folder that the configuration shows to nobody',
+  },
+} as const satisfies Record<string, { status: number; type: string; when: string }>
+
+export type IcebergErrorCode = keyof typeof ICEBERG_ERRORS
+
+/** An error of the catalog. `message` is a sentence for the user. */
+export class IcebergError extends Error {
+  override readonly name = 'IcebergError'
+  readonly code: IcebergErrorCode
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: IcebergErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.code = code
+    this.headers = headers
+  }
+}
+
+/** What errors of the rest of the server are called by Iceberg's clients, by their status. */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'BadRequestException',
+  401: 'NotAuthorizedException',
+  403: 'ForbiddenException',
+  404: 'NotFoundException',
+  503: 'ServiceUnavailableException',
+}
+
+/** An error as it goes to a client of Iceberg. */
+export interface IcebergAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Our own code, for metrics and the log. */
+  readonly code: string
+  readonly body: {
+    readonly error: { readonly message: string; readonly type: string; readonly code: number }
+  }
+}
+
+export function icebergAnswer(error: unknown): IcebergAnswer {
+  if (error instanceof IcebergError) {
+    const { status, type } = ICEBERG_ERRORS[error.code]
+    return answer(status, error.headers, error.code, error.message, type)
+  }
+  const { status, headers, body } = errorAnswer(error)
+  const type = TYPES[status] ?? (status < 500 ? 'BadRequestException' : 'InternalServerError')
+  return answer(status, headers, body.code, body.error, type)
+}
+
+function answer(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  code: string,
+  message: string,
+  type: string,
+): IcebergAnswer {
+  return { status, headers, code, body: { error: { message, type, code: status } } }
+}

@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, expect, test } from 'vitest'
+import { dataset, platform } from '../server/platform.ts'
+
+/** On PyPI. Pinned, so that a failure can be had again. */
+const PACKAGES = ['pyiceberg==0.12.0', 'pyarrow==26.0.1']
+
+const folder = mkdtempSync(join(tmpdir(), 'parquetry-pyiceberg-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Gives the Python that has the packages; PARQUETRY_PYICEBERG names one that is there already. */
+function python(): string | undefined {
+  const given = process.env['PARQUETRY_PYICEBERG']
+  if (given) return given
+  const made = spawnSync('python3', ['-m', 'venv', folder])
+  const options = ['install', '--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
+  const done = made.status === 0 && spawnSync(join(folder, 'bin/pip'), [...options, ...PACKAGES]).status === 0
+  if (!done) console.warn(`pyiceberg is NOT TRIED: there is no Python, or no ${PACKAGES.join(', ')}.`)
+  return done ? join(folder, 'bin/python') : undefined
+}
+
+/** A column of every type, and rows that are not in the order of anything. */
+const COLUMNS = [
+  { name: 'Größe n', type: 'integer', nullable: false },
+  { name: 'flag', type: 'boolean' },
+  { name: 'double', type: 'double' },
+  { name: 'price', type: 'decimal(20,3)' },
+  { name: 'text', type: 'string' },
+  { name: 'day', type: 'date' },
+  { name: 'at', type: 'time' },
+  { name: 'moment', type: 'timestamp' },
+  { name: 'instant', type: 'timestamptz' },
+  { name: 'id', type: 'uuid' },
+  { name: 'json', type: 'json' },
+]
+const HEADER = `${COLUMNS.map(({ name }) => name).join(',')}\n`
+const ROWS = [
+  '3,true,1.5,12345678901234567.125,ä"x,2024-02-29,13:14:15.000001,2024-01-02T03:04:05.000006,2024-01-02T03:04:05Z,01234567-89ab-cdef-0123-456789abcdef,[1]',
+  '1,,,,,,,,,,',
+  '20,false,-0.25,-1.000,b,1900-01-01,00:00:00,1900-01-01T00:00:00,1969-12-31T23:59:59.999999Z,ffffffff-ffff-ffff-ffff-ffffffffffff,"{""a"":1}"',
+  '30,false,1e300,0.001,c,9999-12-31,23:59:59.999999,9999-12-31T23:59:59.999999,0001-01-01T00:00:00Z,00000000-0000-0000-0000-000000000000,null',
+]
+/** The same as Python writes them. */
+const AS_PYTHON = [
+  [
+    '3',
+    'True',
+    '1.5',
+    '12345678901234567.125',
+    'ä"x',
+    '2024-02-29',
+    '13:14:15.000001',
+    '2024-01-02 03:04:05.000006',
+    '2024-01-02 03:04:05+00:00',
+    '01234567-89ab-cdef-0123-456789abcdef',
+    '[1]',
+  ],
+  ['1', ...Array(10).fill(null)],
+  [
+    '20',
+    'False',
+    '-0.25',
+    '-1.000',
+    'b',
+    '1900-01-01',
+    '00:00:00',
+    '1900-01-01 00:00:00',
+    '1969-12-31 23:59:59.999999+00:00',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    '{"a":1}',
+  ],
+  [
+    '30',
+    'False',
+    '1e+300',
+    '0.001',
+    'c',
+    '9999-12-31',
+    '23:59:59.999999',
+    '9999-12-31 23:59:59.999999',
+    '0001-01-01 00:00:00+00:00',
+    '00000000-0000-0000-0000-000000000000',
+    'null',
+  ],
+]
+
+const program = python()
+test.runIf(program)('pyiceberg reads what its key may read, and skips files by their bounds', async () => {
+  await using at = await platform({ config: { iceberg: { localFiles: true } } })
+  const address = await at.listen()
+  const owner = await at.account('owner')
+  const reader = await at.account('reader')
+  await dataset(at, owner, { name: 'secret', private: true })
+  const { id, repository } = await dataset(at, owner, { name: 'tables', csv: 'n\n1\n' })
+  const call = async (method: string, path: string, json: unknown) => {
+    const answer = await at.call(owner, method, path, { json })
+    expect(answer.statusCode, answer.body).toBeLessThan(300)
+    return answer.json()
+  }
+  const upload = async (table: number, method: 'PUT' | 'POST', body: string) => {
+    const headers = { 'content-type': 'text/csv' }
+    const answer = await at.call(owner, method, `/datasets/${table}/data`, { body, headers })
+    expect(answer.statusCode, answer.body).toBe(200)
+  }
+  const types = await call('POST', '/datasets', {
+    name: 'Every Type',
+    repositoryId: repository,
+    columns: COLUMNS,
+  })
+  await upload(types.id, 'PUT', `${HEADER}${ROWS.slice(0, 2).join('\n')}\n`)
+  for (const row of ROWS.slice(2)) await upload(types.id, 'POST', `${HEADER}${row}\n`)
+
+  const child = spawn(
+    program!,
+    [join(import.meta.dirname, 'reader.py'), `${address}/iceberg`, reader, 'tables', 'Every Type', 'tables'],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  )
+  let complaints = ''
+  child.stderr.on('data', (text) => (complaints += text))
+  const ended = once(child, 'close')
+  const found: Record<string, unknown> = {}
+  for await (const line of createInterface(child.stdout)) {
+    const [what, value] = JSON.parse(line)
+    found[what] = value
+    if (what !== 'before') continue
+    await upload(id, 'PUT', 'n\n2\n3\n')
+    child.stdin.end('written\n')
+  }
+  await ended
+
+  expect(found, complaints).toEqual({
+    namespaces: [['tables']],
+    tables: [
+      ['tables', 'Every Type'],
+      ['tables', 'tables'],
+    ],
+    exists: [true, false],
+    columns: COLUMNS.map(({ name, type, nullable }) => [
+      name,
+      { integer: 'long', json: 'string', 'decimal(20,3)': 'decimal(20, 3)' }[type] ?? type,
+      nullable === false,
+    ]),
+    rows: AS_PYTHON,
+    files: [1, 3],
+    filtered: { 'Größe n': [30] },
+    'no files': 0,
+    plain: COLUMNS.map((_, index) => `c${index}`),
+    before: { n: [1] },
+    held: { n: [1] },
+    pinned: { n: [1] },
+    after: { n: [2, 3] },
+    private: 'NoSuchNamespaceException',
+    dropped: 'Server does not support endpoint',
+    written: 'Server does not support endpoint',
+    'wrong key': 'NotAuthorizedException',
+  })
+})
