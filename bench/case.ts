@@ -7,6 +7,8 @@ export interface Case {
   readonly rivalValue?: number
   /** ours / rival; below one, ours is the faster or the smaller. */
   readonly ratio?: number
+  /** What the ratio may be at most; above it the run fails. */
+  readonly most?: number
 }
 
 export interface BenchOptions {

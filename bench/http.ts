@@ -5,7 +5,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import ExcelJS from 'exceljs'
 import { openEngine } from '../engine/index.ts'
 import { type BenchOptions, type Case, duel, median } from './case.ts'
-import { type Service, startService } from './service.ts'
+import { type Service, startService } from './service/service.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 

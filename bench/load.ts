@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openEngine } from '../engine/index.ts'
 import { median } from './case.ts'
-import { KEY, type Service, startService } from './service.ts'
+import { KEY, type Service, startService } from './service/service.ts'
 
 const MOST_CLIENTS = 2_000
 const MOST_SECONDS = 600

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { openEngine } from '../engine/index.ts'
-import { KEY, type Service, startService } from './service.ts'
+import { KEY, type Service, startService } from './service/service.ts'
 
 const ROWS = 1_500_000
 const PER_SECOND = 1 << 20

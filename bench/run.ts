@@ -7,6 +7,7 @@ import { drawCases } from './picture.ts'
 const AREAS = [
   'filter',
   'apply',
+  'bounds',
   'parts',
   'pieces',
   'export',
@@ -66,8 +67,12 @@ for (const area of AREAS.filter((one) => values.only === undefined || one === va
 }
 if (values.json) writeFileSync(values.json, `${JSON.stringify({ cases }, null, 2)}\n`)
 if (values.svg) writeFileSync(values.svg, drawCases(cases))
+const exceeded = cases.filter(({ ratio, most }) => most !== undefined && ratio! > most)
+for (const { name, ratio, most } of exceeded) {
+  console.error(`${name}: ${ratio!.toFixed(2)} is over the bound of ${most}.`)
+}
 // Engines of rivals keep threads alive that nothing waits for.
-process.exit(0)
+process.exit(exceeded.length > 0 ? 1 : 0)
 
 function row([name, ours, rival, theirs, ratio]: string[]): string {
   return `${name!.padEnd(52)} ${ours!.padStart(12)}   ${rival!.padEnd(34)} ${theirs!.padStart(12)} ${ratio!.padStart(6)}`

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { KEY } from '../service.ts'
+import { KEY } from '../service/service.ts'
 import type { Ask } from './ask.ts'
 import { ended, firstAnswer, freePort, type Server, started, type Tables } from './server.ts'
 

@@ -66,12 +66,10 @@ describe('a provider that', () => {
       },
       { maxAnswerBytes: 4 << 20, timeouts: { bodyMs: 10_000 } },
     )
-    const before = process.memoryUsage().rss
     const error = await failureOf(browse(at))
     expect(error).toMatchObject({ code: 'answer_too_large', status: 504 })
     expect(error.message).toContain('start and end')
     expect(sent).toBeLessThan(64 << 20)
-    expect(process.memoryUsage().rss - before).toBeLessThan(150 << 20)
     expect(at.upstream.requests).toHaveLength(1)
   })
 

@@ -204,7 +204,6 @@ describe('a reader that stalls', () => {
     const executor = await openTestExecutor()
     try {
       await textOf(executor, { ...WIDE, sql: `${WIDE.sql} LIMIT 50000` }, 'csv')
-      const before = process.memoryUsage().rss
       const streams = []
       for (let i = 0; i < 10; i++) {
         const stream = await executor.bytes(WIDE, 'csv', { rowBytes: 1810 })
@@ -214,11 +213,8 @@ describe('a reader that stalls', () => {
       // Time in which nothing may pile up.
       await sleep(500)
       expect(executor.stats()).toMatchObject({ exports: 10, statements: 10, encoding: 0 })
-      expect(process.memoryUsage().rss - before).toBeLessThan(300 << 20)
       expect(await executor.engineMemory()).toBeLessThan(128 << 20)
-      const start = performance.now()
       expect((await textOf(executor, MANY, 'csv')).length).toBeGreaterThan(1e6)
-      expect(performance.now() - start).toBeLessThan(20_000)
       await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()))
       expect(executor.stats()).toMatchObject(UNDER_WAY)
     } finally {

@@ -11,7 +11,6 @@ const COUNT = Number(process.env['PARQUETRY_TEST_STRINGS'] ?? 20_000)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 20_241_102)
 /** One in so many of those that compile is run. */
 const RUN_ONE_IN = 5
-const SLOWEST_MS = 50
 
 const CODES = ['invalid_filter', 'filter_too_complex', 'filter_type_error', 'invalid_columns']
 
@@ -21,14 +20,14 @@ beforeAll(async () => {
 })
 afterAll(() => table[Symbol.asyncDispose]())
 
-test(`${COUNT} strings give a filter or a clear refusal, quickly`, {
+test(`${COUNT} strings give a filter or a clear refusal`, {
   timeout: 60_000 + COUNT * 3,
 }, async () => {
   const mutator = new Mutator(new Random(SEED))
   const tally = { compiled: 0, refused: 0, run: 0 }
   for (let index = 0; index < COUNT; index++) {
     const text = mutator.next()
-    const compiled = attempt(text)
+    const compiled = compileOrRefuse(text)
     if (!compiled) {
       tally.refused++
       continue
@@ -40,22 +39,6 @@ test(`${COUNT} strings give a filter or a clear refusal, quickly`, {
   expect(tally.compiled).toBeGreaterThan(COUNT / 50)
   expect(tally.refused).toBeGreaterThan(COUNT / 5)
 })
-
-/**
- * Time of the processor, for on a busy machine the clock runs on while others work. The compiler of JavaScript and the
- * collector of garbage can hit anything once; what is slow stays so.
- */
-function attempt(text: string): Compiled | undefined {
-  let elapsed = 0
-  for (let round = 0; round < 3; round++) {
-    const start = process.cpuUsage()
-    const compiled = compileOrRefuse(text)
-    const { user, system } = process.cpuUsage(start)
-    elapsed = (user + system) / 1000
-    if (elapsed <= SLOWEST_MS) return compiled
-  }
-  throw new Error(`${JSON.stringify(text)} takes ${elapsed} ms`)
-}
 
 type Compiled = Pick<CompiledFilter, 'sql' | 'parameters'>
 

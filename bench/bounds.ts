@@ -1,0 +1,102 @@
+import { EngineError } from '../engine/errors.ts'
+import { compileFilter } from '../engine/filter/index.ts'
+import type { QueryOptions } from '../engine/plan/options.ts'
+import { planQuery } from '../engine/plan/plan.ts'
+import { mutatedQuery } from '../test/apply/support/mutate.ts'
+import { Mutator } from '../test/filter/support/mutate.ts'
+import { Random } from '../test/filter/support/random.ts'
+import type { BenchOptions, Case } from './case.ts'
+
+/** Twice as much may take twice the time; by the square it would take four times. */
+const MOST_GROWTH = 3
+/** The processor's milliseconds that looking at one query may take, whatever stands in it. */
+const SLOWEST_MS = 50
+
+const TABLE = ['K', 'N', 'P', 'D', 'Day', 'Doc'].map((name, index) => ({
+  name,
+  type: (['string', 'integer', 'decimal(10,2)', 'double', 'date', 'json'] as const)[index]!,
+  sql: `c${index}`,
+}))
+
+/** What input from outside may cost at most. */
+export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
+  const blanks = (count: number) => ' '.repeat(count)
+  yield growth('blanks within a $filter', 150_000, (count) => filter(`K eq${blanks(count)}'a'`))
+  yield growth('blanks in a text of a $filter', 150_000, (count) => filter(`K eq 'a${blanks(count)}'`))
+  yield growth('blanks at the end of a $filter', 150_000, (count) => filter(`K eq 'a'${blanks(count)}`))
+  yield growth('blanks in $orderby', 60_000, (count) => plan({ orderBy: `K${blanks(count)}x` }))
+  yield growth('names in $select', 2_000, (count) => plan({ select: Array(count).fill('K').join(',') }))
+  yield growth('conditions on one column', 3_000, (count) =>
+    filter(Array.from({ length: count }, (_, n) => `N ne ${n}`).join(' and ')),
+  )
+  const count = quick ? 2_000 : 200_000
+  const mutator = new Mutator(new Random(1))
+  yield slowest(`the slowest of ${count} damaged filters`, count, () => {
+    const text = mutator.next()
+    return () => filter(text)
+  })
+  const random = new Random(1)
+  yield slowest(`the slowest of ${count} damaged queries`, count, () => {
+    const options = mutatedQuery(random)
+    return () => plan(options)
+  })
+}
+
+const filter = (text: string) => refusable(() => compileFilter(text, TABLE))
+const plan = (options: QueryOptions) =>
+  refusable(() =>
+    planQuery({ columns: TABLE, rows: 2, rowBytes: 1, scan: () => ({ kind: 'foreign', sql: 't' }) }, options),
+  )
+
+function refusable(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+  }
+}
+
+/** How much longer twice as much takes. */
+function growth(name: string, count: number, work: (count: number) => void): Case {
+  const best = (size: number) => Math.min(...Array.from({ length: 7 }, () => cpu(() => work(size))))
+  const [once, twice] = [best(count), best(2 * count)]
+  // Below a millisecond the clock of the processor's time is too coarse to tell.
+  const ratio = Math.max(twice, 1) / Math.max(once, 1)
+  return {
+    name: `bounds: ${name}, ${2 * count}`,
+    value: twice,
+    unit: 'ms',
+    rival: 'half as many',
+    rivalValue: once,
+    ratio,
+    most: MOST_GROWTH,
+  }
+}
+
+function slowest(name: string, count: number, next: () => () => void): Case {
+  let value = 0
+  for (let n = 0; n < count; n++) {
+    const work = next()
+    // The compiler of JavaScript and the collector of garbage can hit anything once; what is slow stays so.
+    let best = cpu(work)
+    for (let again = 0; again < 3 && best > value; again++) best = Math.min(best, cpu(work))
+    value = Math.max(value, best)
+  }
+  const ratio = value / SLOWEST_MS
+  return {
+    name: `bounds: ${name}`,
+    value,
+    unit: 'ms',
+    rival: 'the bound',
+    rivalValue: SLOWEST_MS,
+    ratio,
+    most: 1,
+  }
+}
+
+function cpu(work: () => void): number {
+  const start = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1_000
+}
