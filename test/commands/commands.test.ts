@@ -89,6 +89,11 @@ describe.each(PLACES)('%s', (where, place) => {
     const sums = ['--apply', 'aggregate(n with sum as total)']
     expect((await run('export', 'home/numbers', ...sums)).stdout).toBe('total\n10\n')
     expect((await run('export', 'home/numbers', '--last', '1', '--select', 'n')).stdout).toBe('n\n4\n')
+    const doubled = ['--compute', 'n mul 2 as m', '--search', 'C', '--select', 'm']
+    expect((await run('export', 'home/numbers', ...doubled)).stdout).toBe('m\n6\n')
+    const wrong = await run('export', 'home/numbers', '--apply', 'aggregate(n with summ as s)')
+    expect(wrong).toMatchObject({ code: 1, stdout: '' })
+    expect(wrong.stderr).toMatch(/\$apply: At position 18: 'summ' is no method/)
     expect((await run('export', 'home/numbers', '-o', '-', '--format', 'ndjson', '--top', '1')).stdout).toBe(
       '{"n":1,"text":"a\\nb"}\n',
     )

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -94,4 +94,20 @@ interface AxeResults {
     readonly id: string
     readonly nodes: readonly { readonly html: string }[]
   }[]
+}
+
+/** Opens an address and gives the key that is asked for. */
+export async function signIn({ page }: Visitor, address: string, key: string): Promise<void> {
+  await page.goto(address)
+  await page.getByLabel('Your key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+/** A picture of the page, for people, where a folder for them is named. */
+export async function picture({ page }: Visitor, name: string): Promise<void> {
+  const folder = process.env['PARQUETRY_TEST_PICTURES']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }

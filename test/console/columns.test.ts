@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
-import { moved, readShown, toggled, writeShown } from '../../server/console/src/dataset/shown-columns.ts'
 import { exampleFilter } from '../../server/console/src/filter/example.ts'
 import { statsOf } from '../../server/console/src/profile/stats.ts'
+import { moved, readShown, toggled, writeShown } from '../../server/console/src/view/shown-columns.ts'
 
 const column = (name: string, type: Column['type'] = 'string'): Column => ({
   name,

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { Accounts } from '../../server/accounts/accounts.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
@@ -18,8 +17,10 @@ export interface Stage extends AsyncDisposable {
   readonly upstream: Upstream
   /** Calls the API beside the browser. */
   api(method: string, path: string, body?: unknown): Promise<Response>
-  /** Makes an account, as the command beside the server does. */
-  account(name: string): void
+  /** Puts a file in place of a dataset's rows, beside the browser. */
+  upload(path: string, contentType: string, text: string): Promise<Response>
+  /** Makes an account and gives its key. */
+  account(name: string): Promise<string>
 }
 
 /** A server with the built console, over a new data directory, with FRED played on this machine. */
@@ -34,19 +35,27 @@ export async function openStage(routes: Routes): Promise<Stage> {
     shedding: { eventLoopDelay: 0, memoryBytes: 0 },
   }
   const server = await serve(config, { write: () => undefined })
+  const authorization = `Basic ${btoa(`${ROOT_KEY}:`)}`
+  const api: Stage['api'] = (method, path, body) =>
+    fetch(server.url + path, {
+      method,
+      headers: { authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
   return {
     server,
     upstream,
-    api: (method, path, body) =>
+    api,
+    upload: (path, contentType, body) =>
       fetch(server.url + path, {
-        method,
-        headers: {
-          authorization: `Basic ${btoa(`${ROOT_KEY}:`)}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        method: 'PUT',
+        headers: { authorization, 'content-type': contentType },
+        body,
       }),
-    account: (name) => void new Accounts(server.engine.database).create({ name, plan: 'free' }),
+    account: async (name) => {
+      const made = await api('POST', '/accounts', { name, plan: 'free' })
+      return ((await made.json()) as { apiKey: string }).apiKey
+    },
     async [Symbol.asyncDispose]() {
       await server.close()
       await upstream.close()

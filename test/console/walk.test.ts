@@ -405,7 +405,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.getByRole('button', { name: 'Add' }).click()
     await page.getByText('The name of an account has').waitFor()
     await expectClean()
-    stage.account('grace')
+    await stage.account('grace')
     await name.fill('grace')
     await page.getByRole('button', { name: 'Add' }).click()
     await page.getByText('1 member', { exact: true }).waitFor()

@@ -1,5 +1,5 @@
 import { type Aggregate, aggregated, times } from './model-aggregates.ts'
-import { asNumber, type Cell, compare, keyOf, type ModelColumn, type ModelTable } from './sample.ts'
+import { type Cell, compare, keyOf, type ModelColumn, type ModelTable } from './sample.ts'
 
 /** One transformation of the model; `print` writes it. */
 export type Transformation =
@@ -84,7 +84,7 @@ function transform(table: ModelTable, step: Transformation, within: Within): Mod
     case 'skip':
       return eachGroup((list) => list.slice(step.count))
     case 'keep':
-      return eachGroup((list) => kept(list, at(step.column), step))
+      return eachGroup((list) => kept(list, at(step.column), columns[at(step.column)]!.scale, step))
     case 'aggregate':
       return summedUp(table, step.aggregates, within)
     case 'groupby':
@@ -179,33 +179,36 @@ function plain(text: string): string {
 function kept(
   rows: readonly Row[],
   index: number,
+  scale: number,
   { end, until, amount }: Extract<Transformation, { kind: 'keep' }>,
 ): readonly Row[] {
   const sign = end === 'top' ? -1 : 1
   const order = rows
     .map((_, at) => at)
     .sort((a, b) => sign * compare(rows[a]![index]!, rows[b]![index]!) || a - b)
-  const number = (at: number) => {
-    const cell = rows[at]![index]!
-    return cell === null || typeof cell === 'string' ? 0 : asNumber(cell)
+  // Exactly, since a sum may come to nothing.
+  const digits = (at: number) => {
+    const cell = rows[at]![index]
+    return typeof cell === 'object' && cell !== null ? cell.digits : 0n
   }
-  const total = order.reduce((sum, at) => sum + number(at), 0)
+  const total = order.reduce((sum, at) => sum + digits(at), 0n)
+  const wanted = BigInt(amount) * 10n ** BigInt(scale)
   const taken = new Set<number>()
-  let sum = 0
+  let sum = 0n
   for (const at of order) {
     const done =
       until === 'count'
         ? taken.size >= amount
         : until === 'sum'
           ? amount >= 0
-            ? sum >= amount
-            : sum <= amount
+            ? sum >= wanted
+            : sum <= wanted
           : taken.size > 0 &&
-            total !== 0 &&
-            (total > 0 ? sum * 100 >= total * amount : sum * 100 <= total * amount)
+            total !== 0n &&
+            (total > 0n ? sum * 100n >= total * BigInt(amount) : sum * 100n <= total * BigInt(amount))
     if (done) break
     taken.add(at)
-    sum += number(at)
+    sum += digits(at)
   }
   return rows.filter((_, at) => taken.has(at))
 }

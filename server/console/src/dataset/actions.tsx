@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { Column, Dataset } from '../../../client/index.ts'
+import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Popover } from '../ui/menu.tsx'
 import { announce } from '../ui/toast.tsx'
+import { type View, viewQuestion } from '../view/view.ts'
 import { CopyAs } from './copy-as.tsx'
 import { DownloadDialog } from './download-dialog.tsx'
-import type { Order } from './order.ts'
 import { RenameDialog } from './rename-dialog.tsx'
-import { selectOf } from './shown-columns.ts'
 
 type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
 
@@ -18,19 +18,14 @@ type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
 export function DatasetActions(props: {
   readonly dataset: Dataset
   readonly canWrite: boolean
-  readonly filter: string
-  readonly order: Order | undefined
-  readonly shown: readonly Column[]
+  /** Undefined as long as its columns are not known. */
+  readonly view: View | undefined
   readonly rowCount: number | undefined
   readonly onChanged: () => void
 }) {
   const { dataset } = props
   const [open, setOpen] = useState<Open>()
-  const query = {
-    filter: props.filter || undefined,
-    orderBy: props.order && [props.order],
-    select: selectOf(dataset, props.shown),
-  }
+  const query = props.view ? viewQuestion(props.view) : {}
   const close = () => setOpen(undefined)
   const choose = (dialog: Exclude<Open, undefined>, closeMenu: () => void) => {
     closeMenu()
@@ -47,14 +42,22 @@ export function DatasetActions(props: {
           <span>Add rows</span>
         </a>
       )}
-      <button type="button" class="button" onClick={() => setOpen('copy')}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => copyText(location.href, 'The link to this view is')}
+      >
+        <Icon name="link" />
+        <span>Copy link</span>
+      </button>
+      <button type="button" class="button" disabled={!props.view} onClick={() => setOpen('copy')}>
         <Icon name="code" />
         <span>Copy as…</span>
       </button>
       <button
         type="button"
         class="button button-primary"
-        disabled={dataset.rowCount === 0}
+        disabled={dataset.rowCount === 0 || !props.view}
         onClick={() => setOpen('download')}
       >
         <Icon name="download" />

@@ -9,8 +9,9 @@ export function CellBar(props: {
   readonly column: Column | undefined
   readonly row: number | undefined
   readonly value: Field | undefined
-  readonly onKeep: () => void
-  readonly onLeaveOut: () => void
+  /** Undefined where rows can't be filtered by the column. */
+  readonly onKeep: (() => void) | undefined
+  readonly onLeaveOut: (() => void) | undefined
 }) {
   const { column, value } = props
   if (!column || props.row === undefined) {
@@ -37,12 +38,16 @@ export function CellBar(props: {
           <Icon name="copy" />
           <span>Copy</span>
         </button>
-        <button type="button" class="button button-small" onClick={props.onKeep}>
-          Only these
-        </button>
-        <button type="button" class="button button-small" onClick={props.onLeaveOut}>
-          Without these
-        </button>
+        {props.onKeep && (
+          <button type="button" class="button button-small" onClick={props.onKeep}>
+            Only these
+          </button>
+        )}
+        {props.onLeaveOut && (
+          <button type="button" class="button button-small" onClick={props.onLeaveOut}>
+            Without these
+          </button>
+        )}
       </div>
     </div>
   )

@@ -55,6 +55,7 @@ export function DownloadDialog(props: {
         <p>
           {props.rowCount === undefined ? 'The rows' : plural(props.rowCount, 'row')}
           {props.query.filter ? ', as filtered' : ''}
+          {props.query.apply ? ', as grouped and summed' : ''}
           {props.query.orderBy ? ', in the order that you see' : ''}.
         </p>
         <fieldset class="choices" disabled={busy}>

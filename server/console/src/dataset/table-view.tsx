@@ -2,16 +2,17 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { isStatus } from '../api.ts'
 import { writeCondition } from '../filter/conditions.ts'
+import { ApplyRefused } from '../group/result.ts'
 import { bothFilters } from '../profile/exact.ts'
 import type { ColumnStats } from '../profile/stats.ts'
 import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import type { Order } from '../view/order.ts'
+import { nextOrder } from '../view/order.ts'
+import type { Rows } from '../view/use-rows.ts'
 import { CellBar } from './cell-bar.tsx'
-import type { Order } from './order.ts'
-import { nextOrder } from './order.ts'
-import type { Rows } from './use-rows.ts'
 
 /** The rows, and below them the cell that is chosen, in full. */
 export function TableView(props: {
@@ -21,6 +22,8 @@ export function TableView(props: {
   readonly rows: Rows
   readonly order: Order | undefined
   readonly filter: string
+  /** What groups the rows; '' where the rows themselves are shown. */
+  readonly apply: string
   readonly profile: ReadonlyMap<string, ColumnStats> | undefined
   readonly onFilter: (filter: string) => void
   readonly onOrder: (order: Order | undefined) => void
@@ -34,6 +37,13 @@ export function TableView(props: {
   }, [props.goTo])
 
   if (rows.error !== undefined && rows.rowCount === undefined) {
+    if (rows.error instanceof ApplyRefused) {
+      return (
+        <Empty icon="sum" title="The pipeline needs mending">
+          What is wrong is written below it. The result comes back once it is put right or cleared.
+        </Empty>
+      )
+    }
     if (isFilterError(rows.error) && filter !== '') {
       return (
         <Empty icon="filter" title="The filter needs mending">
@@ -70,6 +80,8 @@ export function TableView(props: {
 
   const column = active && rows.columns[active.column]
   const value = active && rows.windows.row(active.row)?.[active.column]
+  // What was calculated is no column that rows could be filtered by.
+  const isOfRows = dataset.columns.some(({ name }) => name === column?.name)
   const narrow = (keep: boolean) => {
     if (!column || value === undefined) return
     const operator = value === null ? (keep ? 'empty' : 'present') : keep ? 'eq' : 'ne'
@@ -80,7 +92,7 @@ export function TableView(props: {
     <div class="table-view">
       {rows.error !== undefined && <Failure error={rows.error} onRetry={() => rows.windows?.retry()} />}
       <Grid
-        label={`Rows of ${dataset.name}`}
+        label={props.apply === '' ? `Rows of ${dataset.name}` : `Groups of ${dataset.name}`}
         columns={rows.columns}
         windows={rows.windows}
         revision={rows.revision}
@@ -97,8 +109,8 @@ export function TableView(props: {
         column={column}
         row={active?.row}
         value={value}
-        onKeep={() => narrow(true)}
-        onLeaveOut={() => narrow(false)}
+        onKeep={isOfRows ? () => narrow(true) : undefined}
+        onLeaveOut={isOfRows ? () => narrow(false) : undefined}
       />
     </div>
   )

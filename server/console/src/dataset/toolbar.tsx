@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../ui/icons.tsx'
 
-/** The line above the filter: which view, how many rows, and the way to build a filter by clicks. */
+/** The line above the filter: which view, how many rows, and the ways to filter and to group by clicks. */
 export function Toolbar(props: {
   readonly tabs: ComponentChildren
   readonly count: string
   readonly building: boolean
   readonly onBuilding: () => void
+  readonly grouping: boolean
+  readonly onGrouping: () => void
   /** Columns that are not shown. */
   readonly hidden: number
   readonly onColumns: (() => void) | undefined
@@ -31,6 +33,15 @@ export function Toolbar(props: {
       >
         <Icon name="plus" />
         <span>Build a filter</span>
+      </button>
+      <button
+        type="button"
+        class="button button-quiet"
+        aria-expanded={props.grouping}
+        onClick={props.onGrouping}
+      >
+        <Icon name="sum" />
+        <span>Group and sum</span>
       </button>
     </div>
   )

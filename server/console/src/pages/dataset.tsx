@@ -2,18 +2,17 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { DatasetActions } from '../dataset/actions.tsx'
-import { ColumnChooser } from '../dataset/column-chooser.tsx'
-import { formatOrder, type Order, parseOrder } from '../dataset/order.ts'
-import { readShown, writeShown } from '../dataset/shown-columns.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
-import { useRows } from '../dataset/use-rows.ts'
 import { useSeenValues } from '../dataset/use-seen-values.ts'
 import { exampleFilter } from '../filter/example.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterBuilder } from '../filter/filter-builder.tsx'
 import { formatAge, formatBytes, formatCount, plural } from '../format.ts'
+import { ApplyBar } from '../group/apply-bar.tsx'
+import { GroupBuilder } from '../group/group-builder.tsx'
+import { ApplyRefused, useResultColumns } from '../group/result.ts'
 import { ColumnsView } from '../profile/columns-view.tsx'
 import { type Address, href, updateQuery } from '../router.ts'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
@@ -21,8 +20,14 @@ import { Lazy } from '../ui/lazy.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { ColumnChooser } from '../view/column-chooser.tsx'
+import { formatOrder, type Order, parseOrder } from '../view/order.ts'
+import { readShown, writeShown } from '../view/shown-columns.ts'
+import { useRows } from '../view/use-rows.ts'
+import type { View } from '../view/view.ts'
 
 const loadPlot = () => import('../plot/plot-view.tsx').then((module) => module.PlotView)
+const loadResultPlot = () => import('../plot/result-plot.tsx').then((module) => module.ResultPlot)
 
 export type DatasetTab = 'table' | 'columns' | 'plot'
 
@@ -45,21 +50,27 @@ function DatasetView(props: {
   const { dataset, query } = props
   const filter = query['filter'] ?? ''
   const order = useMemo(() => parseOrder(query['orderby'] ?? ''), [query['orderby']])
-  const tab = tabOf(query['view'])
+  const apply = query['apply'] ?? ''
+  // A result has no profile: its columns are few and calculated.
+  const tab = apply !== '' && tabOf(query['view']) === 'columns' ? 'table' : tabOf(query['view'])
   const [building, setBuilding] = useState(false)
   const [choosing, setChoosing] = useState(false)
   const [goTo, setGoTo] = useState<{ readonly column: string }>()
-  const shown = useMemo(
-    () => readShown(query['columns'], dataset.columns),
-    [query['columns'], dataset.columns],
-  )
+  const [grouping, setGrouping] = useState(apply !== '')
+  const { columns, resource: result } = useResultColumns(dataset, filter, apply)
+  const view = useMemo((): View | undefined => {
+    return columns && { filter, apply, order, columns, shown: readShown(query['columns'], columns) }
+  }, [filter, apply, order, columns, query['columns']])
   const [repository] = useResource(
     (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],
   )
   const home = latest(repository)
 
-  const rows = useRows(dataset, shown, filter, order)
+  const found = useRows(dataset, view)
+  const refused = result.state === 'failed' ? result.error : undefined
+  const rows =
+    refused === undefined ? found : { ...found, windows: undefined, rowCount: undefined, error: refused }
   const isEmpty = dataset.rowCount === 0
   const profile = useProfile(
     dataset,
@@ -70,6 +81,9 @@ function DatasetView(props: {
   const valuesOf = useSeenValues(profile)
 
   const setFilter = (next: string) => updateQuery({ filter: next }, true)
+  // Other columns come out, so that what was said of the old ones goes.
+  const setApply = (next: string) =>
+    updateQuery({ apply: next, orderby: '', columns: '', x: '', y: '', kind: '', of: '' }, true)
   const setOrder = (next: Order | undefined) => updateQuery({ orderby: next ? formatOrder(next) : '' })
   useEffect(() => {
     document.title = `${dataset.name} · Parquetry`
@@ -87,9 +101,7 @@ function DatasetView(props: {
           <DatasetActions
             dataset={dataset}
             canWrite={home?.permission === 'Write'}
-            filter={filter}
-            order={order}
-            shown={shown}
+            view={view}
             rowCount={rows.rowCount}
             onChanged={props.onChanged}
           />
@@ -117,33 +129,35 @@ function DatasetView(props: {
               <Tabs
                 label="Views of the dataset"
                 value={tab}
-                tabs={[
-                  { value: 'table', label: 'Table', icon: 'table' },
-                  { value: 'columns', label: 'Columns', icon: 'columns' },
-                  { value: 'plot', label: 'Plot', icon: 'plot' },
-                ]}
+                tabs={apply === '' ? TABS : TABS.filter(({ value }) => value !== 'columns')}
                 onValue={(view) => updateQuery({ view: view === 'table' ? '' : view })}
               />
             }
-            count={rows.rowCount === undefined ? '' : countText(rows.rowCount, dataset.rowCount, filter)}
+            count={
+              rows.rowCount === undefined ? '' : countText(rows.rowCount, dataset.rowCount, filter, apply)
+            }
             building={building}
             onBuilding={() => setBuilding(!building)}
-            hidden={dataset.columns.length - shown.length}
+            grouping={grouping}
+            onGrouping={() => setGrouping(!grouping)}
+            hidden={view ? view.columns.length - view.shown.length : 0}
             onColumns={tab === 'table' ? () => setChoosing(true) : undefined}
           />
           <FilterBar
             columns={dataset.columns}
             filter={filter}
-            error={filter === '' || rows.pending ? undefined : filterError(rows.error)}
+            error={
+              filter === '' || (rows.pending && refused === undefined) ? undefined : filterError(rows.error)
+            }
             valuesOf={valuesOf}
             example={stats && exampleFilter(stats)}
             onApply={setFilter}
           />
-          {choosing && (
+          {choosing && view && (
             <ColumnChooser
-              columns={dataset.columns}
-              shown={shown}
-              onShown={(chosen) => updateQuery({ columns: writeShown(chosen, dataset.columns) })}
+              columns={view.columns}
+              shown={view.shown}
+              onShown={(chosen) => updateQuery({ columns: writeShown(chosen, view.columns) })}
               onGoTo={(column) => {
                 setChoosing(false)
                 setGoTo({ column: column.name })
@@ -154,6 +168,14 @@ function DatasetView(props: {
           {building && (
             <FilterBuilder columns={dataset.columns} filter={filter} stats={stats} onApply={setFilter} />
           )}
+          {grouping && <GroupBuilder columns={dataset.columns} apply={apply} onApply={setApply} />}
+          {(grouping || apply !== '') && (
+            <ApplyBar
+              apply={apply}
+              error={refused instanceof ApplyRefused ? refused : undefined}
+              onApply={setApply}
+            />
+          )}
           <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
             {tab === 'table' && (
               <TableView
@@ -162,7 +184,8 @@ function DatasetView(props: {
                 rows={rows}
                 order={order}
                 filter={filter}
-                profile={stats}
+                apply={apply}
+                profile={apply === '' ? stats : undefined}
                 onFilter={setFilter}
                 onOrder={setOrder}
               />
@@ -170,7 +193,12 @@ function DatasetView(props: {
             {tab === 'columns' && (
               <ColumnsView dataset={dataset} filter={filter} profile={profile} onFilter={setFilter} />
             )}
-            {tab === 'plot' && (
+            {tab === 'plot' && apply !== '' && view && (
+              <Lazy load={loadResultPlot} label="Loading the plot">
+                {(ResultPlot) => <ResultPlot dataset={dataset} view={view} query={query} />}
+              </Lazy>
+            )}
+            {tab === 'plot' && apply === '' && (
               <Lazy load={loadPlot} label="Loading the plot">
                 {(PlotView) => <PlotView dataset={dataset} filter={filter} query={query} />}
               </Lazy>
@@ -204,12 +232,19 @@ function Missing(props: { readonly error: unknown; readonly onRetry: () => void 
   return <Failure error={props.error} onRetry={props.onRetry} />
 }
 
+const TABS = [
+  { value: 'table', label: 'Table', icon: 'table' },
+  { value: 'columns', label: 'Columns', icon: 'columns' },
+  { value: 'plot', label: 'Plot', icon: 'plot' },
+] as const
+
 /** The errors that speak about the filter; others belong in the place of the rows. */
 function filterError(error: unknown): unknown {
   return isStatus(error, 400) ? error : undefined
 }
 
-function countText(matching: number, all: number, filter: string): string {
+function countText(matching: number, all: number, filter: string, apply: string): string {
+  if (apply !== '') return `${plural(matching, 'row')} in the result`
   return filter === '' ? 'all rows' : `${formatCount(matching)} of ${plural(all, 'row')}`
 }
 

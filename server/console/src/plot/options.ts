@@ -68,7 +68,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
     scales: {
       x: look.labels
         ? { time: false, range: [-0.6, look.labels.length - 0.4] }
-        : { time: temporal, range: paddedRange(look.kind) },
+        : { time: temporal, range: paddedRange(look) },
       y: { range: yRange(look.kind) },
     },
     axes: [
@@ -78,6 +78,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
         size: 32,
         ...(look.labels ? labelAxis(look.labels, look.width) : {}),
         ...(temporal ? { values: TIME_LABELS, size: 50 } : {}),
+        ...(look.xType === 'integer' ? { incrs: WHOLE_STEPS } : {}),
         ...(temporal || look.labels
           ? {}
           : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
@@ -96,6 +97,11 @@ const TIME_LABELS: uPlot.Axis.Values = [
   [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
   [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ]
+
+/** Between two whole numbers there is nothing to label. */
+const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat()
 
 function seriesFor(look: ChartLook, paint: Paint): uPlot.Series {
   const base = { label: look.yLabel, stroke: paint.accent, width: 1.6 }
@@ -151,11 +157,13 @@ function yRange(kind: PlotKind): uPlot.Range.Function {
   }
 }
 
-function paddedRange(kind: PlotKind): uPlot.Range.Function {
+/** The outermost bars have room for their other half, points for themselves. */
+function paddedRange({ kind, pointCount }: ChartLook): uPlot.Range.Function {
   return (_, low, high) => {
     if (low === null || high === null) return [0, 1]
     if (low === high) return [low - 1, high + 1]
-    const pad = (high - low) * (kind === 'line' ? 0 : 0.02)
+    const share = { line: 0, points: 0.02, bar: Math.max(0.02, 0.6 / Math.max(pointCount - 1, 1)) }[kind]
+    const pad = (high - low) * share
     return [low - pad, high + pad]
   }
 }

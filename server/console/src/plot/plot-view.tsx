@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
-import { formatCount, formatNumber, plural } from '../format.ts'
+import { formatCount, plural } from '../format.ts'
 import { exactShape } from '../profile/exact.ts'
 import { fetchSample, isWhole } from '../profile/sample.ts'
 import { type Shape, statsOf } from '../profile/stats.ts'
@@ -11,6 +11,7 @@ import { Chart } from './chart.tsx'
 import { type PlotChoice, readChoice } from './choice.ts'
 import { PlotControls } from './controls.tsx'
 import { type Drawing, drawRows } from './group.ts'
+import { Numbers } from './numbers.tsx'
 import { isServerAggregate, serverDrawing } from './server-groups.ts'
 
 interface Drawn {
@@ -83,17 +84,15 @@ function Picture(props: {
     )
   }
   const yLabel = axisLabel(choice, drawing)
+  const type = dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string'
+  const xType = drawing.labels ? 'string' : type
   return (
     <>
       <Chart
         title={`${dataset.name}: ${yLabel} by ${choice.x}`}
         points={drawing.points}
         labels={drawing.labels}
-        xType={
-          drawing.labels
-            ? 'string'
-            : (dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string')
-        }
+        xType={xType}
         xLabel={choice.x}
         yLabel={yLabel}
         kind={kind}
@@ -101,56 +100,8 @@ function Picture(props: {
       <p class="hint" data-testid="plot-source">
         {drawn.source}
       </p>
-      <Numbers drawing={drawing} choice={choice} yLabel={yLabel} dataset={dataset} />
+      <Numbers drawing={drawing} xLabel={choice.x} xType={xType} yLabel={yLabel} />
     </>
-  )
-}
-
-const MOST_NUMBERS = 200
-
-/** The same as a table, for reading and for screen readers. */
-function Numbers(props: {
-  readonly drawing: Drawing
-  readonly choice: PlotChoice
-  readonly yLabel: string
-  readonly dataset: Dataset
-}) {
-  const { drawing, choice } = props
-  const type = props.dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string'
-  const xText = (x: number) => {
-    if (drawing.labels) return drawing.labels[x] ?? ''
-    if (type === 'date') return new Date(x).toISOString().slice(0, 10)
-    return type.startsWith('timestamp')
-      ? new Date(x).toISOString().slice(0, 16).replace('T', ' ')
-      : formatNumber(x)
-  }
-  return (
-    <details class="numbers">
-      <summary>The numbers</summary>
-      <table class="plain-table values-table">
-        <thead>
-          <tr>
-            <th scope="col">{choice.x}</th>
-            <th scope="col" class="is-right">
-              {props.yLabel}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {drawing.points.slice(0, MOST_NUMBERS).map((point, at) => (
-            <tr key={at}>
-              <td class="figures">{xText(point.x)}</td>
-              <td class="is-right figures">{point.y === null ? '' : formatNumber(point.y)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {drawing.points.length > MOST_NUMBERS && (
-        <p class="hint">
-          And {plural(drawing.points.length - MOST_NUMBERS, 'more')}. Download the rows for all.
-        </p>
-      )}
-    </details>
   )
 }
 

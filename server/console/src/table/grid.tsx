@@ -2,8 +2,8 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import type { Order } from '../dataset/order.ts'
 import type { ColumnStats } from '../profile/stats.ts'
+import type { Order } from '../view/order.ts'
 import { HeaderCell } from './header.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
 import { columnsInView, gutterWidth, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'

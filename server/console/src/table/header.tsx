@@ -1,10 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the button inside takes the focus
 import { useRef } from 'preact/hooks'
-import type { Order } from '../dataset/order.ts'
 import { Spark } from '../profile/spark.tsx'
 import type { ColumnStats } from '../profile/stats.ts'
 import { Icon } from '../ui/icons.tsx'
+import type { Order } from '../view/order.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
 
 /** One heading: name, type, direction of sorting, and the shape of what is in the column. */

@@ -1,4 +1,4 @@
-import type { Column, Dataset } from '../../../client/index.ts'
+import type { Column } from '../../../client/index.ts'
 
 /** Which columns are shown, and in which order, as an address holds it: JSON, because a name may hold any character. */
 export function readShown(text: string | undefined, columns: readonly Column[]): readonly Column[] {
@@ -37,6 +37,6 @@ export function moved(shown: readonly Column[], column: Column, step: number): C
 }
 
 /** What `$select` says for the columns shown; undefined where they are all columns in their own order. */
-export function selectOf(dataset: Dataset, shown: readonly Column[]): string[] | undefined {
-  return writeShown(shown, dataset.columns) === '' ? undefined : shown.map(({ name }) => name)
+export function selectOf(columns: readonly Column[], shown: readonly Column[]): string[] | undefined {
+  return writeShown(shown, columns) === '' ? undefined : shown.map(({ name }) => name)
 }

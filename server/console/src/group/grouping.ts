@@ -1,0 +1,136 @@
+import type { Column } from '../../../client/index.ts'
+import { familyOf, filterName } from '../filter/types.ts'
+
+/** What is clicked together: the columns to group by, and what is calculated for each group. */
+export interface Grouping {
+  readonly keys: readonly Key[]
+  readonly sums: readonly Sum[]
+}
+
+export interface Key {
+  readonly column: string
+  /** '' for the values themselves. */
+  readonly part: Part
+}
+
+export interface Sum {
+  /** '' where rows are counted. */
+  readonly column: string
+  readonly method: Method
+}
+
+export const PARTS = ['', 'year', 'month', 'day', 'date', 'hour'] as const
+export type Part = (typeof PARTS)[number]
+
+export const METHODS = [
+  'count',
+  'sum',
+  'average',
+  'median',
+  'min',
+  'max',
+  'stdev',
+  'countdistinct',
+  'first',
+  'last',
+] as const
+export type Method = (typeof METHODS)[number]
+
+/** The parts of a column's values that can be grouped by. */
+export function partsFor(type: string): readonly Part[] {
+  switch (familyOf(type)) {
+    case 'date':
+      return ['', 'year', 'month', 'day']
+    case 'timestamp':
+      return ['', 'year', 'month', 'date', 'day', 'hour']
+    case 'time':
+      return ['', 'hour']
+    default:
+      return ['']
+  }
+}
+
+/** What can be calculated of a column. */
+export function methodsFor(type: string): readonly Method[] {
+  switch (familyOf(type)) {
+    case 'number':
+      return METHODS.filter((method) => method !== 'count')
+    case 'other':
+      return type === 'binary' ? ['countdistinct'] : ['countdistinct', 'first', 'last']
+    default:
+      return ['min', 'max', 'countdistinct', 'first', 'last']
+  }
+}
+
+/** The text of `$apply`; '' where there is nothing to group or sum. */
+export function writeGrouping({ keys, sums }: Grouping): string {
+  const names = keyNames(keys)
+  const parts = keys.flatMap(({ column, part }, at) =>
+    part === '' ? [] : [`${part}(${filterName(column)}) as ${filterName(names[at]!)}`],
+  )
+  const compute = parts.length > 0 ? `compute(${parts.join(',')})/` : ''
+  const taken = new Set(names)
+  const items = sums.map((sum) => {
+    const name = filterName(free(sumName(sum), taken))
+    if (sum.method === 'count') return `$count as ${name}`
+    return `${filterName(sum.column)} with ${sum.method} as ${name}`
+  })
+  const aggregate = items.length > 0 ? `aggregate(${items.join(',')})` : ''
+  if (keys.length === 0) return aggregate
+  return `${compute}groupby((${names.map(filterName).join(',')})${aggregate && `,${aggregate}`})`
+}
+
+function keyNames(keys: readonly Key[]): string[] {
+  const taken = new Set<string>()
+  return keys.map(({ column, part }) => free(part === '' ? column : `${column}_${part}`, taken))
+}
+
+function sumName({ column, method }: Sum): string {
+  return method === 'count' ? 'rows' : `${column}_${method}`
+}
+
+/** The name, or the name with a number where it is taken already. */
+function free(name: string, taken: Set<string>): string {
+  let found = name
+  for (let number = 2; taken.has(found); number += 1) found = `${name}_${number}`
+  taken.add(found)
+  return found
+}
+
+const NAME = String.raw`(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)`
+const SHAPE = new RegExp(
+  String.raw`^(?:compute\((?<parts>.*?)\)/)?(?:groupby\(\((?<keys>(?:${NAME},?)+)\)(?:,aggregate\((?<grouped>.*)\))?\)|aggregate\((?<all>.*)\))$`,
+  'su',
+)
+const PART = new RegExp(String.raw`(${PARTS.slice(1).join('|')})\((${NAME})\) as (${NAME})(?:,|$)`, 'gu')
+const SUM = new RegExp(
+  String.raw`(?:(\$count)|(${NAME}) with (${METHODS.join('|')})) as (?:${NAME})(?:,|$)`,
+  'gu',
+)
+
+/** Reads what `writeGrouping` writes; undefined for a text that says more, or that speaks of other columns. */
+export function readGrouping(text: string, columns: readonly Column[]): Grouping | undefined {
+  if (text.trim() === '') return { keys: [], sums: [] }
+  const groups = SHAPE.exec(text.trim())?.groups
+  if (!groups) return undefined
+  const parts = new Map(
+    [...(groups['parts'] ?? '').matchAll(PART)].map(([, part, column, name]) => [
+      plain(name!),
+      { column: plain(column!), part: part as Part },
+    ]),
+  )
+  const names = [...(groups['keys'] ?? '').matchAll(new RegExp(NAME, 'gu'))].map(([name]) => plain(name))
+  const keys = names.map((name): Key => parts.get(name) ?? { column: name, part: '' })
+  const sums = [...(groups['grouped'] ?? groups['all'] ?? '').matchAll(SUM)].map(
+    ([, count, column, method]): Sum =>
+      count ? { column: '', method: 'count' } : { column: plain(column!), method: method as Method },
+  )
+  const known = (name: string) => name === '' || columns.some((column) => column.name === name)
+  const grouping = { keys, sums }
+  const isOurs = writeGrouping(grouping) === text.trim()
+  return isOurs && [...keys, ...sums].every(({ column }) => known(column)) ? grouping : undefined
+}
+
+function plain(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name
+}
