@@ -1,5 +1,4 @@
-import type { JobHooks, ScanInput } from './process/jobs.ts'
-import type { JobId } from './process/messages.ts'
+import type { JobHooks, JobId, ScanInput } from './process/jobs.ts'
 import type { ReaderProcess } from './process/reader-process.ts'
 import type { LentReader } from './process/readers.ts'
 import { WHOLE } from './process/start.ts'

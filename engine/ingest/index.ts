@@ -56,11 +56,14 @@ export class Ingestor {
   }
 
   /**
-   * Reads an upload and writes it as one part. Nothing stays behind if it fails, neither at `target` nor in the
+   * Reads an upload and writes it as one part. `early` is a scan of the file that began before it was whole. Nothing stays behind if it fails, neither at `target` nor in the
    * temporary directory.
    * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
    */
-  async ingest({ signal, onProgress, early, ...request }: IngestRequest): Promise<Described<IngestResult>> {
+  async ingest(
+    { signal, onProgress, ...request }: IngestRequest,
+    early?: EarlyReading,
+  ): Promise<Described<IngestResult>> {
     // DuckDB looks at where a link leads.
     const file = await realpath(request.file)
     const { size } = await stat(file)

@@ -2,7 +2,6 @@ import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
 import type { EarlyScan } from './csv/tasks.ts'
-import type { EarlyReading } from './early.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
 
@@ -50,8 +49,6 @@ export interface IngestRequest {
   readonly signal?: AbortSignal
   /** Bytes of the upload that have been read. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
-  /** A scan of the file that began before it was whole. */
-  readonly early?: EarlyReading
 }
 
 export interface IngestResult {
@@ -65,8 +62,9 @@ export interface IngestResult {
 }
 
 /** An upload, as the readers of its format get it. */
-export interface ReadRequest extends Omit<IngestRequest, 'early'> {
+export interface ReadRequest extends IngestRequest {
   readonly tempDirectory: string
+  /** A scan of the file that began before it was whole. */
   readonly early?: EarlyScan
 }
 

@@ -261,7 +261,7 @@ export class Store {
       const request = ingestRequest(file, upload, anew ? [] : base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
       const made = await this.#commits.makeParts(
-        (ingestor, target) => ingestor.ingest({ ...request, target, limits, early }),
+        (ingestor, target) => ingestor.ingest({ ...request, target, limits }, early),
         upload,
       )
       const done = this.#commits.commit(datasetId, made.parts, (current) => {

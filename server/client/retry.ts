@@ -1,5 +1,4 @@
 import type { ParquetryError } from './errors.ts'
-import type { Request } from './transport.ts'
 
 export interface RetryOptions {
   /** How often a request is sent at most, the first time included. 1 turns retries off. Default 4. */
@@ -9,6 +8,12 @@ export interface RetryOptions {
    * once, with `retryAfter`. Default 60.
    */
   readonly longestPause?: number
+}
+
+/** A request, as far as it says whether it may be sent again. */
+interface Sent {
+  readonly method?: string
+  readonly body?: unknown
 }
 
 const FIRST_PAUSE = 0.25
@@ -26,7 +31,7 @@ const REFUSED = new Set(['busy', 'overloaded', 'shutting_down'])
 export function retryDelay(
   error: ParquetryError,
   attempt: number,
-  request: Pick<Request, 'method' | 'body'>,
+  request: Sent,
   { attempts = 4, longestPause = 60 }: RetryOptions,
 ): number | undefined {
   if (attempt >= attempts || !repeatable(error, request)) return undefined
@@ -36,7 +41,7 @@ export function retryDelay(
   return (error.retryAfter ?? backoff / 2) + (Math.random() * backoff) / 2
 }
 
-function repeatable(error: ParquetryError, { method, body }: Pick<Request, 'method' | 'body'>): boolean {
+function repeatable(error: ParquetryError, { method, body }: Sent): boolean {
   if (body instanceof ReadableStream) return false
   if (method === 'POST') return error.status === 429 || (error.status === 503 && REFUSED.has(error.code))
   return error.status === 503 || error.status === 429 || error.code === 'unreachable'

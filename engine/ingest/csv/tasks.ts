@@ -1,6 +1,6 @@
 import { FileSink, feedFile, readStart } from '../file.ts'
 import type { Arrival } from '../threads/arrival.ts'
-import type { Hooks } from '../threads/task.ts'
+import type { Hooks } from '../threads/hooks.ts'
 import { type CsvFindings, CsvScan, type FieldPlan } from './scan.ts'
 
 export interface ScanCsv {

@@ -1,6 +1,11 @@
 import { EngineError } from '../../errors.ts'
 import type { UploadOptions } from '../request.ts'
-import type { Field } from './translate.ts'
+
+export interface Field {
+  /** Without quotes. */
+  readonly text: string
+  readonly quoted: boolean
+}
 
 /** Gives the csv of a field: what it says in another dialect, as ours says it. */
 export function translator({ nulls = [], decimal, dates }: UploadOptions): (field: Field) => string {

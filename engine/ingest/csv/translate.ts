@@ -2,9 +2,9 @@ import type { EngineError } from '../../errors.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 import { malformed } from '../text/accepts.ts'
-import type { Hooks } from '../threads/task.ts'
+import type { Hooks } from '../threads/hooks.ts'
 import { LONGEST_RECORD } from './bytes.ts'
-import { translator } from './translate-value.ts'
+import { type Field, translator } from './translate-value.ts'
 
 export interface TranslateCsv {
   readonly file: string
@@ -147,12 +147,6 @@ class Records {
   #malformed(what: string): EngineError {
     return malformed(`Row ${this.rows + 1}: ${what}.`, { row: this.rows + 1 })
   }
-}
-
-export interface Field {
-  /** Without quotes. */
-  readonly text: string
-  readonly quoted: boolean
 }
 
 /** Where the quote stands that ends a field; -1 if there is none yet. */

@@ -2,10 +2,10 @@ import type { RunOptions } from '../../duckdb/duck.ts'
 import type { Column } from '../../types/index.ts'
 import type { PartStatistics } from '../../types/statistics.ts'
 import type { Cut } from '../cut.ts'
-import type { Reader } from '../reader.ts'
 import type { Described, IngestRequest, IngestResult, PartSize, ReadRequest } from '../request.ts'
-import type { Arrival } from '../threads/arrival.ts'
-import type { JobId } from './messages.ts'
+
+/** Names a job among those of one process. */
+export type JobId = number
 
 /** What a job gets beside its input. */
 export interface JobHooks extends RunOptions {
@@ -49,22 +49,3 @@ export interface CutInput {
 export type JobName = keyof Jobs
 export type Input<Name extends JobName> = Parameters<Jobs[Name]>[0]
 export type Result<Name extends JobName> = ReturnType<Jobs[Name]>
-
-type Runs = {
-  readonly [Name in JobName]: (
-    reader: Reader,
-    input: Input<Name>,
-    hooks: JobHooks,
-    place: { readonly job: JobId; readonly arrival: Arrival },
-  ) => Promise<Result<Name>>
-}
-
-/** How a reader does each of its jobs. */
-export const JOBS: Runs = {
-  ingest: (reader, input, hooks) => reader.ingest(input, hooks),
-  scanEarly: (reader, input, hooks, { job, arrival }) => reader.scanEarly(job, input, hooks, arrival),
-  rewrite: (reader, { parts, target, from, to }, hooks) => reader.rewrite(parts, target, from, to, hooks),
-  cut: (reader, input, hooks) => reader.cut(input, hooks),
-  verify: (reader, { part }, hooks) => reader.verify(part, hooks),
-  statistics: (reader, { part, columns }, hooks) => reader.statistics(part, columns, hooks),
-}

@@ -1,9 +1,10 @@
 import { Reader } from '../reader.ts'
 import { type Arrival, arrived, arrivedWhole, newArrival } from '../threads/arrival.ts'
 import { throttled } from '../threads/throttled.ts'
-import { JOBS, type JobName } from './jobs.ts'
-import type { FromReader, JobId, ToReader, Usage } from './messages.ts'
+import type { JobId, JobName } from './jobs.ts'
+import type { FromReader, ToReader, Usage } from './messages.ts'
 import { plainError } from './plain-error.ts'
+import { JOBS } from './runs.ts'
 import { readerOptions, WHOLE } from './start.ts'
 
 // Where our parent is gone, nobody wants what we write. Threads of DuckDB would hold up an orderly end. Our parent may be

@@ -1,8 +1,5 @@
-import type { Jobs } from './jobs.ts'
+import type { JobId, Jobs } from './jobs.ts'
 import type { PlainError } from './plain-error.ts'
-
-/** Names a job among those of one process. */
-export type JobId = number
 
 /** What the server's process tells a reader. */
 export type ToReader =

@@ -1,4 +1,5 @@
 import { cancelled } from '../../duckdb/errors.ts'
+import type { Hooks } from './hooks.ts'
 
 /**
  * The passes over an upload that JavaScript does, by name. Arguments and results are plain data. A pass is loaded when
@@ -12,11 +13,6 @@ const TASKS = {
   'xlsx-to-csv': () => import('../xlsx/task.ts').then((module) => module.xlsxToCsv),
   'arrow-to-csv': () => import('../arrow/task.ts').then((module) => module.arrowToCsv),
 } as const
-
-export interface Hooks {
-  readonly signal?: AbortSignal
-  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
-}
 
 export type TaskName = keyof typeof TASKS
 type TaskFunction<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]>>

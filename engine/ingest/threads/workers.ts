@@ -4,7 +4,8 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { startWorkerBeside } from '../../util/threads.ts'
 import { type PlainError, revivedError } from '../process/plain-error.ts'
-import { type Hooks, runHere, type Task, type TaskName, type TaskResult } from './task.ts'
+import type { Hooks } from './hooks.ts'
+import { runHere, type Task, type TaskName, type TaskResult } from './task.ts'
 
 /** What a worker sends while it does a task. */
 export type Message =
