@@ -3,9 +3,11 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /** Starts the `worker` that lies beside a module, among sources as among what they were built to. */
 export function startWorkerBeside(module: string, options?: WorkerOptions): Worker {
-  // The flags of this process, but for that of --eval: Node refuses it for files (ERR_INPUT_TYPE_NOT_ALLOWED).
-  const execArgv = process.execArgv.filter(
-    (flag, index, flags) => !flag.startsWith('--input-type') && flags[index - 1] !== '--input-type',
+  const flags = process.execArgv.filter(
+    (flag, index, all) => !flag.startsWith('--input-type') && all[index - 1] !== '--input-type',
   )
-  return new Worker(new URL(`./worker${extname(module)}`, module), { ...options, execArgv })
+  // A worker has the flags of its process unless it is given some, and it refuses to be given those of V8, as
+  // --max-old-space-size. So they are given only where that of --eval must go (ERR_INPUT_TYPE_NOT_ALLOWED).
+  const given = flags.length < process.execArgv.length ? { execArgv: flags } : {}
+  return new Worker(new URL(`./worker${extname(module)}`, module), { ...options, ...given })
 }

@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const REFUSES = `
@@ -30,4 +33,20 @@ test('exports work where the system refuses to lower the priority of a thread', 
   )
   // Small results never reach the other threads.
   expect(said.split('\n')).toHaveLength(300_002)
+})
+
+test('exports work in a process that was started with flags of V8', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parquetry-flags-'))
+  try {
+    const program = join(folder, 'program.mjs')
+    writeFileSync(program, EXPORTS)
+    const said = execFileSync(process.execPath, ['--max-old-space-size=400', program], {
+      encoding: 'utf8',
+      timeout: 60_000,
+      maxBuffer: 2 ** 25,
+    })
+    expect(said.split('\n')).toHaveLength(300_002)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
