@@ -144,7 +144,7 @@ function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Ex
 
 /**
  * An integer and a double, compared as the numbers that they are. As doubles they compare rightly unless they come out
- * equal; then the double is a whole number and fits a HUGEINT.
+ * equal; then the double is a whole number and fits the wide type.
  */
 function mixed(
   compiler: SqlWriter,
@@ -155,7 +155,7 @@ function mixed(
 ): Sql {
   const rounded = cast(integer, 'DOUBLE')
   const known = call('nullif', double, compiler.dialect.nan)
-  const whole = (part: Sql): Sql => cast(part, 'HUGEINT')
+  const whole = (part: Sql): Sql => cast(part, compiler.dialect.wide)
   const by = (sign: string): Sql =>
     caseWhen(
       [[comparison(rounded, '=', double), comparison(whole(integer), sign, whole(double))]],

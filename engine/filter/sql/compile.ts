@@ -1,12 +1,12 @@
 import { literalOf } from '../check/checked.ts'
 import type { Expression } from '../check/expression.ts'
-import type { ValueType } from '../check/value-types.ts'
+import { typeName, type ValueType } from '../check/value-types.ts'
 import { tooComplex } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import { comparisonSql } from './compile-comparison.ts'
 import { memberSql } from './compile-list.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, Unsaid } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import {
   all,
@@ -37,7 +37,7 @@ export interface CompileOptions {
 
 /**
  * A checked tree to SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
- * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
+ * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit; Unsaid by other dialects than DuckDB's
  */
 export function compile(
   tree: Expression,
@@ -70,7 +70,7 @@ class Compiler implements SqlWriter {
 
   /** A literal that has been put into a type already. */
   typed(text: string, type: ValueType): Sql {
-    const parameter = this.parameter(text)
+    const parameter = this.parameter(this.dialect.literal(text, type))
     return type.kind === 'string' ? parameter : cast(parameter, this.dialect.type(type))
   }
 
@@ -93,10 +93,7 @@ class Compiler implements SqlWriter {
       case 'path':
         return this.dialect.jsonText(atom(node.sql), this.parameter(node.pointer))
       case 'cast':
-        return node.target[this.dialect.name][node.operand.type.kind]!(
-          this.sql(node.operand, 'value'),
-          node.operand.type,
-        )
+        return this.#cast(node)
       case 'convert':
         return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
@@ -147,12 +144,22 @@ class Compiler implements SqlWriter {
     return caseWhen([[not(guard), FALSE]], all([guard, rest]))
   }
 
+  #cast({ operand, target }: Extract<Expression, { kind: 'cast' }>): Sql {
+    const rendering = target[this.dialect.name][operand.type.kind]
+    if (!rendering) throw new Unsaid(`cast to ${target.name} of ${typeName(operand.type)}`)
+    return rendering(this.sql(operand, 'value'), operand.type)
+  }
+
   #call(node: Extract<Expression, { kind: 'call' }>, place: Place): Sql {
     if (place === 'filter' && node.name === 'startswith') {
       const range = this.#prefixRange(node.args)
       if (range) return range
     }
-    return node.overload[this.dialect.name](
+    const rendering = node.overload[this.dialect.name]
+    if (!rendering) {
+      throw new Unsaid(`${node.name} of ${node.args.map(({ type }) => typeName(type)).join(', ')}`)
+    }
+    return rendering(
       node.args.map((arg) => this.sql(arg, 'value')),
       {
         position: node.at + 1,

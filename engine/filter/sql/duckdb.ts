@@ -68,8 +68,10 @@ function ofJson(text: Sql, to: ValueType): Sql {
 export const duckdb: Dialect = {
   name: 'duckdb',
   nan: atom("CAST('NaN' AS DOUBLE)"),
+  wide: 'HUGEINT',
   parameter: (number) => atom(`$${number}`),
   type: duckType,
+  literal: (text) => text,
   converted,
   jsonText: (json, pointer) => call('json_extract_string', json, pointer),
   isNaN: (x) => call('isnan', x),

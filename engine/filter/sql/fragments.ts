@@ -1,3 +1,6 @@
+/** The databases that SQL is made for. */
+export type DialectName = 'duckdb' | 'trino'
+
 /**
  * Fragments of SQL that know how tightly they bind, so that parentheses appear where DuckDB needs them and nowhere
  * else, and whether evaluating them can fail on a value of the data.
@@ -129,7 +132,10 @@ export function orFalse(part: Sql): Sql {
   return call('coalesce', part, FALSE)
 }
 
-/** What DuckDB raises instead of a value. The text is ours alone, never a user's. */
-export function raise(message: string): Sql {
-  return fallible(atom(`error('${message.replaceAll("'", "''")}')`))
+/** How databases raise an error instead of giving a value. */
+const RAISES = { duckdb: 'error', trino: 'fail' } as const satisfies Record<DialectName, string>
+
+/** An error instead of a value. The text is ours alone, never a user's. */
+export function raise(message: string, dialect: DialectName = 'duckdb'): Sql {
+  return fallible(atom(`${RAISES[dialect]}('${message.replaceAll("'", "''")}')`))
 }

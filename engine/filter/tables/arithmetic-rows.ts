@@ -15,6 +15,7 @@ import {
   caseWhen,
   cast,
   comparison,
+  type DialectName,
   fallible,
   infix,
   LEVEL,
@@ -47,21 +48,27 @@ const plain =
   ([a, b]) =>
     operation(a!, b!)
 
-/** DuckDB answers null where the standard lets the request fail. */
+/** DuckDB answers null where the standard lets the request fail; Trino fails with a message of its own. */
 const guarded =
-  (operation: Operation): Rendering =>
+  (operation: Operation, dialect: DialectName = 'duckdb'): Rendering =>
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
     const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
     // A null dividend makes the quotient null, whatever it is divided by.
     const nulls = site.nullWith[0]?.map(atom) ?? [a!]
     const known = nulls.map((part) => postfix(part, 'IS NOT NULL'))
-    return caseWhen([[all([comparison(b!, '=', atom('0')), ...known]), raise(zero)]], operation(a!, b!))
+    return caseWhen(
+      [[all([comparison(b!, '=', atom('0')), ...known]), raise(zero, dialect)]],
+      operation(a!, b!),
+    )
   }
 
 const DAY_MICROS = atom('86400000000')
 const micros = (duration: Sql): Sql => call('to_microseconds', duration)
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
+/** The same SQL in every dialect. */
+const everywhere = (rendering: Rendering) => ({ duckdb: rendering, trino: rendering }) as const
+
 const asInteger = (x: Sql): Sql => fallible(cast(call('round', x), 'BIGINT'))
 
 /** A date becomes its midnight, and what remains of a day is dropped (XML Schema 2, E.3.3). */
@@ -80,7 +87,7 @@ function shifts(operation: Operation): Overload[] {
     { takes: ['date', 'duration'], gives: TYPE.date, duckdb: shiftDate(operation) },
     { takes: ['timestamp', 'duration'], gives: TYPE.timestamp, duckdb: shiftMoment(operation) },
     { takes: ['timestamptz', 'duration'], gives: TYPE.timestamptz, duckdb: shiftMoment(operation) },
-    { takes: ['duration', 'duration'], gives: TYPE.duration, duckdb: overflowing(operation) },
+    { takes: ['duration', 'duration'], gives: TYPE.duration, ...everywhere(overflowing(operation)) },
   ]
 }
 
@@ -98,21 +105,22 @@ export function productType(left: ValueType, right: ValueType): ValueType {
 }
 
 export const ADD: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(plus) },
-  { takes: ['decimal', 'decimal'], gives: sumType, duckdb: overflowing(plus) },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(plus) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(plus)) },
+  { takes: ['decimal', 'decimal'], gives: sumType, ...everywhere(overflowing(plus)) },
+  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(plus)) },
   ...shifts(plus),
 ]
 
 export const SUB: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(minus) },
-  { takes: ['decimal', 'decimal'], gives: sumType, duckdb: overflowing(minus) },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(minus) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(minus)) },
+  { takes: ['decimal', 'decimal'], gives: sumType, ...everywhere(overflowing(minus)) },
+  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(minus)) },
   ...shifts(minus),
   {
     takes: ['date', 'date'],
     gives: TYPE.duration,
     duckdb: ([a, b]) => fallible(times(minus(a!, b!), DAY_MICROS)),
+    trino: ([a, b]) => fallible(times(call('date_diff', atom("'day'"), b!, a!), DAY_MICROS)),
   },
   { takes: ['timestamp', 'timestamp'], gives: TYPE.duration, duckdb: momentsApart },
   { takes: ['timestamptz', 'timestamptz'], gives: TYPE.duration, duckdb: momentsApart },
@@ -123,43 +131,54 @@ function momentsApart([a, b]: readonly Sql[]): Sql {
 }
 
 export const MUL: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: overflowing(times) },
+  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(times)) },
   {
     takes: ['decimal', 'decimal'],
     gives: ([left, right]) => productType(left!, right!),
-    duckdb: overflowing(times),
+    ...everywhere(overflowing(times)),
   },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(times) },
-  { takes: ['duration', 'integer'], gives: TYPE.duration, duckdb: overflowing(times) },
-  { takes: ['integer', 'duration'], gives: TYPE.duration, duckdb: overflowing(times) },
+  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(times)) },
+  { takes: ['duration', 'integer'], gives: TYPE.duration, ...everywhere(overflowing(times)) },
+  { takes: ['integer', 'duration'], gives: TYPE.duration, ...everywhere(overflowing(times)) },
   {
     takes: ['duration', 'double'],
     gives: TYPE.duration,
-    duckdb: ([a, b]) => asInteger(times(asDouble(a!), b!)),
+    ...everywhere(([a, b]) => asInteger(times(asDouble(a!), b!))),
   },
   {
     takes: ['double', 'duration'],
     gives: TYPE.duration,
-    duckdb: ([a, b]) => asInteger(times(a!, asDouble(b!))),
+    ...everywhere(([a, b]) => asInteger(times(a!, asDouble(b!)))),
   },
 ]
 
 const divideDuration: readonly Overload[] = [
-  { takes: ['duration', 'integer'], gives: TYPE.duration, duckdb: durationOver(wholeOver), zeroFails: true },
+  {
+    takes: ['duration', 'integer'],
+    gives: TYPE.duration,
+    duckdb: durationOver(wholeOver, 'duckdb'),
+    trino: durationOver(over, 'trino'),
+    zeroFails: true,
+  },
   {
     takes: ['duration', 'double'],
     gives: TYPE.duration,
-    duckdb: durationOver((a, b) => asInteger(over(asDouble(a), b))),
+    duckdb: durationOver(asDoubles, 'duckdb'),
+    trino: durationOver(asDoubles, 'trino'),
     zeroFails: true,
   },
 ]
 
-function durationOver(operation: Operation): Rendering {
-  return (args, site) => fallible(guarded(operation)(args, site))
+function asDoubles(duration: Sql, by: Sql): Sql {
+  return asInteger(over(asDouble(duration), by))
+}
+
+function durationOver(operation: Operation, dialect: DialectName): Rendering {
+  return (args, site) => fallible(guarded(operation, dialect)(args, site))
 }
 
 /**
- * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
+ * In DuckDB alone: Trino's format() cuts digits in another way. The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
  * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place.
  */
 const decimalQuotient: Rendering = ([a, b], { types }) => {
@@ -168,7 +187,14 @@ const decimalQuotient: Rendering = ([a, b], { types }) => {
 }
 
 export const DIV: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: integerOver(wholeOver), zeroFails: true },
+  {
+    takes: ['integer', 'integer'],
+    gives: TYPE.integer,
+    duckdb: integerOver(wholeOver, 'duckdb'),
+    // Of two integers the quotient is one.
+    trino: integerOver(over, 'trino'),
+    zeroFails: true,
+  },
   {
     takes: ['decimal', 'decimal'],
     gives: TYPE.double,
@@ -178,7 +204,7 @@ export const DIV: readonly Overload[] = [
         : decimalQuotient(args, site),
     zeroFails: fixedScale,
   },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(over) },
+  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(over)) },
   ...divideDuration,
 ]
 
@@ -188,10 +214,10 @@ function fixedScale([dividend]: readonly ValueType[]): boolean {
 }
 
 /** The smallest integer divided by -1 overflows, and DuckDB says so of the remainder too. */
-function integerOver(operation: Operation): Rendering {
+function integerOver(operation: Operation, dialect: DialectName): Rendering {
   return (args, site) => {
     const by = literalDigits(site, 1)
-    const sql = guarded(operation)(args, site)
+    const sql = guarded(operation, dialect)(args, site)
     return by !== undefined && by !== -1n ? sql : fallible(sql)
   }
 }
@@ -204,24 +230,37 @@ function literalDigits(site: CallSite, index: number): bigint | undefined {
 export const DIVBY: readonly Overload[] = [
   { takes: ['integer', 'integer'], gives: TYPE.double, duckdb: decimalQuotient },
   { takes: ['decimal', 'decimal'], gives: TYPE.double, duckdb: decimalQuotient },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: plain(over) },
+  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(over)) },
   ...divideDuration,
 ]
 
 export const MOD: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, duckdb: integerOver(remainder), zeroFails: true },
+  {
+    takes: ['integer', 'integer'],
+    gives: TYPE.integer,
+    duckdb: integerOver(remainder, 'duckdb'),
+    trino: integerOver(remainder, 'trino'),
+    zeroFails: true,
+  },
   {
     takes: ['decimal', 'decimal'],
     gives: ([left, right]) => promote(left!, right!),
     duckdb: guarded(remainder),
+    trino: guarded(remainder, 'trino'),
     zeroFails: true,
   },
-  { takes: ['double', 'double'], gives: TYPE.double, duckdb: guarded(remainder), zeroFails: true },
+  {
+    takes: ['double', 'double'],
+    gives: TYPE.double,
+    duckdb: guarded(remainder),
+    trino: guarded(remainder, 'trino'),
+    zeroFails: true,
+  },
 ]
 
 export const NEGATE: readonly Overload[] = [
-  { takes: ['integer'], gives: TYPE.integer, duckdb: ([x]) => fallible(negative(x!)) },
-  { takes: ['decimal'], gives: ([type]) => type!, duckdb: ([x]) => negative(x!) },
-  { takes: ['double'], gives: TYPE.double, duckdb: ([x]) => negative(x!) },
-  { takes: ['duration'], gives: TYPE.duration, duckdb: ([x]) => fallible(negative(x!)) },
+  { takes: ['integer'], gives: TYPE.integer, ...everywhere(([x]) => fallible(negative(x!))) },
+  { takes: ['decimal'], gives: ([type]) => type!, ...everywhere(([x]) => negative(x!)) },
+  { takes: ['double'], gives: TYPE.double, ...everywhere(([x]) => negative(x!)) },
+  { takes: ['duration'], gives: TYPE.duration, ...everywhere(([x]) => fallible(negative(x!))) },
 ]

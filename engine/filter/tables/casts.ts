@@ -22,6 +22,8 @@ export interface CastTarget {
   readonly type: ValueType
   /** SQL in DuckDB, by the kind of the operand. Other operands are refused. */
   readonly duckdb: Partial<Readonly<Record<ValueKind, (x: Sql, from: ValueType) => Sql>>>
+  /** SQL in Trino, where it has the same meaning. */
+  readonly trino: CastTarget['duckdb']
 }
 
 type Casts = CastTarget['duckdb']
@@ -66,6 +68,7 @@ function whole(name: string, low?: bigint, high?: bigint): CastTarget {
       double: within(rounded),
       string: within(ofText(WHOLE, TYPE.integer)),
     },
+    trino: { integer: within(same), decimal: within(rounded) },
   }
 }
 
@@ -106,6 +109,7 @@ export const castTable: readonly CastTarget[] = [
     name: 'Edm.Boolean',
     type: TYPE.boolean,
     duckdb: { boolean: same, string: ofText('(?i:true|false)', TYPE.boolean) },
+    trino: { boolean: same },
   },
   whole('Edm.Byte', 0n, 255n),
   whole('Edm.SByte', -128n, 127n),
@@ -121,18 +125,26 @@ export const castTable: readonly CastTarget[] = [
       double: (x) => caseWhen([[not(any([call('isnan', x), call('isinf', x)])), tried(WIDE_DECIMAL)(x)]]),
       string: ofText(NUMBER, WIDE_DECIMAL),
     },
+    trino: { integer: tried(WIDE_DECIMAL) },
   },
   {
     name: 'Edm.Double',
     type: TYPE.double,
     duckdb: { integer: toDouble, decimal: toDouble, double: same, string: doubleOfText },
+    trino: { integer: toDouble, decimal: toDouble, double: same },
   },
   {
     name: 'Edm.Single',
     type: TYPE.double,
     duckdb: { integer: single, decimal: single, double: single, string: (x) => single(doubleOfText(x)) },
+    trino: {},
   },
-  { name: 'Edm.String', type: TYPE.string, duckdb: TO_STRING },
+  {
+    name: 'Edm.String',
+    type: TYPE.string,
+    duckdb: TO_STRING,
+    trino: { string: same, boolean: text, integer: text, decimal: text, date: text, uuid: text },
+  },
   {
     name: 'Edm.Date',
     type: TYPE.date,
@@ -142,6 +154,7 @@ export const castTable: readonly CastTarget[] = [
       timestamptz: tried(TYPE.date),
       string: ofText(DAY, TYPE.date),
     },
+    trino: { date: same, timestamp: tried(TYPE.date), timestamptz: tried(TYPE.date) },
   },
   {
     name: 'Edm.TimeOfDay',
@@ -152,6 +165,7 @@ export const castTable: readonly CastTarget[] = [
       timestamptz: (x) => tried(TYPE.time)(cast(x, 'TIMESTAMP')),
       string: ofText(CLOCK, TYPE.time),
     },
+    trino: { time: same },
   },
   {
     name: 'Edm.DateTimeOffset',
@@ -162,8 +176,14 @@ export const castTable: readonly CastTarget[] = [
       timestamptz: same,
       string: ofText(`${DAY}[tT ]${CLOCK}${ZONE}`, TYPE.timestamptz),
     },
+    trino: { timestamptz: same },
   },
-  { name: 'Edm.Guid', type: TYPE.uuid, duckdb: { uuid: same, string: ofText(GUID, TYPE.uuid) } },
+  {
+    name: 'Edm.Guid',
+    type: TYPE.uuid,
+    duckdb: { uuid: same, string: ofText(GUID, TYPE.uuid) },
+    trino: { uuid: same },
+  },
 ]
 
 const byName = new Map(castTable.map((target) => [target.name.toLowerCase(), target]))

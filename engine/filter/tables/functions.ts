@@ -8,8 +8,10 @@ import {
   caseWhen,
   cast,
   comparison,
+  type DialectName,
   infix,
   LEVEL,
+  negative,
   postfix,
   raise,
   type Sql,
@@ -53,14 +55,28 @@ export const functionTable: readonly FunctionRow[] = [
   {
     name: 'contains',
     args: ['text', 'part'],
-    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('contains', text!, part!))],
+    overloads: [
+      of(
+        ['string', 'string'],
+        TYPE.boolean,
+        (text, part) => call('contains', text!, part!),
+        (text, part) => comparison(call('strpos', text!, part!), '>', atom('0')),
+      ),
+    ],
     about: 'Whether the text holds the part, letter by letter: no character is a wildcard.',
     example: "contains(Name, '100%')",
   },
   {
     name: 'endswith',
     args: ['text', 'part'],
-    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('ends_with', text!, part!))],
+    overloads: [
+      of(
+        ['string', 'string'],
+        TYPE.boolean,
+        (text, part) => call('ends_with', text!, part!),
+        (text, part) => comparison(call('substr', text!, negative(call('length', part!))), '=', part!),
+      ),
+    ],
     about: 'Whether the text ends with the part.',
     example: "endswith(Mail, '@example.org')",
   },
@@ -92,10 +108,7 @@ export const functionTable: readonly FunctionRow[] = [
   {
     name: 'substring',
     args: ['text', 'start', 'length'],
-    overloads: [
-      { takes: ['string', 'integer'], gives: TYPE.string, duckdb: substring, prepare: clip },
-      { takes: ['string', 'integer', 'integer'], gives: TYPE.string, duckdb: substring, prepare: clip },
-    ],
+    overloads: [substringOf('string', 'integer'), substringOf('string', 'integer', 'integer')],
     about:
       'The text from a start, counted from 0, to its end or for a length at most. A negative start or length fails.',
     example: "substring(Code, 2, 3) eq 'ABC'",
@@ -103,14 +116,14 @@ export const functionTable: readonly FunctionRow[] = [
   {
     name: 'tolower',
     args: ['text'],
-    overloads: [of(['string'], TYPE.string, (text) => call('lower', text!))],
+    overloads: forKinds(['string'], TYPE.string, (text) => call('lower', text), inTrinosCase('lower')),
     about: 'The text in lower case, character by character as Unicode has it.',
     example: "tolower(Name) eq 'milk'",
   },
   {
     name: 'toupper',
     args: ['text'],
-    overloads: [of(['string'], TYPE.string, (text) => call('upper', text!))],
+    overloads: forKinds(['string'], TYPE.string, (text) => call('upper', text), inTrinosCase('upper')),
     about: 'The text in upper case, character by character as Unicode has it.',
     example: "toupper(Country) eq 'AT'",
   },
@@ -122,6 +135,7 @@ export const functionTable: readonly FunctionRow[] = [
         takes: ['string'],
         gives: TYPE.string,
         duckdb: ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
+        trino: ([text], site) => trimmed(text!, site.parameter(WHITE_SPACE)),
       },
     ],
     about: 'The text without white space at its ends: everything that Unicode calls White_Space.',
@@ -130,10 +144,7 @@ export const functionTable: readonly FunctionRow[] = [
   {
     name: 'matchesPattern',
     args: ['text', 'pattern', 'flags'],
-    overloads: [
-      { takes: ['string', 'string'], gives: TYPE.boolean, duckdb: matches, prepare: translate },
-      { takes: ['string', 'string', 'string'], gives: TYPE.boolean, duckdb: matches, prepare: translate },
-    ],
+    overloads: [matchesOf('string', 'string'), matchesOf('string', 'string', 'string')],
     about:
       "Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Flags: 'i' ignores case, 's' lets a point match line ends. Lookaround and backreferences are not supported.",
     example: "matchesPattern(Name, '^a.*e$', 'i')",
@@ -147,9 +158,11 @@ export const functionTable: readonly FunctionRow[] = [
   {
     name: 'fractionalseconds',
     args: ['time'],
-    overloads: forKinds(['timestamp', 'timestamptz', 'time'], decimal(7, 6), (x) =>
-      cast(over(remainder(call('microsecond', x), '1000000'), '1000000'), 'DECIMAL(7,6)'),
-    ),
+    overloads: [
+      ...forKinds(['timestamp'], decimal(7, 6), fraction, lastSixDigits),
+      ...forKinds(['timestamptz'], decimal(7, 6), fraction, (x) => lastSixDigits(cast(x, 'TIMESTAMP(6)'))),
+      ...forKinds(['time'], decimal(7, 6), fraction, lastSixDigits),
+    ],
     about: 'The fraction of the second, from 0 to below 1.',
     example: 'fractionalseconds(Seen) lt 0.1',
   },
@@ -165,8 +178,9 @@ export const functionTable: readonly FunctionRow[] = [
     name: 'time',
     args: ['moment'],
     overloads: [
-      of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME')),
-      of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME')),
+      // Before 1970 Trino is a second off.
+      of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME'), null),
+      of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME'), null),
     ],
     ofMoment: { name: 'time', anyOffset: false },
     about: 'The time of day of a moment, in UTC.',
@@ -246,23 +260,39 @@ export function functionRow(name: string): FunctionRow | undefined {
   return byName.get(name.toLowerCase())
 }
 
-function of(
-  takes: readonly ValueKind[],
-  gives: ValueType,
-  sql: (...args: readonly (Sql | undefined)[]) => Sql,
-): Overload {
-  return { takes, gives, duckdb: (args) => sql(...args) }
+type SqlOf = (...args: readonly (Sql | undefined)[]) => Sql
+
+/** @param trino where Trino says it in another way; null where it can't */
+function of(takes: readonly ValueKind[], gives: ValueType, sql: SqlOf, trino: SqlOf | null = sql): Overload {
+  return { takes, gives, duckdb: (args) => sql(...args), ...(trino && { trino: (args) => trino(...args) }) }
 }
 
-function forKinds(kinds: readonly ValueKind[], gives: ValueType, sql: (x: Sql) => Sql): Overload[] {
-  return kinds.map((kind) => of([kind], gives, (x) => sql(x!)))
+function forKinds(
+  kinds: readonly ValueKind[],
+  gives: ValueType,
+  sql: (x: Sql) => Sql,
+  trino: (x: Sql) => Sql = sql,
+): Overload[] {
+  return kinds.map((kind) =>
+    of(
+      [kind],
+      gives,
+      (x) => sql(x!),
+      (x) => trino(x!),
+    ),
+  )
 }
 
 function datePart(name: 'year' | 'month' | 'day', about: string, example: string): FunctionRow {
   const overloads = [
     ...forKinds(['date', 'timestamp'], TYPE.integer, (x) => call(name, x)),
     // With a time zone DuckDB counts years before 1 as positive, without one as ISO 8601 does.
-    of(['timestamptz'], TYPE.integer, (x) => call(name, cast(x!, 'TIMESTAMP'))),
+    of(
+      ['timestamptz'],
+      TYPE.integer,
+      (x) => call(name, cast(x!, 'TIMESTAMP')),
+      (x) => call(name, cast(x!, 'TIMESTAMP(6)')),
+    ),
   ]
   return { name, args: ['moment'], overloads, ofMoment: { name, anyOffset: false }, about, example }
 }
@@ -284,14 +314,54 @@ function rounding(name: string, about: string, example: string, duck = name): Fu
       takes: ['decimal'],
       gives: ([type]) => (type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double),
       duckdb: ([x]) => call(duck, x!),
+      trino: ([x]) => call(duck, x!),
     },
     of(['double'], TYPE.double, (x) => call(duck, x!)),
   ]
   return { name, args: ['number'], overloads, about, example }
 }
 
-function matches([text, pattern]: readonly Sql[]): Sql {
-  return call('regexp_matches', text!, pattern!)
+function matchesOf(...takes: readonly ValueKind[]): Overload {
+  return {
+    takes,
+    gives: TYPE.boolean,
+    duckdb: ([text, pattern]) => call('regexp_matches', text!, pattern!),
+    trino: ([text, pattern]) => call('regexp_like', text!, pattern!),
+    prepare: translate,
+  }
+}
+
+function fraction(x: Sql): Sql {
+  return cast(over(remainder(call('microsecond', x), '1000000'), '1000000'), 'DECIMAL(7,6)')
+}
+
+/** As text a moment of Trino has all six digits of its fraction. */
+function lastSixDigits(x: Sql): Sql {
+  const digits = call('substr', cast(x, 'VARCHAR'), atom('-6'))
+  return cast(infix(atom("'0.'"), '||', digits, LEVEL.concat), 'DECIMAL(7,6)')
+}
+
+/** Letters whose other case came with Unicode 16, which Java knows and DuckDB doesn't. */
+const NEW_LETTERS = {
+  lower: '\\x{1C89}\\x{A7CB}\\x{A7CC}\\x{A7DA}\\x{A7DC}\\x{10D50}-\\x{10D65}',
+  upper: '\\x{19B}\\x{264}\\x{1C8A}\\x{A7CD}\\x{A7DB}\\x{10D70}-\\x{10D85}',
+} as const
+
+/** As DuckDB changes case: of ß there is a capital, and of those letters there is none; a text with one is left to it. */
+function inTrinosCase(name: 'lower' | 'upper'): (text: Sql) => Sql {
+  return (text) => {
+    const news = call('regexp_like', text, atom(`'[${NEW_LETTERS[name]}]'`))
+    const sharp = name === 'upper' ? call('replace', text, atom("'ß'"), atom("'ẞ'")) : text
+    return {
+      ...caseWhen([[news, raise('a letter of Unicode 16', 'trino')]], call(name, sharp)),
+      fallible: text.fallible,
+    }
+  }
+}
+
+/** In Trino's SQL words stand between the arguments of trim(). */
+function trimmed(text: Sql, characters: Sql): Sql {
+  return { ...call('trim', text), text: `trim(BOTH ${characters.text} FROM ${text.text})` }
 }
 
 const over = (x: Sql, by: string): Sql => infix(x, '/', atom(by), LEVEL.multiplicative)
@@ -305,7 +375,17 @@ const WHITE_SPACE =
 const FURTHEST = 4_294_967_294n
 const FURTHEST_SQL = atom(String(FURTHEST))
 
-function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
+function substringOf(...takes: readonly ValueKind[]): Overload {
+  return {
+    takes,
+    gives: TYPE.string,
+    duckdb: (args, site) => substring(args, site, 'duckdb'),
+    trino: (args, site) => substring(args, site, 'trino'),
+    prepare: clip,
+  }
+}
+
+function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: DialectName): Sql {
   const refused: [Sql, Sql][] = []
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
@@ -313,7 +393,7 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
     // With a null among them the result is null, whatever the others are.
     const others = [text!, ...numbers].filter((other, at) => other !== number && !site.values[at])
     const known = others.map((other) => postfix(other, 'IS NOT NULL'))
-    refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence)])
+    refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence, dialect)])
     // Not least(): that passes over nulls.
     return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)
   })

@@ -8,6 +8,8 @@ export interface Overload {
   readonly gives: ValueType | ((types: readonly ValueType[]) => ValueType)
   /** SQL of the call, a column for each database. */
   readonly duckdb: Rendering
+  /** Where Trino has the same meaning; without it, DuckDB is asked. */
+  readonly trino?: Rendering
   /** Whether a last argument of zero makes the request fail. A literal one is refused before anything runs. */
   readonly zeroFails?: boolean | ((types: readonly ValueType[]) => boolean)
   /**
