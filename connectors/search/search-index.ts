@@ -27,23 +27,39 @@ interface Entry {
 
 /** One for each kind: a word of the kind itself would be in every entry, and make each question read all of them. */
 function wordsTable(kind: Kind): string {
-  return `CREATE VIRTUAL TABLE IF NOT EXISTS words_${kind} USING fts5 (
+  return `CREATE VIRTUAL TABLE words_${kind} USING fts5 (
     name, key, about, provider, content='entries', content_rowid='id', prefix='2 3',
     tokenize='unicode61 remove_diacritics 2'
   );`
 }
 
+/** Counted up when the tables change; what is there is then dropped, and found again as it is browsed. */
+const SCHEMA_VERSION = 2
+
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entries (
+  DROP TABLE IF EXISTS words_series;
+  DROP TABLE IF EXISTS words_category;
+  DROP TABLE IF EXISTS entries;
+  DROP TABLE IF EXISTS catalogued;
+  DROP TABLE IF EXISTS providers;
+  CREATE TABLE providers (number INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE);
+  CREATE TABLE entries (
     id INTEGER PRIMARY KEY, provider TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
     name TEXT NOT NULL COLLATE NOCASE, about TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (provider, kind, key)
   );
-  CREATE INDEX IF NOT EXISTS entries_by_key ON entries (key COLLATE NOCASE);
-  CREATE INDEX IF NOT EXISTS entries_by_name ON entries (kind, name);
+  CREATE INDEX entries_by_key ON entries (key COLLATE NOCASE);
+  CREATE INDEX entries_by_name ON entries (kind, name);
   ${wordsTable('series')}
   ${wordsTable('category')}
-  CREATE TABLE IF NOT EXISTS catalogued (provider TEXT PRIMARY KEY, at INTEGER NOT NULL);
+  CREATE TABLE catalogued (provider TEXT PRIMARY KEY, at INTEGER NOT NULL);
+  PRAGMA user_version = ${SCHEMA_VERSION};
 `
+
+/**
+ * Ids of one provider lie in one range, because FTS5 goes straight to a range of ids in the list of each word. The slug
+ * as one more word would be in every entry of the provider, and each question would read them all.
+ */
+const IDS_PER_PROVIDER = 2 ** 32
 
 /** Matches that are compared with each other: of a word that half of all series have, not all are looked at. */
 const CANDIDATES = 500
@@ -58,6 +74,7 @@ const LONGEST_ABOUT = 300
  */
 export class SearchIndex {
   readonly #database: DatabaseSync
+  readonly #ranges = new Map<string, Range>()
   readonly #known: StatementSync
   readonly #insert: StatementSync
   readonly #update: StatementSync
@@ -70,13 +87,14 @@ export class SearchIndex {
   constructor(file: string) {
     const database = new DatabaseSync(file)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
-    database.exec(SCHEMA)
+    createTables(database)
     this.#database = database
     this.#known = database.prepare(
       'SELECT id, name, about, details FROM entries WHERE provider = ? AND kind = ? AND key = ?',
     )
     this.#insert = database.prepare(
-      'INSERT INTO entries (provider, kind, key, name, about, details) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO entries (id, provider, kind, key, name, about, details)
+       SELECT coalesce(max(id), ?) + 1, ?, ?, ?, ?, ?, ? FROM entries WHERE id BETWEEN ? AND ?`,
     )
     this.#update = database.prepare('UPDATE entries SET name = ?, about = ?, details = ? WHERE id = ?')
     this.#words = { series: new Words(database, 'series'), category: new Words(database, 'category') }
@@ -168,13 +186,27 @@ export class SearchIndex {
     const known = this.#known.get(provider, kind, key) as ({ id: number } & Omit<Entry, 'key'>) | undefined
     if (known?.name === name && known.about === about && known.details === details) return
     if (known === undefined) {
-      const { lastInsertRowid: id } = this.#insert.run(provider, kind, key, name, about, details)
+      const { first, last } = this.#rangeOf(provider)
+      const entry = [provider, kind, key, name, about, details]
+      const { lastInsertRowid: id } = this.#insert.run(first, ...entry, first, last)
       this.#words[kind].add(id, [name, key, about, provider])
       return
     }
     this.#words[kind].drop(known.id, [known.name, key, known.about, provider])
     this.#update.run(name, about, details, known.id)
     this.#words[kind].add(known.id, [name, key, about, provider])
+  }
+
+  /** The ids of a provider, which has its number from the first time that something of it was seen. */
+  #rangeOf(provider: string): Range {
+    const known = this.#ranges.get(provider)
+    if (known !== undefined) return known
+    this.#database.prepare('INSERT OR IGNORE INTO providers (slug) VALUES (?)').run(provider)
+    const row = this.#database.prepare('SELECT number FROM providers WHERE slug = ?').get(provider)
+    const first = Number(row?.['number']) * IDS_PER_PROVIDER
+    const range = { first, last: first + IDS_PER_PROVIDER - 1 }
+    this.#ranges.set(provider, range)
+    return range
   }
 
   #find(
@@ -186,7 +218,8 @@ export class SearchIndex {
     const words = wordsOf(question)
     if (words.length === 0) return { rows: [], isAll: true }
     const most = Math.max(CANDIDATES, wanted)
-    const all = this.#words[kind].matching(words, provider, most + 1)
+    const range = provider === undefined ? EVERYTHING : this.#rangeOf(provider)
+    const all = this.#words[kind].matching(words, range, most + 1)
     const isAll = all.length <= most
     const asked = question.trim()
     const isOurs = (row: Row) => provider === undefined || row.provider === provider
@@ -196,6 +229,22 @@ export class SearchIndex {
     const rows = new Map([...first, ...all.slice(0, most)].map((row) => [row.id, row]))
     return { rows: ranked([...rows.values()], question, words), isAll }
   }
+}
+
+interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+const EVERYTHING: Range = { first: 0, last: Number.MAX_SAFE_INTEGER }
+
+/** In one transaction, since another process may open the same file. */
+function createTables(database: DatabaseSync): void {
+  const isCurrent = () => database.prepare('PRAGMA user_version').get()?.['user_version'] === SCHEMA_VERSION
+  if (isCurrent()) return
+  database.exec('BEGIN IMMEDIATE')
+  if (!isCurrent()) database.exec(SCHEMA)
+  database.exec('COMMIT')
 }
 
 const ROW = 'SELECT id, provider, key, name, about, details FROM entries'
@@ -217,7 +266,8 @@ class Words {
     // CROSS JOIN keeps the planner from reading all entries to look for the few that were found.
     this.#matching = database.prepare(
       `SELECT id, provider, key, name, about, details
-       FROM (SELECT rowid AS found FROM ${table} WHERE ${table} MATCH ? LIMIT ?) CROSS JOIN entries ON id = found`,
+       FROM (SELECT rowid AS found FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?)
+       CROSS JOIN entries ON id = found`,
     )
   }
 
@@ -230,15 +280,17 @@ class Words {
   }
 
   /** Those with all the words; where these are few also those with a word that begins like the last one. */
-  matching(words: readonly string[], provider: string | undefined, most: number): readonly Row[] {
-    const within = provider === undefined ? [] : [`provider : "${provider}"`]
-    const find = (last: string) => {
-      const each = [...words.slice(0, -1).map((word) => `"${word}"`), last].join(' AND ')
-      return rowsOf(this.#matching.all([`(${each})`, ...within].join(' AND '), most))
-    }
+  matching(words: readonly string[], { first, last: end }: Range, most: number): readonly Row[] {
+    const find = (all: readonly string[], limit: number) =>
+      // Of a range FTS5 minds whole numbers alone, and Node binds those beyond 2^31 as doubles.
+      rowsOf(this.#matching.all(all.join(' AND '), BigInt(first), BigInt(end), limit))
+    const before = words.slice(0, -1).map((word) => `"${word}"`)
     const last = words.at(-1)!
-    const whole = find(`"${last}"`)
-    return whole.length >= most || last.length < 2 ? whole : find(`"${last}"*`)
+    const whole = find([...before, `"${last}"`], most)
+    if (whole.length >= most || last.length < 2) return whole
+    // All words that begin alike are put together first, which takes long where they are frequent.
+    if (before.length > 0 && whole.length === 0 && find(before, 1).length === 0) return []
+    return find([...before, `"${last}"*`], most)
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Source } from '../client/index.ts'
 import { INTERVALS } from '../sources/schedule.ts'
-import { findDataset } from './tables/names.ts'
+import { findDataset, findRepository } from './tables/names.ts'
 import type { Tables } from './tables/tables.ts'
-import { oneOf } from './usage.ts'
+import { oneOf, UsageError } from './usage.ts'
 
 /** `parquetry source set|show|end`: which series a dataset follows. */
 export function addSourceCommands(
@@ -22,7 +22,7 @@ export function addSourceCommands(
     .action((dataset: string, series: string[], options: { every: string; start?: string }) => {
       const every = oneOf(INTERVALS, options.every)
       return on(async (tables) => {
-        const { id } = await findDataset(tables, dataset)
+        const { id } = await findOrMake(tables, dataset)
         print(await tables.follow(id, { series, start: options.start ?? null, every }))
       })
     })
@@ -48,6 +48,23 @@ export function addSourceCommands(
         await tables.unfollow(id)
       }),
     )
+}
+
+/** The dataset, or a new one where the text names a repository and a name that is free in it. */
+async function findOrMake(tables: Tables, text: string): Promise<{ readonly id: number }> {
+  try {
+    return await findDataset(tables, text)
+  } catch (error) {
+    const slash = text.indexOf('/')
+    if (!(error instanceof UsageError) || slash < 1 || slash === text.length - 1) throw error
+    const { id: repositoryId } = await findRepository(tables, text.slice(0, slash))
+    const name = text.slice(slash + 1)
+    const taken = (await tables.datasets()).some(
+      (one) => one.repositoryId === repositoryId && one.name === name,
+    )
+    if (taken) throw error
+    return tables.createDataset({ repositoryId, name })
+  }
 }
 
 function print({ series, start, every, lastRun, nextRun, lastError, lastVersion }: Source): void {

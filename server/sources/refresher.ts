@@ -6,7 +6,7 @@ import { ServerError } from '../http/errors.ts'
 import { type CallerParts, callerOf } from '../routes/providers/caller.ts'
 import { holdsOtherData } from './conflicts.ts'
 import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
-import { holdsSeriesAlone } from './rows.ts'
+import { holdsSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
 import type { Followed, Outcome, Source, Sources } from './sources.ts'
 
@@ -73,6 +73,11 @@ export class Refresher {
   async follow(wanted: Parameters<Sources['set']>[0]): Promise<{ readonly done: Promise<void> }> {
     const token = randomUUID()
     const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
+    const dataset = await this.#parts.engine.dataset(wanted.datasetId)
+    // What it will hold is seen also where the first run brings nothing.
+    if ((await dataset.record).columns.length === 0) {
+      await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
+    }
     return { done: this.#run(source, token) }
   }
 

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { SearchIndex } from '../../connectors/search/search-index.ts'
 import { harness } from './harness.ts'
@@ -38,6 +42,44 @@ describe('the index', () => {
     expect(ids(index, 'unemployment rate', 'ilo')).toEqual(['DF_X/A'])
     expect(ids(index, 'unratensa')).toEqual(['UNRATENSA'])
     expect(ids(index, 'nothing of the kind')).toEqual([])
+  })
+
+  it('stays within one provider, also behind others that were seen before and in another process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'search-'))
+    const file = join(folder, 'search.db')
+    const first = new SearchIndex(file)
+    const second = new SearchIndex(file)
+    const named = (prefix: string) =>
+      Array.from({ length: 40 }, (_, n) => series(`${prefix}${n}`, 'Same words'))
+    await first.addSeries('bis', named('B'))
+    await second.addSeries('ecb', named('E'))
+    await first.addSeries('bis', named('C'))
+    await second.addSeries('bis', named('D'))
+    const all = { limit: 1000, offset: 0 }
+    for (const index of [first, second]) {
+      const of = (provider: string) =>
+        new Set(index.search('same wor', all, provider).series.map(({ provider }) => provider))
+      expect(index.search('same words', all, 'bis').total).toBe(120)
+      expect(index.search('same words', all, 'ecb').total).toBe(40)
+      expect([of('bis'), of('ecb'), of('fred')]).toEqual([new Set(['bis']), new Set(['ecb']), new Set()])
+      expect(index.search('nothing same', all, 'bis').total).toBe(0)
+    }
+    first.close()
+    second.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('of an earlier version is made anew', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'search-'))
+    const file = join(folder, 'search.db')
+    const old = new DatabaseSync(file)
+    old.exec("CREATE TABLE entries (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO entries VALUES (1, 'x')")
+    old.close()
+    const index = new SearchIndex(file)
+    await index.addSeries('fred', [series('GDP', 'Output')])
+    expect(ids(index, 'output')).toEqual(['GDP'])
+    index.close()
+    rmSync(folder, { recursive: true })
   })
 
   it.each([

@@ -98,6 +98,12 @@ describe('a dataset that follows series', () => {
     expect(await at.csv(id)).toBe(HEAD + A1 + A2)
   })
 
+  it('shows its columns, and what is wrong, where the first run brings nothing', async () => {
+    const source = await at.follow(id, { series: ['fred/NOPE'] })
+    expect(source).toMatchObject({ lastVersion: null, lastError: expect.stringContaining('NOPE') })
+    expect(await at.csv(id)).toBe(HEAD)
+  })
+
   it('changes nothing where nothing can be had', async () => {
     await at.follow(id, { series: ['fred/A'], every: 'day' })
     const before = versionOf()

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { DatasetActions } from '../dataset/actions.tsx'
+import { SourceBox } from '../dataset/source-box.tsx'
 import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
@@ -115,6 +116,7 @@ function DatasetView(props: {
           <li>version {dataset.version}</li>
           <li>changed {formatAge(dataset.updatedAt)}</li>
         </ul>
+        <SourceBox dataset={dataset} canWrite={home?.permission === 'Write'} onChanged={props.onChanged} />
       </PageHead>
 
       {isEmpty ? (

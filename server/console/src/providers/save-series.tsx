@@ -110,7 +110,8 @@ export function SaveSeries(props: {
               </p>
             )}
             <p class="hint">
-              {plural(series.observations.length, 'row')} with provider, series_id, date and value.
+              {plural(series.observations.length, 'row')} with its name, unit, frequency, date, period, value
+              and status.
             </p>
           </div>
           <footer class="dialog-foot">

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openConnectors } from '../../connectors/index.ts'
+import { run } from '../../server/commands/program.ts'
+import { readConfig } from '../../server/config/read.ts'
+import { serve } from '../../server/serve.ts'
+import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { fredRoutes } from './following.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'parquetry-source-commands-'))
+const KEY = 'the-root-key-of-the-tests'
+const series = new Map<string, readonly number[]>([['A', [1, 2]]])
+let upstream: Upstream
+
+beforeAll(async () => {
+  const categories = { body: { categories: [{ id: 13, name: 'Trade in goods', notes: '' }] } }
+  upstream = await startUpstream({
+    ...fredRoutes(series),
+    '/fred/category/children': (hit) =>
+      hit.query.get('category_id') === '0' ? categories : { body: { categories: [] } },
+  })
+  vi.stubEnv('PARQUETRY_DATA', folder)
+  vi.stubEnv('PARQUETRY_ROOT_KEY', KEY)
+  vi.stubEnv('PARQUETRY_LOG_LEVEL', 'silent')
+  vi.stubEnv('PARQUETRY_PROVIDER_FRED_URL', `${upstream.url}/fred`)
+  vi.stubEnv('PARQUETRY_PROVIDER_FRED_KEY', 'k')
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await upstream.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What a command prints, and its exit code. */
+async function printed(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const out: string[] = []
+  const err: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((line) => void out.push(String(line)))
+  const error = vi.spyOn(console, 'error').mockImplementation((line) => void err.push(String(line)))
+  try {
+    return { code: await run(args), out: out.join('\n'), err: err.join('\n') }
+  } finally {
+    log.mockRestore()
+    error.mockRestore()
+  }
+}
+
+describe('a dataset of the data directory', () => {
+  it('follows series by a command, which says what a server would', async () => {
+    // The first start makes the account in whose name providers are asked.
+    await (await serve(readConfig({ port: '0', samples: false }))).close()
+    expect((await printed('repository', 'create', 'home')).code).toBe(0)
+    const set = await printed(
+      'source',
+      'set',
+      'home/gdp',
+      'fred/A',
+      '--every',
+      'week',
+      '--start',
+      '2024-02-01',
+    )
+    expect(set).toMatchObject({ code: 0, err: '' })
+    expect(set.out).toMatch(
+      /^series\tfred\/A\nstart\t2024-02-01\nevery\tweek\nlast run\t\S+Z\nnext run\t\S+Z\nversion\t2$/,
+    )
+    expect(await printed('source', 'show', 'home/gdp')).toEqual(set)
+    expect((await printed('repository', 'list')).out).toContain('gdp\t1 rows')
+    expect(await printed('source', 'end', 'home/gdp')).toMatchObject({ code: 0 })
+    expect((await printed('source', 'show', 'home/gdp')).out).toMatch(/follows no series$/)
+  })
+
+  it.each([
+    [['source', 'set', 'home/gdp', 'GDP'], 1, /no provider and series/],
+    [['source', 'set', 'home/gdp', 'fred/A', '--every', 'minute'], 2, /none of hour, day, week, month/],
+    [['source', 'set', 'nowhere/gdp', 'fred/A'], 2, /no repository "nowhere"/],
+  ])('%j is refused', async (args, code, sentence) => {
+    expect(await printed(...args)).toMatchObject({ code, err: expect.stringMatching(sentence) })
+  })
+})
+
+describe('parquetry providers index', () => {
+  it('fills the index that search looks into', async () => {
+    const made = await printed('providers', 'index', 'FRED')
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^fred: \d+ entries$/) })
+    const connectors = openConnectors({ searchFile: join(folder, 'search.db') })
+    const found = connectors.searchAll('goods trade', { limit: 5, offset: 0 })
+    await connectors.close()
+    expect(found.categories).toMatchObject([{ provider: 'fred', path: '13', name: 'Trade in goods' }])
+  })
+
+  it('names a provider that fails, and ends with 1', async () => {
+    upstream.routes = {}
+    const failed = await printed('providers', 'index', 'fred')
+    expect(failed.code).toBe(1)
+    expect(failed.err).toMatch(/^parquetry: fred: .*FRED/)
+  })
+
+  it('knows which providers there are', async () => {
+    expect(await printed('providers', 'index', 'nobody')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/There is no provider "nobody"; there are .*fred/),
+    })
+  })
+})
