@@ -4,6 +4,7 @@ import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { isFew } from './export/few.ts'
+import { checkEncoding } from './export/formats/dialect.ts'
 import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
 import type { ByteStream, Executor } from './export/index.ts'
@@ -143,7 +144,8 @@ export class Query implements Disposable {
   /**
    * The rows in a format, as bytes. Pull them: nothing is read ahead beyond some buffers. Leaving the loop ends the
    * query.
-   * @throws EngineError `not_representable` before the first byte, where the format can't hold a value
+   * @throws EngineError before the first byte: `invalid_option` where options don't fit the format, `not_representable`
+   * where the format can't hold a value
    */
   async bytes(format: Format, options: RunOptions & EncodeOptions = {}): Promise<ByteStream> {
     if (!FORMATS.includes(format)) {
@@ -152,6 +154,7 @@ export class Query implements Disposable {
         `Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
       )
     }
+    checkEncoding(format, options)
     if (this.plan.columns.length === 0) return nothingIn(format)
     if (format !== 'xlsx' && format !== 'parquet' && this.#mayCountAlong()) {
       const first = this.#firstRows(format, options)

@@ -1,7 +1,7 @@
 import { Download } from './download.ts'
 import { ParquetryError } from './errors.ts'
 import { jsonLines } from './ndjson.ts'
-import { parameters, type Question } from './questions.ts'
+import { parameters, type Question, type Writing } from './questions.ts'
 import type {
   Column,
   Dataset,
@@ -115,7 +115,7 @@ export class Datasets {
   async download(
     id: number,
     format: Format,
-    question: Question & { readonly ifNoneMatch?: string } = {},
+    question: Question & Writing & { readonly ifNoneMatch?: string } = {},
   ): Promise<Download> {
     const { signal, ifNoneMatch } = question
     const response = await this.#transport.send({
@@ -127,7 +127,7 @@ export class Datasets {
   }
 
   /** Where `download` goes, to be shown or put into another program. The key is not in it. */
-  address(id: number, format: Format, question: Question = {}): URL {
+  address(id: number, format: Format, question: Question & Writing = {}): URL {
     return this.#transport.address(dataRequest(id, format, question))
   }
 
@@ -135,7 +135,7 @@ export class Datasets {
    * An address that opens this one download without a key, for some minutes: for a browser, which downloads by address
    * alone, or for another program.
    */
-  async link(id: number, format: Format, question: Question = {}): Promise<Link> {
+  async link(id: number, format: Format, question: Question & Writing = {}): Promise<Link> {
     const request = dataRequest(id, format, question)
     const { signal } = question
     const { url, expiresAt } = await this.#transport.json<{ url: string; expiresAt: string }>({
@@ -178,6 +178,6 @@ export class Datasets {
   }
 }
 
-function dataRequest(id: number, format: Format, question: Question) {
+function dataRequest(id: number, format: Format, question: Question & Writing) {
   return { path: ['datasets', id, 'data'], query: { $format: format, ...parameters(question) } }
 }

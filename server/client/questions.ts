@@ -25,8 +25,26 @@ export interface Question extends CallOptions {
   readonly skip?: number | undefined
 }
 
+/** How a format is written, where otherwise than usual. The server refuses what does not fit the format. */
+export interface Writing {
+  /** csv, tsv: begins with a byte order mark, by which Excel knows UTF-8. */
+  readonly bom?: boolean | undefined
+  /** csv: one sign between the fields, as `;`, `|` or a tab. */
+  readonly delimiter?: string | undefined
+  /** csv, tsv: what stands before the places of doubles and decimals. A comma needs another `delimiter`. */
+  readonly decimal?: '.' | ',' | undefined
+  /** csv, tsv: a text for null; values that look the same have quotes. */
+  readonly null?: string | undefined
+  /** csv, tsv: texts that a spreadsheet would calculate get an apostrophe. */
+  readonly formulas?: 'escape' | undefined
+  /** xlsx: texts of more than 32,767 characters are cut, and say so; otherwise they are refused. */
+  readonly overlong?: 'cut' | undefined
+}
+
 /** A question as query parameters. */
-export function parameters({ filter, apply, compute, search, select, orderBy, top, last, skip }: Question) {
+export function parameters(question: Question & Writing) {
+  const { filter, apply, compute, search, select, orderBy, top, last, skip } = question
+  const { bom, delimiter, decimal, null: missing, formulas, overlong } = question
   return {
     $filter: filter,
     $apply: apply,
@@ -40,6 +58,12 @@ export function parameters({ filter, apply, compute, search, select, orderBy, to
     $top: top,
     $last: last,
     $skip: skip,
+    $bom: bom,
+    $delimiter: delimiter,
+    $decimal: decimal,
+    $null: missing,
+    $formulas: formulas,
+    $overlong: overlong,
   }
 }
 

@@ -6,11 +6,11 @@ import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findDataset } from './tables/names.ts'
-import type { Asked, Tables } from './tables/tables.ts'
+import type { Asked, Manner, Tables } from './tables/tables.ts'
 import { oneOf, UsageError, wholeNumber } from './usage.ts'
 import { writeWhole } from './write-whole.ts'
 
-interface ExportOptions extends Asked {
+interface ExportOptions extends Asked, Manner {
   readonly format?: Format
   readonly output?: string
 }
@@ -43,6 +43,20 @@ export function addExportCommand(
     .option('--skip <rows>', 'rows to pass over at the start', wholeNumber)
     .option('--top <rows>', 'rows from the start', wholeNumber)
     .option('--last <rows>', 'rows from the end', wholeNumber)
+    .option('--bom', 'csv, tsv: begin with a byte order mark, by which Excel knows UTF-8')
+    .option('--delimiter <sign>', 'csv: what stands between fields, or tab', (text) =>
+      text === 'tab' ? '\t' : text,
+    )
+    .option('--decimal <sign>', 'csv, tsv: what stands before the places of a number', (text) =>
+      oneOf(['.', ','] as const, text),
+    )
+    .option('--null <text>', 'csv, tsv: what stands for null')
+    .option('--formulas <what>', 'csv, tsv: escape keeps spreadsheets from calculating texts', (text) =>
+      oneOf(['escape'] as const, text),
+    )
+    .option('--overlong <what>', 'xlsx: cut shortens texts that a cell cannot hold', (text) =>
+      oneOf(['cut'] as const, text),
+    )
     .action((dataset: string, options: ExportOptions) => on((tables) => exportRows(tables, dataset, options)))
 }
 

@@ -7,13 +7,13 @@ import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { followsSeries } from '../sources/conflicts.ts'
 import { questionOf } from '../transfers/answers.ts'
-import { FORMAT_FACTS } from '../transfers/formats.ts'
+import { chooseFormat, mediaType } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import { APPEND_PARAMETERS, REPLACE_PARAMETERS } from '../transfers/upload-options.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
-import { formatOf, queryOptions, rowParameters } from './query-options.ts'
+import { type EncodingQuery, encodingOf, queryOptions, rowParameters } from './query-options.ts'
 import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
 import type { Routes } from './routes.ts'
 
@@ -31,7 +31,7 @@ export const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
   'Content-Disposition': header('string', 'A name for the file.'),
   'Content-Encoding': header('string', '`zstd`, `br` or `gzip`, by `Accept-Encoding`.'),
   'Server-Timing': header('string', 'How long the stages took, in milliseconds.'),
-  Vary: header('string', '`Accept-Encoding`'),
+  Vary: header('string', '`Accept, Accept-Encoding`'),
 }
 
 const BINARY: JsonSchema = { type: 'string', format: 'binary' }
@@ -41,7 +41,7 @@ export function rowContent(jsonSchema: JsonSchema) {
   return Object.fromEntries(
     FORMATS.map((format) => {
       const schema = format === 'json' ? jsonSchema : format === 'xlsx' ? BINARY : { type: 'string' }
-      return [FORMAT_FACTS[format].contentType.split(';')[0]!, { schema }]
+      return [mediaType(format), { schema }]
     }),
   )
 }
@@ -107,10 +107,11 @@ const UPLOADED = {
 }
 
 /** The options of `rowParameters`, read. */
-type DataQuery = Parameters<typeof queryOptions>[0] & {
-  readonly $format?: string | undefined
-  readonly $count?: boolean | undefined
-}
+type DataQuery = Parameters<typeof queryOptions>[0] &
+  EncodingQuery & {
+    readonly $format?: string | undefined
+    readonly $count?: boolean | undefined
+  }
 
 const ROW_PARAMETERS = parameters(rowParameters('csv'))
 
@@ -180,9 +181,11 @@ export function dataRoutes(app: Routes, services: Services): void {
     const { dataset, record } = datasetFor(request, services, 'Read')
     const asked = question()
     const options = queryOptions(asked)
-    const format = formatOf(asked.$format ?? 'csv')
+    const format = chooseFormat(asked.$format, request.headers.accept, 'csv')
+    const encoding = encodingOf(asked, format)
     const answer = {
       format,
+      ...(encoding && { encoding }),
       name: record.name,
       meteredRows: record.rowCount,
       counted: asked.$count === true,

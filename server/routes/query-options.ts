@@ -1,14 +1,46 @@
-import { FORMATS, type Format, type QueryOptions } from '../../engine/index.ts'
-import { ServerError } from '../http/errors.ts'
+import { checkEncoding, type EncodeOptions, type Format, type QueryOptions } from '../../engine/index.ts'
 import { ALIASES, type ParameterSchema } from '../http/query.ts'
-import { FORMAT_FACTS } from '../transfers/formats.ts'
+import { FORMAT_NAMES } from '../transfers/formats.ts'
 
-function mediaType(format: Format): string {
-  return FORMAT_FACTS[format].contentType.split(';')[0]!
-}
-
-/** What `$format` takes. */
-const FORMAT_NAMES: readonly string[] = [...FORMATS, ...FORMATS.map(mediaType)]
+/** How the formats are written; the engine checks what fits which. */
+const ENCODING_PARAMETERS = {
+  $bom: {
+    type: 'boolean',
+    description: 'csv, tsv: begins with a byte order mark, by which Excel knows UTF-8.',
+  },
+  $delimiter: {
+    type: 'string',
+    description:
+      'csv: what stands between fields in place of the comma: one sign that no number, date or uuid has, as `;` or `|`, or `tab`.',
+    examples: [';'],
+  },
+  $decimal: {
+    type: 'string',
+    enum: ['.', ','],
+    description:
+      'csv, tsv: what stands before the places of doubles and decimals. A comma needs another `$delimiter`.',
+  },
+  $null: {
+    type: 'string',
+    description:
+      'csv, tsv: a text for null, as `NA`; null is an empty field otherwise. Values that look the same have quotes.',
+    examples: ['NA'],
+  },
+  $formulas: {
+    type: 'string',
+    enum: ['escape'],
+    description:
+      'csv, tsv: puts an apostrophe before texts and names that begin with `=`, `+`, `-`, `@` (in half or full width), ' +
+      'a tab or a carriage return, and quotes around them, so that no spreadsheet calculates them. Numbers stay as ' +
+      'they are. Without it the texts are as they were uploaded.',
+  },
+  $overlong: {
+    type: 'string',
+    enum: ['cut'],
+    description:
+      'xlsx: texts of more than the 32,767 characters of a cell are cut, and say so at their end; otherwise they are 400.',
+  },
+} as const satisfies Readonly<Record<string, ParameterSchema>>
 
 /** The parameters that every table of rows takes. OData's rules for names: `$` may be left out, case does not matter. */
 export function rowParameters<const Default extends Format>(defaultFormat: Default) {
@@ -17,7 +49,8 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
       type: 'string',
       enum: FORMAT_NAMES,
       default: defaultFormat,
-      description: 'The format of the rows, by its short name or its media type.',
+      description:
+        'The format of the rows, by its short name or its media type. Without it `Accept` decides, where it names one.',
       examples: ['csv'],
     },
     $filter: {
@@ -73,6 +106,7 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
       description: 'At most so many rows, from the end; not together with `$top` or `$skip`.',
     },
     $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.' },
+    ...ENCODING_PARAMETERS,
   } as const satisfies Readonly<Record<string, ParameterSchema>>
 }
 
@@ -107,12 +141,27 @@ export function queryOptions(query: RowQuery): QueryOptions {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** The format that a name of `FORMAT_NAMES` means. @throws ServerError `invalid_query` */
-export function formatOf(name: string): Format {
-  const format = FORMATS.find((one) => one === name || mediaType(one) === name)
-  if (format) return format
-  throw new ServerError(
-    'invalid_query',
-    `$format is one of ${FORMATS.join(', ')}, or a media type of theirs.`,
-  )
+/** The parameters of `ENCODING_PARAMETERS`, read. */
+export interface EncodingQuery {
+  readonly $bom?: boolean | undefined
+  readonly $delimiter?: string | undefined
+  readonly $decimal?: string | undefined
+  readonly $null?: string | undefined
+  readonly $formulas?: string | undefined
+  readonly $overlong?: string | undefined
+}
+
+/**
+ * How the rows are to be written; undefined where nothing is said of it.
+ * @throws EngineError `invalid_option` where that does not fit the format
+ */
+export function encodingOf(query: EncodingQuery, format: Format): EncodeOptions | undefined {
+  const { $bom: bom, $decimal: decimal, $null: missing, $formulas: formulas } = query
+  const delimiter = query.$delimiter === 'tab' ? '\t' : query.$delimiter
+  const dialect = { bom, delimiter, decimal, null: missing, formulas }
+  const given = Object.values(dialect).some((value) => value !== undefined)
+  if (!given && query.$overlong === undefined) return undefined
+  const options = { ...(given && { dialect }), overlong: query.$overlong } as EncodeOptions
+  checkEncoding(format, options)
+  return options
 }

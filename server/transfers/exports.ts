@@ -1,50 +1,28 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ByteStream, Format, ODataJson, Query } from '../../engine/index.ts'
+import type { ByteStream, Format, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
-import { SECURITY_HEADERS } from '../http/headers.ts'
 import type { Outcome } from '../metrics/metrics.ts'
 import { type Answer, Answers, SMALL_ANSWER } from './answers.ts'
 import { bodyStream } from './compress.ts'
+import {
+  type Announced,
+  between,
+  codingFor,
+  type Download,
+  entityTag,
+  headersOf,
+  keptAs,
+  notModified,
+  OF_ALL_ROWS,
+} from './download.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
-import { attachment, type Coding, chooseCoding, matchesTag } from './negotiate.ts'
+import { type Coding, matchesTag } from './negotiate.ts'
 import { encoded, gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads.ts'
-
-/** What is to be downloaded. The query is disposed when the download is over. */
-export interface Download {
-  readonly query: Query
-  /** The window that the query was made with. */
-  readonly window: { readonly top?: number; readonly last?: number; readonly skip?: number }
-  readonly format: Format
-  /** Of the file, without extension. */
-  readonly name: string
-  /** Rows before filter and window, where rows count against the plan; undefined where they don't. */
-  readonly meteredRows: number | undefined
-  /** Whether the number of rows is wanted whatever it costs. */
-  readonly counted?: boolean
-  /** Text that stands before and after the rows. */
-  readonly around?: Around
-  /** How json is written, where not as ours. */
-  readonly odata?: ODataJson
-  /** Where it is not the format's own. Such an answer is no file to save. */
-  readonly contentType?: string
-  /** What else the bytes depend on, for the entity tag. */
-  readonly variant?: string
-  /** Names version and question, where the answer is always the same; see `questionOf`. */
-  readonly question?: string | undefined
-}
-
-/** Text that stands before and after the rows. */
-export interface Around {
-  /** A function is given the number of rows that match, which are counted for it. */
-  readonly before: string | ((matches: number) => string)
-  /** Given the number of rows sent. */
-  readonly after: string | ((rows: number) => string)
-}
 
 /** What downloads work with. */
 interface ExportParts extends TransferParts {
@@ -80,11 +58,7 @@ export class Exports {
    * Answers a request with what was sent to the same question before, where it is still there: counted, measured and
    * with the headers as if it were made anew. It waits for no place, since it takes no time.
    */
-  sendAgain(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    download: Omit<Download, 'query' | 'window'>,
-  ): FastifyReply | undefined {
+  sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): FastifyReply | undefined {
     const coding = codingFor(request, download.format)
     const answer = this.answers.get(keptAs(download, coding))
     if (!answer) return undefined
@@ -108,7 +82,7 @@ export class Exports {
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
     const { query, format } = download
     const coding = codingFor(request, format)
-    const etag = this.#entityTag(download, coding)
+    const etag = entityTag(download, coding, this.#release)
     reply.headers({ ...OF_ALL_ROWS, etag })
     if (matchesTag(request.headers['if-none-match'], etag)) {
       query[Symbol.dispose]()
@@ -231,10 +205,10 @@ export class Exports {
       return undefined
     }
     const open = async () => {
-      const { format, name: sheetName, odata } = download
+      const { format, name: sheetName, odata, encoding } = download
       // What stands around the rows is compressed with them, so not where they are encoded.
       const inPieces = coding === 'gzip' && !around ? coding : undefined
-      const stream = await query.bytes(format, { signal, sheetName, odata, coding: inPieces })
+      const stream = await query.bytes(format, { ...encoding, signal, sheetName, odata, coding: inPieces })
       // Nobody reads it to its end where counting fails or the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream
@@ -255,7 +229,7 @@ export class Exports {
   #sendWhole(
     request: FastifyRequest,
     reply: FastifyReply,
-    download: Omit<Download, 'query' | 'window'>,
+    download: Announced,
     { headers, body, matches }: Answer,
   ): FastifyReply {
     reply.headers({ ...headers, ...headersOf(request, download), 'content-length': body.byteLength })
@@ -360,52 +334,4 @@ export class Exports {
     })
     return body
   }
-
-  /** Strong where equal tags mean equal bytes, weak where compression or a container may differ (RFC 9110, 8.8.1). */
-  #entityTag({ query, format, variant }: Download, coding: Coding | undefined): string {
-    const opaque = [query.etag, this.#release, format, variant, coding].filter(Boolean).join('-')
-    const strong = FORMAT_FACTS[format].exact && coding === undefined
-    return `${strong ? '' : 'W/'}"${opaque}"`
-  }
-}
-
-/** The headers that all answers with rows have, also those without a body. */
-const OF_ALL_ROWS = { vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' }
-
-/** The client keeps what it has, with the headers that came with it: only these are said anew (RFC 9110, 15.4.5). */
-function notModified(reply: FastifyReply): FastifyReply {
-  for (const name of Object.keys(SECURITY_HEADERS)) reply.removeHeader(name)
-  return reply.code(304).send()
-}
-
-function codingFor(request: FastifyRequest, format: Format): Coding | undefined {
-  return FORMAT_FACTS[format].compressible ? chooseCoding(request.headers['accept-encoding']) : undefined
-}
-
-/** The name of an answer among those that are kept. */
-function keptAs({ question, format }: Omit<Download, 'query' | 'window'>, coding: Coding | undefined) {
-  return question && `${question} ${format} ${coding ?? ''}`
-}
-
-function headersOf(
-  { trace }: FastifyRequest,
-  { contentType, name, format }: Omit<Download, 'query' | 'window'>,
-) {
-  return {
-    ...(!contentType && { 'content-disposition': attachment(name, FORMAT_FACTS[format].extension) }),
-    'server-timing': trace.serverTiming,
-  }
-}
-
-async function* between(
-  rows: ByteStream,
-  around: Around | undefined,
-  matches: number | undefined,
-): AsyncGenerator<Uint8Array> {
-  const { before = '', after = '' } = around ?? {}
-  const start = typeof before === 'function' ? before(matches!) : before
-  if (start !== '') yield Buffer.from(start)
-  yield* rows
-  const end = typeof after === 'function' ? after(rows.rows()) : after
-  if (end !== '') yield Buffer.from(end)
 }

@@ -1,4 +1,6 @@
-import type { Format } from '../../engine/index.ts'
+import { FORMATS, type Format } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
+import { weightsIn } from './negotiate.ts'
 
 interface FormatFacts {
   readonly contentType: string
@@ -43,4 +45,41 @@ export const FORMAT_FACTS: Readonly<Record<Format, FormatFacts>> = {
     compressible: true,
     exact: false,
   },
+}
+
+/** What a format is called in `Accept`. */
+export function mediaType(format: Format): string {
+  return FORMAT_FACTS[format].contentType.split(';')[0]!
+}
+
+/** What `$format` takes. */
+export const FORMAT_NAMES: readonly string[] = [...FORMATS, ...FORMATS.map(mediaType)]
+
+/**
+ * The format that is asked for: by `$format`, else by an `Accept` header that names one of ours (RFC 9110, 12.5.1), of
+ * several the one that is wanted most, the first of equals; else `usual`.
+ * @throws ServerError `invalid_query`
+ */
+export function chooseFormat(name: string | undefined, accept: string | undefined, usual: Format): Format {
+  if (name !== undefined) return formatOf(name)
+  const weights = weightsIn(accept ?? '')
+  const weightOf = (format: Format) => {
+    const type = mediaType(format)
+    return weights.get(type) ?? weights.get(`${type.split('/')[0]}/*`) ?? weights.get('*/*') ?? 0
+  }
+  const named = [...weights.keys()].flatMap((type) => FORMATS.filter((one) => mediaType(one) === type))
+  const best = named.reduce<Format | undefined>(
+    (chosen, one) => (chosen === undefined || weightOf(one) > weightOf(chosen) ? one : chosen),
+    undefined,
+  )
+  return best !== undefined && weightOf(best) > 0 && weightOf(best) >= weightOf(usual) ? best : usual
+}
+
+function formatOf(name: string): Format {
+  const format = FORMATS.find((one) => one === name || mediaType(one) === name)
+  if (format) return format
+  throw new ServerError(
+    'invalid_query',
+    `$format is one of ${FORMATS.join(', ')}, or a media type of theirs.`,
+  )
 }

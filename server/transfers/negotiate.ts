@@ -21,7 +21,8 @@ export function weightOf(header: string | undefined, coding: Coding): number {
   return weights.get(coding) ?? weights.get('*') ?? 0
 }
 
-function weightsIn(header: string): ReadonlyMap<string, number> {
+/** The items of an `Accept` or `Accept-Encoding` header with their weights, in their order. */
+export function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const item of header.toLowerCase().split(',')) {
     const [name, ...parameters] = item.split(';').map((part) => part.trim())

@@ -94,6 +94,13 @@ describe.each(PLACES)('%s', (where, place) => {
     const wrong = await run('export', 'home/numbers', '--apply', 'aggregate(n with summ as s)')
     expect(wrong).toMatchObject({ code: 1, stdout: '' })
     expect(wrong.stderr).toMatch(/\$apply: At position 18: 'summ' is no method/)
+    const office = ['--bom', '--delimiter', ';', '--decimal', ',', '--null', 'NA', '--formulas', 'escape']
+    const written = await run('export', 'home/numbers', '--top', '1', '--select', 'n', ...office)
+    expect(written).toMatchObject({ code: 0, stdout: '\ufeffn\n1\n' })
+    expect(await run('export', 'home/numbers', '--format', 'json', '--null', 'NA')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('$null is for csv and tsv; the format is json.'),
+    })
     expect((await run('export', 'home/numbers', '-o', '-', '--format', 'ndjson', '--top', '1')).stdout).toBe(
       '{"n":1,"text":"a\\nb"}\n',
     )

@@ -235,7 +235,7 @@ describe('ETag', () => {
       expect(response.body).toBe('')
       expect(response.headers).toMatchObject({
         etag,
-        vary: 'Accept-Encoding',
+        vary: 'Accept, Accept-Encoding',
         'cache-control': 'private, no-cache',
       })
     }
@@ -277,7 +277,7 @@ describe('compression', () => {
     const response = await get('', { 'accept-encoding': header })
     expect(response.headers['content-encoding']).toBe(coding)
     expect(unpack[coding](response.rawPayload).toString()).toBe(NUMBERS)
-    expect(response.headers.vary).toBe('Accept-Encoding')
+    expect(response.headers.vary).toBe('Accept, Accept-Encoding')
   })
 
   it.each([

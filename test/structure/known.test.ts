@@ -32,7 +32,8 @@ test('the places that know most column types are these', () => {
     'engine/export/formats/text/cells.ts', // a value as text
     'engine/export/formats/text/compile.ts', // the same in a loop that is made for the columns
     'engine/export/formats/text/kinds.ts', // the order in which text formats tell types apart
-    'engine/export/formats/xlsx/xlsx.ts', // a cell of a sheet
+    'engine/export/formats/xlsx/cells.ts', // a cell of a sheet
+    'engine/export/formats/xlsx/widths.ts', // how wide its column is at least
     'engine/export/row-values.ts', // a value of JavaScript
     'engine/iceberg/types.ts', // what Iceberg calls them
     'engine/types/column-types.ts', // the table

@@ -1,5 +1,7 @@
 import type { Vector } from '../../duckdb/batch.ts'
-import type { EncodedColumn, Encoder } from './encoder.ts'
+import { beginsFormula, type Dialect, isFormula, separatorOf } from './dialect.ts'
+import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
+import { literal, writeLiteral } from './output.ts'
 import { boundOf, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './text/cells.ts'
 import { compileRows, fixed, of, write } from './text/compile.ts'
 import { KIND } from './text/kinds.ts'
@@ -8,40 +10,54 @@ const QUOTE = 0x22
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 const COMMA = 0x2c
-const TAB = 0x09
+const POINT = 0x2e
+const APOSTROPHE = 0x27
+const BYTE_ORDER_MARK = '\ufeff'
 
 /** RFC 4180 with `\n` and a header line; null is an empty field, the empty string `""`. */
-export const csv = (columns: readonly EncodedColumn[]): Encoder => separated(columns, COMMA)
+export const csv = (columns: readonly EncodedColumn[], { dialect = {} }: EncodeOptions): Encoder =>
+  separated(columns, separatorOf('csv', dialect.delimiter), dialect)
 
 /** The same with tabs, quoted where a field holds one. */
-export const tsv = (columns: readonly EncodedColumn[]): Encoder => separated(columns, TAB)
+export const tsv = (columns: readonly EncodedColumn[], { dialect = {} }: EncodeOptions): Encoder =>
+  separated(columns, separatorOf('tsv', dialect.delimiter), dialect)
 
-function separated(columns: readonly EncodedColumn[], separator: number): Encoder {
+function separated(columns: readonly EncodedColumn[], between: string, dialect: Dialect): Encoder {
   const shape = shapeOf(columns.map((column) => column.type))
   const last = columns.length - 1
+  const separator = between.charCodeAt(0)
+  const missing = literal(dialect.null ?? '')
   const writeRows = compileRows({
     cells: columns.map((_, column) => ({
-      value: cellCode(shape, column),
+      value: cellCode(shape, column, dialect),
+      missing: missing.length === 0 ? '' : 'at = writeLiteral(view, at, missing)',
       after: `bytes[at++] = ${column === last ? NEWLINE : separator}`,
     })),
-    helpers: { field: fieldWriter(separator), writeBase64, plainText },
+    helpers: {
+      field: fieldWriter(separator),
+      writeBase64,
+      plainText,
+      writeLiteral,
+      missing,
+      beginsFormula,
+      escaped,
+      withComma,
+      apart: quoterOf(dialect.null ?? ''),
+    },
   })
   return {
     begin(out) {
-      const names = columns.map(({ name }) =>
-        name === '' || /["\n\r]/.test(name) || name.includes(String.fromCharCode(separator))
-          ? `"${name.replaceAll('"', '""')}"`
-          : name,
-      )
-      out.append(Buffer.from(`${names.join(String.fromCharCode(separator))}\n`))
+      const names = columns.map(({ name }) => headerField(name, between, dialect))
+      out.append(Buffer.from(`${dialect.bom ? BYTE_ORDER_MARK : ''}${names.join(between)}\n`))
     },
 
     batch(batch, first, out) {
       const cares = Uint8Array.from(batch.vectors, (vector, column) =>
         careFor(vector, batch.rows, shape.kinds[column]!, separator),
       )
-      // A separator and perhaps two quotes beside each value; what has quotes in it may double.
-      out.reserve(boundOf(batch, shape, 3, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
+      // A separator, two quotes and an apostrophe beside each value; what has quotes in it may double.
+      const around = 4 + missing.length
+      out.reserve(boundOf(batch, shape, around, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
       out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, cares, batch.rows, first)
     },
 
@@ -49,9 +65,28 @@ function separated(columns: readonly EncodedColumn[], separator: number): Encode
   }
 }
 
-function cellCode({ kinds, scales }: Shape, column: number): string {
-  const kind = kinds[column]!
-  if (kind < KIND.uuid) return fixed(kind, column, scales[column]!)
+function headerField(name: string, between: string, dialect: Dialect): string {
+  const calculated = dialect.formulas === 'escape' && isFormula(name)
+  const text = calculated ? `'${name}` : name
+  const needsQuotes =
+    text === '' || calculated || text === dialect.null || /["\n\r]/.test(text) || text.includes(between)
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function cellCode(shape: Shape, column: number, dialect: Dialect): string {
+  const kind = shape.kinds[column]!
+  const plain =
+    kind < KIND.uuid ? fixed(kind, column, shape.scales[column]!) : textCode(kind, column, dialect)
+  const comma = dialect.decimal === ',' && (kind === KIND.double || kind === KIND.decimal)
+  if (!comma && !dialect.null) return plain
+  return (
+    `const begin = at; ${plain};` +
+    (comma ? 'withComma(bytes, begin, at);' : '') +
+    (dialect.null ? 'at = apart(bytes, begin, at);' : '')
+  )
+}
+
+function textCode(kind: number, column: number, dialect: Dialect): string {
   const offsets = of('offsets', column)
   const ends = `const start = ${offsets}[row], end = ${offsets}[row + 1]`
   const plain = `plainText(view, at, ${of('text', column)}, start, end)`
@@ -61,7 +96,12 @@ function cellCode({ kinds, scales }: Shape, column: number): string {
       ? `at = writeBase64(bytes, at, ${of('data', column)}, start, end)`
       : `at = ${of('mark', column)} === ${CARE.none} ? ${plain} : ` +
         `field(bytes, view, at, ${of('vector', column)}, start, end, ${of('mark', column)})`
-  return `${ends}; if (start === end) { ${write('""')} } else ${written}`
+  // Of the texts of json only a negative number begins as a formula does, and it is one of no kind.
+  const formula =
+    dialect.formulas === 'escape' && kind === KIND.string
+      ? `if (beginsFormula(${of('data', column)}, start, end)) at = escaped(bytes, at, ${of('data', column)}, start, end); else `
+      : ''
+  return `${ends}; if (start === end) { ${write('""')} } else ${formula}${written}`
 }
 
 /** What the texts of a column need: nothing, quotes around some of them, or quotes doubled inside as well. */
@@ -130,4 +170,33 @@ function doubled(bytes: Uint8Array, at: number, from: Uint8Array, start: number,
     bytes[at++] = byte
   }
   return at
+}
+
+/** Writes a text that spreadsheets would calculate, behind an apostrophe, which makes a text of it, and in quotes. */
+function escaped(bytes: Uint8Array, at: number, from: Uint8Array, start: number, end: number): number {
+  bytes[at++] = QUOTE
+  bytes[at++] = APOSTROPHE
+  at = doubled(bytes, at, from, start, end)
+  bytes[at] = QUOTE
+  return at + 1
+}
+
+/** Makes a comma of the point in a number that has been written. */
+function withComma(bytes: Uint8Array, begin: number, end: number): void {
+  for (let at = begin; at < end; at++) {
+    if (bytes[at] === POINT) bytes[at] = COMMA
+  }
+}
+
+/** Puts quotes around a value that has been written and looks as null does, so that readers can tell them apart. */
+function quoterOf(missing: string) {
+  const wanted = Buffer.from(missing)
+  return (bytes: Uint8Array, begin: number, end: number): number => {
+    if (end - begin !== wanted.length) return end
+    for (let i = 0; i < wanted.length; i++) if (bytes[begin + i] !== wanted[i]) return end
+    bytes.copyWithin(begin + 1, begin, end)
+    bytes[begin] = QUOTE
+    bytes[end + 1] = QUOTE
+    return end + 2
+  }
 }

@@ -1,5 +1,6 @@
 import type { Batch } from '../../duckdb/batch.ts'
 import type { Column } from '../../types/index.ts'
+import type { Dialect } from './dialect.ts'
 import type { Output } from './output.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
@@ -11,11 +12,16 @@ export interface EncodeOptions {
   readonly coding?: 'gzip'
   /** Writes JSON as OData has it (json). */
   readonly odata?: ODataJson
+  /** Writes the fields otherwise than RFC 4180 has them (csv, tsv). */
+  readonly dialect?: Dialect
+  /** Cuts texts that a cell can't hold, with a mark at their end; otherwise they are refused (xlsx). */
+  readonly overlong?: 'cut'
 }
 
 /** These options alone, of an object that has others, too. */
-export function encodeOptions({ sheetName, coding, odata }: EncodeOptions): EncodeOptions {
-  return { sheetName, coding, odata }
+export function encodeOptions(options: EncodeOptions): EncodeOptions {
+  const { sheetName, coding, odata, dialect, overlong } = options
+  return { sheetName, coding, odata, dialect, overlong }
 }
 
 /**

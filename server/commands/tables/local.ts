@@ -1,7 +1,7 @@
 import type { Format, QueryOptions } from '../../../engine/index.ts'
 import type { Workplace } from '../program.ts'
 import { localSources } from './local-sources.ts'
-import type { Asked, Source, Tables, WriteOptions } from './tables.ts'
+import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
 
 /** The tables of a data directory, which a server may have open as well. */
 export function localTables(place: Workplace): Tables {
@@ -18,9 +18,11 @@ export function localTables(place: Workplace): Tables {
       const body = 'file' in from ? { file: from.file } : from
       return engine.dataset(id)[mode]({ body, format, gzip, ...options })
     },
-    async *read(id: number, format: Format, asked: Asked, signal: AbortSignal) {
-      using query = engine.dataset(id).query(queryOptions(asked))
-      await using stream = await query.bytes(format, { signal })
+    async *read(id: number, format: Format, asked: Asked & Manner, signal: AbortSignal) {
+      const { bom, delimiter, decimal, null: missing, formulas, overlong, ...question } = asked
+      using query = engine.dataset(id).query(queryOptions(question))
+      const dialect = { bom, delimiter, decimal, null: missing, formulas }
+      await using stream = await query.bytes(format, { signal, dialect, ...(overlong && { overlong }) })
       yield* stream
     },
   }

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
 import { Client } from '../../client/index.ts'
 import { type LineFormat, resumedRows } from './resumed-rows.ts'
-import type { Asked, Source, Tables, WriteOptions } from './tables.ts'
+import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
 
 /** Formats that can be cut between two rows and put together again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
@@ -26,7 +26,7 @@ export function remoteTables(url: string, key: string): Tables {
       const body = 'file' in from ? await openAsBlob(from.file) : from
       return counted.datasets[mode](id, { format, gzip, body }, { signal: options.signal })
     },
-    async *read(id, format, asked: Asked, signal) {
+    async *read(id, format, asked: Asked & Manner, signal) {
       if (LINES.has(format)) {
         yield* resumedRows(client, id, format as LineFormat, asked, signal)
         return

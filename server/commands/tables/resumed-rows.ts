@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, ParquetryError } from '../../client/index.ts'
 import { RowCutter } from './row-cutter.ts'
-import type { Asked } from './tables.ts'
+import type { Asked, Manner } from './tables.ts'
 
 export type LineFormat = 'csv' | 'tsv' | 'ndjson'
 
@@ -19,7 +19,7 @@ export async function* resumedRows(
   client: Client,
   id: number,
   format: LineFormat,
-  { orderby: orderBy, skip, top, last, ...question }: Asked,
+  { orderby: orderBy, skip, top, last, ...question }: Asked & Manner,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const same = { ...question, orderBy, signal }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Format, UploadFormat } from '../../../engine/index.ts'
+import type { Dialect, Format, UploadFormat } from '../../../engine/index.ts'
 import type { Source as Following } from '../../client/index.ts'
 
 /** A question as it is typed: the texts of `$select` and `$orderby` go on as they are. */
@@ -13,6 +13,11 @@ export interface Asked {
   readonly skip?: number
   readonly top?: number
   readonly last?: number
+}
+
+/** How the format is written, as the options of a download say it. */
+export interface Manner extends Dialect {
+  readonly overlong?: 'cut' | undefined
 }
 
 export interface RepositoryLine {
@@ -55,5 +60,5 @@ export interface Tables {
   source(id: number): Promise<Following | undefined>
   follow(id: number, fields: Pick<Following, 'series' | 'start' | 'every'>): Promise<Following>
   unfollow(id: number): Promise<void>
-  read(id: number, format: Format, asked: Asked, signal: AbortSignal): AsyncIterable<Uint8Array>
+  read(id: number, format: Format, asked: Asked & Manner, signal: AbortSignal): AsyncIterable<Uint8Array>
 }

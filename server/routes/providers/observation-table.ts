@@ -1,6 +1,6 @@
 import type { Series } from '../../../connectors/index.ts'
 import type { Column, QueryOptions } from '../../../engine/index.ts'
-import type { Around } from '../../transfers/exports.ts'
+import type { Around } from '../../transfers/download.ts'
 
 export const OBSERVATION_COLUMNS: readonly Column[] = [
   { name: 'date', type: 'date', nullable: false, description: '' },

@@ -4,10 +4,11 @@ import { parameters } from '../../http/query.ts'
 import { json, listOf } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
+import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { formatOf, queryOptions, rowParameters } from '../query-options.ts'
+import { encodingOf, queryOptions, rowParameters } from '../query-options.ts'
 import { CATEGORIES, EXAMPLES, PROVIDER, SERIES, SERIES_LIST } from '../records.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf, providerRecord } from './caller.ts'
@@ -112,7 +113,8 @@ export function providerRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const options = queryOptions(request.query)
-      const format = formatOf(request.query.$format ?? 'json')
+      const format = chooseFormat(request.query.$format, request.headers.accept, 'json')
+      const encoding = encodingOf(request.query, format)
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
@@ -131,6 +133,7 @@ export function providerRoutes(app: Routes, services: Services): void {
         query: relation.query(withColumns(options, series)),
         window: options,
         format,
+        ...(encoding && { encoding }),
         name: `${info.slug}-${series.series_id}`,
         meteredRows: undefined,
         ...(format === 'json' && { around: aroundObservations(series) }),

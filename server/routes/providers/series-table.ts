@@ -12,10 +12,11 @@ import { errorAnswer, ServerError } from '../../http/errors.ts'
 import { parameters } from '../../http/query.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
+import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { formatOf, queryOptions, rowParameters } from '../query-options.ts'
+import { type EncodingQuery, encodingOf, queryOptions, rowParameters } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf } from './caller.ts'
 import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
@@ -40,6 +41,7 @@ const QUERY = parameters({
 })
 
 type Query = Parameters<typeof queryOptions>[0] &
+  EncodingQuery &
   Parameters<typeof seriesQuery>[0] & {
     readonly $format?: string
     readonly ids?: string
@@ -127,7 +129,8 @@ async function sendTable(
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
     throw invalid(`ids names ${wanted.length} series; at most ${most} come in one table.`)
-  const format = formatOf(query.$format ?? 'csv')
+  const format = chooseFormat(query.$format, request.headers.accept, 'csv')
+  const encoding = encodingOf(query, format)
   if (query.envelope && format !== 'json') throw invalid('envelope is for $format=json alone.')
   const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
   const { allowed, refused } = callers(services, request, wanted, signal)
@@ -143,6 +146,7 @@ async function sendTable(
     query: engine.relation(columns, table.rows).query(options),
     window: options,
     format,
+    ...(encoding && { encoding }),
     name,
     meteredRows: undefined,
     variant: JSON.stringify(missing),

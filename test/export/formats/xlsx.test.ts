@@ -7,7 +7,7 @@ import { xlsxProblem } from '../../../engine/export/formats/xlsx/problem.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter, zipPart } from '../../../engine/export/formats/xlsx/zip.ts'
 import type { Executor } from '../../../engine/export/index.ts'
-import type { Statement } from '../../../engine/types/index.ts'
+import type { ColumnType, Statement } from '../../../engine/types/index.ts'
 import { combineCrc } from '../../../engine/util/crc.ts'
 import { bytesOf, openTestExecutor, statement } from '../support.ts'
 
@@ -34,13 +34,20 @@ describe('sheets', () => {
     expect(sheets.map((xml) => xml.match(/<row /g)?.length)).toEqual([1_048_576, 1_048_576, 11])
     for (const [index, xml] of sheets.entries()) {
       expect(xml).toContain(
-        '<row r="1"><c r="A1" t="inlineStr"><is><t xml:space="preserve">n</t></is></c></row>',
+        '<row r="1"><c r="A1" s="8" t="inlineStr"><is><t xml:space="preserve">n</t></is></c></row>',
       )
       expect(xml).toContain(`<row r="2"><c r="A2"><v>${index * 1_048_575}</v></c></row>`)
-      expect(xml.endsWith('</row></sheetData></worksheet>')).toBe(true)
+      const rows = index === 2 ? 11 : 1_048_576
+      expect(xml.endsWith(`</row></sheetData><autoFilter ref="A1:A${rows}"/></worksheet>`)).toBe(true)
     }
     expect(sheets[0]).toContain('<row r="1048576"><c r="A1048576"><v>1048574</v></c></row></sheetData>')
-    const names = entryText(bytes, 'xl/workbook.xml').match(/sheet name="[^"]*"/g)
+    const parts = entryText(bytes, 'xl/workbook.xml')
+    const names = parts.match(/sheet name="[^"]*"/g)
+    expect(parts.match(/'Rows[^<]*/g)).toEqual([
+      "'Rows'!$A$1:$A$1048576",
+      "'Rows (2)'!$A$1:$A$1048576",
+      "'Rows (3)'!$A$1:$A$11",
+    ])
     expect(names).toEqual(['sheet name="Rows"', 'sheet name="Rows (2)"', 'sheet name="Rows (3)"'])
   })
 
@@ -68,7 +75,131 @@ describe('sheets', () => {
   })
 })
 
+describe('a sheet looks', () => {
+  const sheetOf = async (sql: string, columns: Record<string, ColumnType>, name?: string) =>
+    (await workbookOf(statement(sql, columns), name)).worksheets[0]!
+
+  it('as people expect: a bold header that stays in view, with filters', async () => {
+    const sheet = await sheetOf('SELECT i, i FROM range(3) t(i)', { a: 'integer', b: 'integer' }, "it's")
+    expect([1, 2].map((column) => sheet.getCell(1, column).font?.bold)).toEqual([true, true])
+    expect(sheet.getCell(2, 1).font?.bold).toBeFalsy()
+    expect(sheet.views[0]).toMatchObject({ state: 'frozen', ySplit: 1, topLeftCell: 'A2' })
+    expect(sheet.autoFilter).toBe('A1:B4')
+    const empty = await sheetOf('SELECT 1::BIGINT WHERE false', { n: 'integer' })
+    expect([empty.autoFilter, empty.views[0]?.state]).toEqual(['A1:A1', 'frozen'])
+  })
+
+  it('with columns as wide as their first rows and names', async () => {
+    const sheet = await sheetOf(
+      `SELECT 'x', repeat('y', 30), repeat('語', 10), repeat('z', 9000), 'a' || chr(10) || 'bcd', true, 1::BIGINT FROM range(9)`,
+      {
+        t: 'string',
+        longer: 'string',
+        wide: 'string',
+        longest: 'string',
+        lines: 'string',
+        'a column of a long name': 'boolean',
+        n: 'integer',
+      },
+    )
+    expect(sheet.columns.map((column) => column.width)).toEqual([6, 32, 22, 60, 9, 27, 12])
+  })
+
+  it('with the widths of the rows where a worker packs them', async () => {
+    const query = statement("SELECT i, repeat('y', 30) FROM range(200000) t(i)", {
+      n: 'integer',
+      t: 'string',
+    })
+    for (const run of [1, 2]) {
+      const xml = entryText(await bytesOf(executor, query, 'xlsx'), 'xl/worksheets/sheet1.xml')
+      expect(xml.slice(0, 800), `run ${run}`).toContain('<col min="2" max="2" width="32" customWidth="1"/>')
+    }
+  })
+
+  it('with all places of decimals, and long whole numbers with all digits', async () => {
+    const sheet = await sheetOf(
+      'SELECT 12.5::DECIMAL(9,2), 123456789012::BIGINT, 7::BIGINT, 3::DECIMAL(5,0)',
+      {
+        money: 'decimal(9,2)',
+        long: 'integer',
+        short: 'integer',
+        whole: 'decimal(5,0)',
+      },
+    )
+    expect([1, 2, 3, 4].map((column) => sheet.getCell(2, column).numFmt)).toEqual([
+      '0.00',
+      '0',
+      undefined,
+      '0',
+    ])
+    expect(sheet.getCell('A2').value).toBe(12.5)
+  })
+})
+
+describe('moments', () => {
+  const numbersIn = (xml: string) => [...xml.matchAll(/<v>([^<]*)<\/v>/g)].map((match) => match[1]!)
+
+  it('of whole seconds are the double that is nearest to them', async () => {
+    const query = statement("SELECT TIME '00:00:00' + to_seconds(i) FROM range(86400) t(i)", { t: 'time' })
+    const numbers = numbersIn(entryText(await bytesOf(executor, query, 'xlsx'), 'xl/worksheets/sheet1.xml'))
+    expect(numbers).toHaveLength(86_400)
+    expect(numbers.findIndex((text, second) => Number(text) !== second / 86_400)).toBe(-1)
+    expect(numbers[7_200]).toMatch(/^0\.0833333333333333333/)
+    expect(numbers[43_200]).toBe('0.5')
+  })
+
+  it('of days and seconds lie within a millionth of a second of the true one, and never a second before', async () => {
+    const query = statement(`SELECT TIMESTAMP '2026-11-22 00:00:00' + to_seconds(i) FROM range(86400) t(i)`, {
+      t: 'timestamp',
+    })
+    const numbers = numbersIn(entryText(await bytesOf(executor, query, 'xlsx'), 'xl/worksheets/sheet1.xml'))
+    const day = 46_348
+    expect(numbers[0]).toBe(String(day))
+    const nearest = (second: number) => day + second / 86_400
+    expect(numbers.findIndex((text, second) => Math.abs(Number(text) - nearest(second)) > 7.3e-12)).toBe(-1)
+    const digits = numbers[7_200]!.split('.')[1]!
+    expect(digits).toBe('083333333333333')
+  })
+
+  it('keep microseconds', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 86_399_999_999 }), { minLength: 1 }),
+        async (micros) => {
+          const list = micros.map((one) => `(${one}::BIGINT)`).join(', ')
+          const sql = `SELECT TIME '00:00:00' + to_microseconds(m) FROM (VALUES ${list}) v(m)`
+          const bytes = await bytesOf(executor, statement(sql, { t: 'time' }), 'xlsx')
+          const numbers = numbersIn(entryText(bytes, 'xl/worksheets/sheet1.xml'))
+          expect(numbers.map((text) => Math.round(Number(text) * 86_400_000_000))).toEqual(micros)
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+})
+
 describe('texts', () => {
+  it('that are too long are cut where that is asked for, and say so', async () => {
+    const sql = `SELECT CASE i WHEN 1 THEN repeat('é', 40000) WHEN 2 THEN repeat('<', 32768) ELSE repeat('é', 32767) END,
+      repeat('x', 30000)::BLOB FROM range(3) t(i)`
+    const query = statement(sql, { t: 'string', b: 'binary' })
+    const workbook = new ExcelJS.Workbook()
+    await workbook.xlsx.load(
+      (await bytesOf(executor, query, 'xlsx', { overlong: 'cut' })) as unknown as ArrayBuffer,
+    )
+    const [whole, cut, escaped] = [2, 3, 4].map((row) =>
+      String(workbook.worksheets[0]!.getCell(row, 1).value),
+    )
+    expect(whole).toBe('é'.repeat(32_767))
+    expect(cut).toBe(`${'é'.repeat(32_741)}… [cut: 40,000 characters]`)
+    expect(escaped).toBe(`${'<'.repeat(32_741)}… [cut: 32,768 characters]`)
+    const base64 = Buffer.from('x'.repeat(30_000)).toString('base64')
+    expect(workbook.worksheets[0]!.getCell('B2').value).toBe(
+      `${base64.slice(0, 32_741)}… [cut: 40,000 characters]`,
+    )
+    expect(await xlsxProblem(executor, query, { overlong: 'cut' })).toBeUndefined()
+  })
+
   it('are never formulas, and keep every character', async () => {
     const texts = [
       '=1+1',

@@ -15,7 +15,7 @@ export function textTooLong(column: string, length: number, row?: number): strin
   const where = row === undefined ? '' : `row ${grouped(row)}, `
   return (
     `A cell of a sheet holds ${grouped(XLSX_CHARACTERS)} characters, but ${where}column '${column}' has ` +
-    `${grouped(length)}. Leave the column out, or choose another format.`
+    `${grouped(length)}. Leave the column out, choose another format, or have long texts cut with $overlong=cut.`
   )
 }
 
@@ -25,11 +25,28 @@ function grouped(count: number): string {
 
 /** Throws where a text is too long; characters are counted as Excel does, in UTF-16. */
 export function checkText(column: EncodedColumn, bytes: Uint8Array, start: number, end: number): void {
-  const length =
-    column.type === 'binary'
-      ? Math.ceil((end - start) / 3) * 4
-      : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString().length
+  const { length } = shownText(column, bytes, start, end)
   if (length > XLSX_CHARACTERS) throw new EngineError('not_representable', textTooLong(column.name, length))
+}
+
+/** As much of a text as a cell holds, with a mark behind it that says so; undefined where all of it fits. */
+export function cutText(
+  column: EncodedColumn,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): Uint8Array | undefined {
+  const text = shownText(column, bytes, start, end)
+  if (text.length <= XLSX_CHARACTERS) return undefined
+  const mark = `… [cut: ${grouped(text.length)} characters]`
+  // No half of a surrogate pair.
+  const kept = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
+  return Buffer.from(kept + mark)
+}
+
+function shownText({ type }: EncodedColumn, bytes: Uint8Array, start: number, end: number): string {
+  const own = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+  return own.toString(type === 'binary' ? 'base64' : 'utf8')
 }
 
 /**

@@ -1,15 +1,17 @@
 import type { Statement } from '../../../types/index.ts'
 import type { Executor, RunOptions } from '../../index.ts'
+import type { EncodeOptions } from '../encoder.ts'
 import { textTooLong, tooManyColumns, XLSX_COLUMNS, xlsxCheck } from './limits.ts'
 
 /** A sentence about what a sheet can't hold of a result, read before the first byte; undefined where all is well. */
 export async function xlsxProblem(
   executor: Executor,
   statement: Statement,
-  options: Pick<RunOptions, 'signal'> = {},
+  options: Pick<RunOptions, 'signal'> & Pick<EncodeOptions, 'overlong'> = {},
 ): Promise<string | undefined> {
   const { columns } = statement
   if (columns.length > XLSX_COLUMNS) return tooManyColumns(columns.length)
+  if (options.overlong === 'cut') return undefined
   const check = xlsxCheck(statement)
   if (!check) return undefined
   const suspects = await executor.rows(check.some, options)

@@ -1,13 +1,14 @@
 import type { Deflated } from '../../../util/deflate.ts'
-import type { Container, EncodedColumn, EncodeOptions, Packing } from '../encoder.ts'
+import type { Container, EncodeOptions, Packing } from '../encoder.ts'
 import type { Output } from '../output.ts'
 import {
   CONTENT_TYPES,
+  columnLetters,
   ROOT_RELATIONSHIPS,
-  SHEET_TAIL,
   STYLES,
   sheetHead,
   sheetName,
+  sheetTail,
   workbook,
   workbookRelationships,
 } from './workbook.ts'
@@ -19,20 +20,31 @@ export const SHEET_ROWS = 1_048_575
 /** Stands between two rows where a sheet ends; XML can't hold it. */
 export const SHEET_BREAK = 0
 
+/** What a workbook is made of beside its rows. */
+export interface SheetParts {
+  /** The row with the names of the columns. */
+  readonly header: Uint8Array
+  /** How many there are. */
+  readonly columns: number
+  /** How wide they are: from the rows of the first piece when that is packed, from the names alone before. */
+  readonly widths: () => readonly number[]
+  readonly options: EncodeOptions
+}
+
 /** Where the rows of a piece went, in order: bytes of each part and what they were before. */
-type Note = readonly {
-  readonly sheet: number
-  readonly packed: number
-  readonly crc: number
-  readonly length: number
-}[]
+interface Note {
+  readonly parts: readonly {
+    readonly sheet: number
+    readonly packed: number
+    readonly crc: number
+    readonly length: number
+  }[]
+  /** Of the first piece. */
+  readonly widths: readonly number[] | undefined
+}
 
 /** Deflates pieces in the workers, and puts a workbook around them. */
-export function sheetPacking(
-  columns: readonly EncodedColumn[],
-  header: Uint8Array,
-  options: EncodeOptions,
-): Packing {
+export function sheetPacking(sheetParts: SheetParts): Packing {
   return {
     pack(piece, first, rows) {
       let sheet = Math.floor(first / SHEET_ROWS)
@@ -40,17 +52,18 @@ export function sheetPacking(
       // A break before the first row has said already what `first` says.
       let rest = piece[0] === SHEET_BREAK ? piece.subarray(1) : piece
       const parts: Deflated[] = []
-      const note: Note[number][] = []
+      const placed: Note['parts'][number][] = []
       for (; rest.length > 0; sheet++) {
         const end = sheet < lastSheet ? rest.indexOf(SHEET_BREAK) : rest.length
         const part = zipPart(rest.subarray(0, end), false)
         parts.push(part)
-        note.push({ sheet, packed: part.bytes.length, crc: part.crc, length: part.length })
+        placed.push({ sheet, packed: part.bytes.length, crc: part.crc, length: part.length })
         rest = rest.subarray(end + 1)
       }
+      const note: Note = { parts: placed, widths: first === 0 ? sheetParts.widths() : undefined }
       return { bytes: joined(parts), note }
     },
-    container: () => new Workbook(columns, header, options),
+    container: () => new Workbook(sheetParts),
   }
 }
 
@@ -67,26 +80,27 @@ function joined(parts: readonly Deflated[]): Uint8Array<ArrayBuffer> {
 
 class Workbook implements Container {
   readonly #zip = new ZipWriter()
-  readonly #head: Uint8Array
-  readonly #options: EncodeOptions
+  readonly #parts: SheetParts
+  #widths: readonly number[]
   #sheets = 0
 
-  constructor(columns: readonly EncodedColumn[], header: Uint8Array, options: EncodeOptions) {
-    this.#head = Buffer.concat([Buffer.from(sheetHead(columns)), header])
-    this.#options = options
+  constructor(parts: SheetParts) {
+    this.#parts = parts
+    this.#widths = parts.widths()
   }
 
   begin(out: Output): void {
     this.#zip.file('[Content_Types].xml', CONTENT_TYPES, out)
     this.#zip.file('_rels/.rels', ROOT_RELATIONSHIPS, out)
-    this.#beginSheet(out)
   }
 
   piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void {
+    const { parts, widths } = note as Note
+    this.#widths = widths ?? this.#widths
     let at = 0
-    for (const { sheet, packed, crc, length } of note as Note) {
+    for (const { sheet, packed, crc, length } of parts) {
       while (this.#sheets <= sheet) {
-        this.#endSheet(out)
+        if (this.#sheets > 0) this.#endSheet(SHEET_ROWS, out)
         this.#beginSheet(out)
       }
       this.#zip.part({ bytes: bytes.subarray(at, at + packed), crc, length }, out)
@@ -94,13 +108,17 @@ class Workbook implements Container {
     }
   }
 
-  end(_rows: number, out: Output): void {
-    this.#endSheet(out)
-    const names = Array.from({ length: this.#sheets }, (_, sheet) =>
-      sheetName(this.#options.sheetName, sheet),
-    )
-    this.#zip.file('xl/workbook.xml', workbook(names), out)
-    this.#zip.file('xl/_rels/workbook.xml.rels', workbookRelationships(names.length), out)
+  end(rows: number, out: Output): void {
+    if (this.#sheets === 0) this.#beginSheet(out)
+    const onLast = rows - (this.#sheets - 1) * SHEET_ROWS
+    this.#endSheet(onLast, out)
+    const last = columnLetters(this.#parts.columns - 1)
+    const sheets = Array.from({ length: this.#sheets }, (_, index) => ({
+      name: sheetName(this.#parts.options.sheetName, index),
+      cells: `$A$1:$${last}$${(index === this.#sheets - 1 ? onLast : SHEET_ROWS) + 1}`,
+    }))
+    this.#zip.file('xl/workbook.xml', workbook(sheets), out)
+    this.#zip.file('xl/_rels/workbook.xml.rels', workbookRelationships(sheets.length), out)
     this.#zip.file('xl/styles.xml', STYLES, out)
     this.#zip.end(out)
   }
@@ -108,11 +126,13 @@ class Workbook implements Container {
   #beginSheet(out: Output): void {
     this.#sheets++
     this.#zip.beginEntry(`xl/worksheets/sheet${this.#sheets}.xml`, out)
-    this.#zip.part(zipPart(this.#head, false), out)
+    const head = Buffer.from(sheetHead(this.#widths, this.#sheets === 1))
+    this.#zip.part(zipPart(Buffer.concat([head, this.#parts.header]), false), out)
   }
 
-  #endSheet(out: Output): void {
-    this.#zip.part(zipPart(Buffer.from(SHEET_TAIL), true), out)
+  /** @param rows of data on it */
+  #endSheet(rows: number, out: Output): void {
+    this.#zip.part(zipPart(Buffer.from(sheetTail(this.#parts.columns, rows + 1)), true), out)
     this.#zip.endEntry(out)
   }
 }

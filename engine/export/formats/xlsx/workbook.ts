@@ -1,5 +1,3 @@
-import { type TypeName, typeName } from '../../../types/index.ts'
-import type { EncodedColumn } from '../encoder.ts'
 import { xmlAttribute } from './text.ts'
 
 /** The parts of a workbook around its rows (ISO 29500-1, parts 12 and 18). */
@@ -20,7 +18,14 @@ export const STYLE = {
   utcFine: 5,
   time: 6,
   timeFine: 7,
+  header: 8,
+  /** Whole numbers; the next ones have one place, two … up to `MOST_PLACES`. */
+  places: 9,
 } as const
+
+/** Excel keeps 15 digits of a number. */
+export const MOST_PLACES = 15
+export const STYLE_COUNT = STYLE.places + MOST_PLACES + 1
 
 const NUMBER_FORMATS = [
   'yyyy-mm-dd',
@@ -31,8 +36,14 @@ const NUMBER_FORMATS = [
   'hh:mm:ss',
   'hh:mm:ss.000',
 ]
-/** Numbers below this are built into every reader. */
+/** Numbers below this are built into every reader: 1 is `0`. */
 const FIRST_FORMAT = 164
+const GENERAL = 0
+
+const PLACES = Array.from({ length: MOST_PLACES + 1 }, (_, places) =>
+  places === 0 ? '0' : `0.${'0'.repeat(places)}`,
+)
+const FORMAT_CODES = [...NUMBER_FORMATS, ...PLACES]
 
 /** Independent of the number of sheets, so that it may come first, where tools look for it. */
 export const CONTENT_TYPES =
@@ -47,27 +58,45 @@ export const ROOT_RELATIONSHIPS =
   `<Relationship Id="rId1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`
 
 export const STYLES =
-  `${DECLARATION}<styleSheet xmlns="${MAIN}"><numFmts count="${NUMBER_FORMATS.length}">` +
-  NUMBER_FORMATS.map(
+  `${DECLARATION}<styleSheet xmlns="${MAIN}"><numFmts count="${FORMAT_CODES.length}">` +
+  FORMAT_CODES.map(
     (code, index) => `<numFmt numFmtId="${FIRST_FORMAT + index}" formatCode="${xmlAttribute(code)}"/>`,
   ).join('') +
-  '</numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>' +
+  '</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>' +
+  '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
   '<fills count="2"><fill><patternFill patternType="none"/></fill>' +
   '<fill><patternFill patternType="gray125"/></fill></fills>' +
   '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
   '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
-  `<cellXfs count="${NUMBER_FORMATS.length + 1}"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
-  NUMBER_FORMATS.map(
-    (_, index) =>
-      `<xf numFmtId="${FIRST_FORMAT + index}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`,
-  ).join('') +
+  `<cellXfs count="${STYLE_COUNT}">${Array.from({ length: STYLE_COUNT }, (_, style) => cellStyle(style)).join('')}` +
   '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 
-export function workbook(sheetNames: readonly string[]): string {
-  const sheets = sheetNames.map(
-    (name, index) => `<sheet name="${xmlAttribute(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
+function cellStyle(style: number): string {
+  if (style === STYLE.header) {
+    return `<xf numFmtId="${GENERAL}" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>`
+  }
+  if (style === STYLE.none) return `<xf numFmtId="${GENERAL}" fontId="0" fillId="0" borderId="0" xfId="0"/>`
+  // The header stands between those of times and those of numbers, and has no format.
+  const format = FIRST_FORMAT + (style < STYLE.header ? style - 1 : style - 2)
+  return `<xf numFmtId="${format}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`
+}
+
+/** @param sheets each with its name and the cells that its filter is over, as `$A$1:$C$10` */
+export function workbook(sheets: readonly { readonly name: string; readonly cells: string }[]): string {
+  const entries = sheets.map(
+    ({ name }, index) =>
+      `<sheet name="${xmlAttribute(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
-  return `${DECLARATION}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets>${sheets.join('')}</sheets></workbook>`
+  // Excel keeps the range of a sheet's filter under this name, too.
+  const filters = sheets.map(
+    ({ name, cells }, index) =>
+      `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">` +
+      `${xmlAttribute(`'${name.replaceAll("'", "''")}'!${cells}`)}</definedName>`,
+  )
+  return (
+    `${DECLARATION}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews>` +
+    `<sheets>${entries.join('')}</sheets><definedNames>${filters.join('')}</definedNames></workbook>`
+  )
 }
 
 export function workbookRelationships(sheets: number): string {
@@ -82,26 +111,28 @@ export function workbookRelationships(sheets: number): string {
   )
 }
 
-/** A sheet up to its rows. Columns whose values would show as `####` in the default width are made wider. */
-export function sheetHead(columns: readonly EncodedColumn[]): string {
-  const widths = columns.flatMap(({ type }, index) => {
-    const width = WIDTHS[typeName(type)]
-    return width === undefined
-      ? []
-      : [`<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`]
-  })
-  const cols = widths.length > 0 ? `<cols>${widths.join('')}</cols>` : ''
-  return `${DECLARATION}<worksheet xmlns="${MAIN}">${cols}<sheetData>`
+/** A sheet up to its rows: the header stays in view, columns have the widths given. */
+export function sheetHead(widths: readonly number[], selected: boolean): string {
+  const columns = widths.map(
+    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  )
+  return (
+    `${DECLARATION}<worksheet xmlns="${MAIN}"><sheetViews><sheetView${selected ? ' tabSelected="1"' : ''} workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+    '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>' +
+    `<cols>${columns.join('')}</cols><sheetData>`
+  )
 }
 
-export const SHEET_TAIL = '</sheetData></worksheet>'
+/** @param rows with the header */
+export function sheetTail(columns: number, rows: number): string {
+  return `</sheetData><autoFilter ref="A1:${columnLetters(columns - 1)}${rows}"/></worksheet>`
+}
 
-const WIDTHS: Partial<Record<TypeName, number>> = {
-  date: 11,
-  timestamp: 24,
-  timestamptz: 24,
-  time: 13,
-  uuid: 38,
+/** `A` to `Z`, `AA` … */
+export function columnLetters(index: number): string {
+  const before = Math.floor(index / 26)
+  return (before > 0 ? columnLetters(before - 1) : '') + String.fromCharCode(65 + (index % 26))
 }
 
 const NAME_LENGTH = 31

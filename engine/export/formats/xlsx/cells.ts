@@ -1,0 +1,206 @@
+import type { Vector } from '../../../duckdb/batch.ts'
+import type { EncodedColumn } from '../encoder.ts'
+import { type Literal, literal, writeLiteral } from '../output.ts'
+import { fixedCell, plainText, writeBase64 } from '../text/cells.ts'
+import { KIND } from '../text/kinds.ts'
+import { decimal, double, unsigned } from '../text/numbers.ts'
+import { DAY_MICROS, longFraction, shortFraction } from './fractions.ts'
+import { checkText, cutText, XLSX_CHARACTERS } from './limits.ts'
+import { escapeXml } from './text.ts'
+import { MOST_PLACES, STYLE, STYLE_COUNT } from './workbook.ts'
+
+/** Excel keeps 15 digits of a number; what has more is written as text. */
+const MAX_DIGITS = 15
+const MAX_EXACT = 999_999_999_999_999
+/** Days from 1970 to where Excel's calendar agrees with the world's (1900-03-01), and to where it ends (9999-12-31). */
+const FIRST_DAY = -25_508
+const LAST_DAY = 2_932_896
+/** Excel's number of 1970-01-01. */
+const EPOCH = 25_569
+
+const END_NUMBER = literal('</v></c>')
+const END_TEXT = literal('</t></is></c>')
+const TEXT = literal('" t="inlineStr"><is><t>')
+/** With blanks at an end, which readers would drop. */
+const PRESERVED = literal('" t="inlineStr"><is><t xml:space="preserve">')
+const NUMBER = literal('"><v>')
+const BOOLEAN = literal('" t="b"><v>')
+const STYLED = Array.from({ length: STYLE_COUNT }, (_, style) => literal(`" s="${style}"><v>`))
+/** Excel's own choice of a format shows larger whole numbers in powers of ten. */
+const MAX_GENERAL = 9_999_999_999
+
+/** Writes what follows the reference of a cell, from the quote on. Returns the position behind it. */
+type CellWriter = (
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  scale: number,
+  column: EncodedColumn,
+  plain: number,
+  bytes: Uint8Array,
+) => number
+
+const booleanCell: CellWriter = (view, at, { bytes }, row) =>
+  number(view, at, BOOLEAN, (bytes[row >> 3]! >> (row & 7)) & 1)
+
+const integerCell: CellWriter = (view, at, vector, row) => {
+  const value = int53(vector, row)
+  if (value <= MAX_GENERAL && value >= -MAX_GENERAL) return number(view, at, NUMBER, value)
+  if (value <= MAX_EXACT && value >= -MAX_EXACT) return number(view, at, STYLED[STYLE.places]!, value)
+  return asText(view, at, vector, row, KIND.integer)
+}
+
+const realCell: CellWriter = (view, at, vector, row) => {
+  const value = vector.doubles[row]!
+  return Number.isFinite(value) ? number(view, at, NUMBER, value) : asText(view, at, vector, row, KIND.double)
+}
+
+const decimalCell: CellWriter = (view, at, vector, row, scale) => {
+  const start = writeLiteral(view, at, scale <= MOST_PLACES ? STYLED[STYLE.places + scale]! : NUMBER)
+  const end = decimal(view, start, vector.words, 4 * row, scale)
+  if (end - start > MAX_DIGITS && significantDigits(view, start, end) > MAX_DIGITS) {
+    return asText(view, at, vector, row, KIND.decimal, scale)
+  }
+  return writeLiteral(view, end, END_NUMBER)
+}
+
+const dateCell: CellWriter = (view, at, vector, row) => {
+  const days = vector.words[row]!
+  if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, KIND.date)
+  return moment(view, at, STYLE.date, days + EPOCH, 0)
+}
+
+const timeCell: CellWriter = (view, at, vector, row) => {
+  const micros = int53(vector, row)
+  const days = Math.floor(micros / DAY_MICROS)
+  return moment(view, at, STYLE.time + fine(micros), days, micros - days * DAY_MICROS)
+}
+
+const timestampCell: CellWriter = (view, at, vector, row) =>
+  zonedCell(view, at, vector, row, STYLE.timestamp, KIND.timestamp)
+
+const timestamptzCell: CellWriter = (view, at, vector, row) =>
+  zonedCell(view, at, vector, row, STYLE.utc, KIND.timestamptz)
+
+function zonedCell(
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  style: number,
+  kind: number,
+): number {
+  const micros = int53(vector, row)
+  const days = Math.floor(micros / DAY_MICROS)
+  if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, kind)
+  return moment(view, at, style + fine(micros), days + EPOCH, micros - days * DAY_MICROS)
+}
+
+const textCell: CellWriter = (view, at, vector, row, _scale, column, plain, target) => {
+  const { bytes } = vector
+  const start = vector.offsets[row]!
+  const end = vector.offsets[row + 1]!
+  if (end - start > XLSX_CHARACTERS) checkText(column, bytes, start, end)
+  const edge = end > start && (bytes[start]! <= 0x20 || bytes[end - 1]! <= 0x20)
+  at = writeLiteral(view, at, edge ? PRESERVED : TEXT)
+  if (plain === 1) at = plainText(view, at, vector.view, start, end)
+  else at = escapeXml(target, view, at, bytes, start, end)
+  return writeLiteral(view, at, END_TEXT)
+}
+
+const binaryCell: CellWriter = (view, at, vector, row, _scale, column, _plain, target) => {
+  const start = vector.offsets[row]!
+  const end = vector.offsets[row + 1]!
+  // A text has more characters than bytes only in base64.
+  if ((end - start) * 2 > XLSX_CHARACTERS) checkText(column, vector.bytes, start, end)
+  at = writeBase64(target, writeLiteral(view, at, TEXT), vector.bytes, start, end)
+  return writeLiteral(view, at, END_TEXT)
+}
+
+/** The same writer, but a text that is too long is cut. */
+function cutting(write: CellWriter): CellWriter {
+  return (view, at, vector, row, scale, column, plain, target) => {
+    const start = vector.offsets[row]!
+    const end = vector.offsets[row + 1]!
+    const cut = (end - start) * 2 > XLSX_CHARACTERS ? cutText(column, vector.bytes, start, end) : undefined
+    if (cut === undefined) return write(view, at, vector, row, scale, column, plain, target)
+    at = escapeXml(target, view, writeLiteral(view, at, PRESERVED), cut, 0, cut.length)
+    return writeLiteral(view, at, END_TEXT)
+  }
+}
+
+const WRITERS = {
+  booleanCell,
+  integerCell,
+  realCell,
+  decimalCell,
+  dateCell,
+  timeCell,
+  timestampCell,
+  timestamptzCell,
+  binaryCell,
+  textCell,
+}
+
+/** The writers by their names, for the code of the rows. */
+export function cellWriters(overlong: 'cut' | undefined): typeof WRITERS {
+  if (overlong === undefined) return WRITERS
+  return { ...WRITERS, textCell: cutting(textCell), binaryCell: cutting(binaryCell) }
+}
+
+/** The writers' names, by kind. */
+export const CELLS: readonly (keyof typeof WRITERS)[] = (() => {
+  const names: (keyof typeof WRITERS)[] = []
+  names[KIND.boolean] = 'booleanCell'
+  names[KIND.integer] = 'integerCell'
+  names[KIND.double] = 'realCell'
+  names[KIND.decimal] = 'decimalCell'
+  names[KIND.date] = 'dateCell'
+  names[KIND.time] = 'timeCell'
+  names[KIND.timestamp] = 'timestampCell'
+  names[KIND.timestamptz] = 'timestamptzCell'
+  names[KIND.binary] = 'binaryCell'
+  for (const kind of [KIND.uuid, KIND.string, KIND.json]) names[kind] = 'textCell'
+  return names
+})()
+
+/** A 64-bit integer as a double, which is exact as far as it matters here. */
+function int53({ words }: Vector, row: number): number {
+  return words[2 * row + 1]! * 4_294_967_296 + (words[2 * row]! >>> 0)
+}
+
+/** One where a time has a part of a second: the next style shows it. */
+function fine(micros: number): number {
+  return micros % 1_000_000 === 0 ? 0 : 1
+}
+
+function number(view: DataView, at: number, before: Literal, value: number): number {
+  return writeLiteral(view, double(view, writeLiteral(view, at, before), value), END_NUMBER)
+}
+
+function asText(view: DataView, at: number, vector: Vector, row: number, kind: number, scale = 0): number {
+  at = fixedCell(view, writeLiteral(view, at, TEXT), vector, row, kind, scale)
+  return writeLiteral(view, at, END_TEXT)
+}
+
+/** Days and a part of a day, as Excel counts time. */
+function moment(view: DataView, at: number, style: number, days: number, micros: number): number {
+  at = unsigned(view, writeLiteral(view, at, STYLED[style]!), days)
+  if (micros > 0) at = days > 0 ? shortFraction(view, at, micros) : longFraction(view, at, micros)
+  return writeLiteral(view, at, END_NUMBER)
+}
+
+/** Digits of a decimal's text without zeros at both ends. */
+function significantDigits(view: DataView, start: number, end: number): number {
+  let digits = 0
+  let significant = 0
+  for (let at = start; at < end; at++) {
+    const digit = view.getUint8(at) - 0x30
+    // The point and the minus come before the digits in ASCII.
+    if (digit < 0 || (digit === 0 && digits === 0)) continue
+    digits++
+    if (digit > 0) significant = digits
+  }
+  return significant
+}
