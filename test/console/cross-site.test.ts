@@ -1,0 +1,52 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { visit, withoutBrowser } from './browser.ts'
+import { FRED, openStage, ROOT_KEY, type Stage } from './stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage(FRED)
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+/** A page of somebody else, on another port of the same host: for cookies and logins the same site. */
+async function page(script: string): Promise<{ url: string } & Disposable> {
+  const server = createServer((_request, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>wait</title><body><script>${script}</script>`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/`, [Symbol.dispose]: () => server.close() }
+}
+
+const target = () => `${stage.server.url}/account/api-key`
+
+it.skipIf(withoutBrowser()).each([
+  [
+    'a request without a body',
+    () => `fetch('${target()}', { method: 'POST', mode: 'no-cors', credentials: 'include' })
+      .finally(() => { document.title = 'done' })`,
+  ],
+  [
+    'a form',
+    () => `const form = document.createElement('form'); form.method = 'post'; form.action = '${target()}'
+      document.body.append(form); form.submit()`,
+  ],
+])("%s from another site's page changes nothing for a browser that is logged in", async (_, script) => {
+  await using own = await visit(stage.server.url)
+  // The browser keeps a login that it was given with the address, as one that was typed into its window.
+  const logged = await own.page.goto(`${stage.server.url.replace('//', `//${ROOT_KEY}:@`)}/account`)
+  expect(logged!.status()).toBe(200)
+  expect((await own.page.goto(`${stage.server.url}/account`))!.status(), 'the login is kept').toBe(200)
+
+  using hostile = await page(script())
+  const tab = await own.page.context().newPage()
+  const tried = tab.waitForResponse((response) => response.url() === target())
+  await tab.goto(hostile.url)
+  // Without the login, which the browser sends by itself, it would be 401.
+  expect((await tried).status()).toBe(403)
+  expect((await stage.api('GET', '/account')).status, 'the key is still the same').toBe(200)
+})
