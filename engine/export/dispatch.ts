@@ -14,7 +14,7 @@ interface Waiting {
 type WithoutIds<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'exportId' | 'recipe'> : never
 type Work = WithoutIds<Extract<Job, { kind: 'encode' | 'turn' }>>
 
-/** Both fail alike. */
+/** Two results of one job in a worker. If the job fails, both promises reject with the same error. */
 export interface TurnUnderWay {
   readonly fetched: Promise<Fetched>
   readonly piece: Promise<Piece>

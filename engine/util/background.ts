@@ -1,4 +1,4 @@
-/** Work that nobody waits for, each piece in a turn of its own. */
+/** Runs work that no caller waits for, one piece after another. */
 export class Background {
   readonly #possible: () => boolean
   readonly #running = new Set<Promise<void>>()

@@ -19,9 +19,9 @@ import type { ComparisonOperator } from '../syntax/tree.ts'
  */
 export type Narrowed =
   | (Keyed & { readonly kind: 'compare'; readonly operator: Exclude<ComparisonOperator, 'ne'> })
-  /** No value of the type is equal, or greater …; a null neither. */
+  /** The comparison is false for every value of the type, and for null. */
   | { readonly kind: 'none' }
-  /** Every value of the type, but no null. */
+  /** The comparison is true for every value of the type, but not for null. */
   | { readonly kind: 'every' }
 
 /** A value as text that DuckDB casts, and as something that can be put in order. */

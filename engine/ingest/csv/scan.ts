@@ -169,7 +169,7 @@ export class CsvScan {
         field++
         from = ++at
       } else if (byte === LF) {
-        // A line without anything is somebody else's to judge.
+        // An empty line needs a closer look, so it is left to the general code.
         if (field !== last || (width === 0 && field === 0)) break
         kinds[field]! |= kind
         if (width === 0) nulls[field]!++

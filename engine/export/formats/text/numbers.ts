@@ -97,9 +97,9 @@ const halves = new Uint32Array(bits.buffer)
 /**
  * A finite double as the shortest text that reads back as the same one. If the nearest whole number to `d * 10^k`,
  * divided by `10^k`, gives `d` again, then its digits with the point k places from the right are such a text, as both
- * numbers are exact and division rounds correctly. Most data has few decimals, so these are tried first, the fewest
- * before. Then fifteen digits: that they fail says that a longer text is needed; that they do not, that they are the
- * shortest but for zeros at their end.
+ * numbers are exact and division rounds correctly. Most data has few decimals, so small k are tried first, from 0 up.
+ * If none of them works, the number is written with fifteen digits. Where these read back as `d`, they are the shortest
+ * text once the zeros at their end are removed; where they don't, sixteen or seventeen digits are needed.
  */
 export function double(view: DataView, at: number, d: number): number {
   if (d < 0 || Object.is(d, -0)) {
