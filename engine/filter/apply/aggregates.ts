@@ -1,5 +1,5 @@
 import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
-import { atom, call, cast, type Sql } from '../sql/fragments.ts'
+import { atom, call, caseWhen, cast, comparison, infix, LEVEL, raise, type Sql } from '../sql/fragments.ts'
 
 /** How values of a group become one: `price with sum as total`. */
 export interface AggregateRow {
@@ -11,6 +11,8 @@ export interface AggregateRow {
   readonly gives: (type: ValueType) => ValueType | undefined
   /** `o` is the position of the row. */
   readonly duckdb: (x: Sql, type: ValueType) => Sql
+  /** Where Trino gives the same, to the last digit; for other types, and without it, DuckDB is asked. */
+  readonly trino?: (x: Sql, type: ValueType) => Sql | undefined
   /** Whether the standard has it, or it is an addition of ours. */
   readonly standard: boolean
   readonly about: string
@@ -37,6 +39,25 @@ function spread(name: string, x: Sql): Sql {
   return { ...atom(`CASE WHEN ${some} THEN CAST('NaN' AS DOUBLE) ELSE ${finite} END`), fallible: true }
 }
 
+function distinct(x: Sql): Sql {
+  return { ...atom(`count(DISTINCT ${x.text})`), fallible: x.fallible }
+}
+
+/** Of doubles Trino passes over NaN, or takes it for the smallest. */
+function exactly(sql: (x: Sql) => Sql): (x: Sql, type: ValueType) => Sql | undefined {
+  return (x, type) => (type.kind === 'double' ? undefined : sql(x))
+}
+
+/** Beyond these DuckDB rounds a sum before it divides, in a way of its own: such an average is left to it. */
+const MOST_EXACT = 2 ** 53
+
+function averageInTrino(x: Sql): Sql {
+  const sum = call('sum', cast(x, 'DECIMAL(38,0)'))
+  const large = comparison(call('abs', sum), '>', atom(String(MOST_EXACT)))
+  const average = infix(asDouble(sum), '/', asDouble(call('count', x)), LEVEL.multiplicative)
+  return caseWhen([[large, raise('a sum beyond 53 bits', 'trino')]], average)
+}
+
 /** Sums keep every digit: of integers as integers, of decimals as decimals of 38 digits. */
 function sumType(type: ValueType): ValueType | undefined {
   if (type.kind === 'decimal') return decimal(38, type.scale)
@@ -51,6 +72,8 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: sumType,
     // A sum of 39 digits passes through DuckDB unnoticed; reading it from text does not.
     duckdb: (x, type) => (type.kind === 'decimal' ? cast(call('sum', x), 'VARCHAR') : call('sum', x)),
+    // What a sum of doubles comes to depends on the order in which they are added.
+    trino: exactly((x) => call('sum', x)),
     standard: true,
     about:
       'The sum, exact for integers and decimals; null of no values. One that its type can’t hold is an error.',
@@ -62,6 +85,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'numbers',
     gives: ofNumbers(TYPE.double),
     duckdb: (x) => call('avg', x),
+    trino: (x, type) => (type.kind === 'integer' ? averageInTrino(x) : undefined),
     standard: true,
     about: 'The sum divided by the number of values, a double; null of no values. `avg` is the same.',
     example: 'aggregate(Price with average as Mean)',
@@ -71,6 +95,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'ordered values',
     gives: ofOrdered,
     duckdb: (x) => call('min', x),
+    trino: exactly((x) => call('min', x)),
     standard: true,
     about: 'The smallest value. NaN is larger than every number.',
     example: 'aggregate(Price with min as Cheapest)',
@@ -80,6 +105,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'ordered values',
     gives: ofOrdered,
     duckdb: (x) => call('max', x),
+    trino: exactly((x) => call('max', x)),
     standard: true,
     about: 'The largest value. NaN is larger than every number.',
     example: 'aggregate(Day with max as Latest)',
@@ -88,7 +114,8 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'countdistinct',
     takes: 'any values',
     gives: (type) => ofAny(type) && TYPE.integer,
-    duckdb: (x) => ({ ...atom(`count(DISTINCT ${x.text})`), fallible: x.fallible }),
+    duckdb: distinct,
+    trino: exactly(distinct),
     standard: true,
     about: 'How many different values there are, null not among them.',
     example: 'aggregate(City with countdistinct as Cities)',

@@ -5,7 +5,8 @@ import { typeName, type ValueType } from '../check/value-types.ts'
 import { mistyped, tooComplex } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
 import { compile } from '../sql/compile.ts'
-import { duckType } from '../sql/duckdb.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { duckdb } from '../sql/duckdb.ts'
 import { Aliases } from '../syntax/aliases.ts'
 import { parseExpression } from '../syntax/parse.ts'
 import type { Token } from '../syntax/tokens.ts'
@@ -28,14 +29,22 @@ export class Building {
   readonly limits: FilterLimits
   readonly now: Date
   readonly aliases: Aliases
+  /** The database that will run the SQL. */
+  readonly dialect: Dialect
   #names = 0
 
   constructor(
-    options: { readonly now?: Date; readonly aliases?: Aliases; readonly limits?: FilterLimits } = {},
+    options: {
+      readonly now?: Date
+      readonly aliases?: Aliases
+      readonly limits?: FilterLimits
+      readonly dialect?: Dialect
+    } = {},
   ) {
     this.now = options.now ?? new Date()
     this.aliases = options.aliases ?? new Aliases()
     this.limits = options.limits ?? DEFAULT_LIMITS
+    this.dialect = options.dialect ?? duckdb
   }
 
   /** A name in SQL that no other column has. */
@@ -68,6 +77,7 @@ export class Building {
     const { sql, parameters } = compile(tree, {
       firstParameter: this.parameters.length + 1,
       limits: this.limits,
+      dialect: this.dialect,
       place,
     })
     this.parameters.push(...parameters)
@@ -86,14 +96,17 @@ export interface Place {
 }
 
 /** A value in a type that a column can have. @throws EngineError `filter_type_error` for durations */
-export function asColumn(value: Value): { readonly type: ColumnType; readonly value: string } {
+export function asColumn(
+  value: Value,
+  { dialect }: Building,
+): { readonly type: ColumnType; readonly value: string } {
   const { type, sql, at } = value
   if (type.kind === 'duration') {
     throw mistyped(at, 'a column can’t hold a duration. Write totalseconds(…), which is a number.')
   }
   return {
     type: columnType(type),
-    value: `CAST(${sql} AS ${type.kind === 'null' ? 'VARCHAR' : duckType(type)})`,
+    value: `CAST(${sql} AS ${type.kind === 'null' ? 'VARCHAR' : dialect.type(type)})`,
   }
 }
 

@@ -17,7 +17,7 @@ export function readComputed(
     const { name, tokens } = named(item, cursor, 'Price mul 2 as double')
     requireNew(name, [...columns, ...added])
     const value = building.value(place, tokens, columns)
-    added.push({ name: name.name, sql: building.newName(), ...asColumn(value) })
+    added.push({ name: name.name, sql: building.newName(), ...asColumn(value, building) })
   })
   return added
 }
@@ -56,7 +56,7 @@ export function readOrder(
     const item = cursor.item('a column or an expression')
     const direction = item.length > 1 && (isWord(item.at(-1), 'asc') || isWord(item.at(-1), 'desc'))
     const value = building.value(place, direction ? item.slice(0, -1) : item, columns)
-    return { sql: sortable(value, columns), descending: direction && isWord(item.at(-1), 'desc') }
+    return { sql: sortable(value, columns, building), descending: direction && isWord(item.at(-1), 'desc') }
   })
 }
 
@@ -64,7 +64,7 @@ export function readOrder(
  * SQL to sort by. A column stays bare, so that files can be skipped by it; a cast keeps DuckDB from taking a constant for
  * something else.
  */
-export function sortable(value: Value, columns: readonly StepColumn[]): string {
+export function sortable(value: Value, columns: readonly StepColumn[], building: Building): string {
   if (value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)) return value.sql
-  return asColumn(value).value
+  return asColumn(value, building).value
 }

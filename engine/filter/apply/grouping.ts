@@ -2,6 +2,7 @@ import { nearest } from '../../util/nearest.ts'
 import { unknownColumns } from '../check/unknown-columns.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
+import { Unsaid } from '../sql/dialect.ts'
 import { atom } from '../sql/fragments.ts'
 import { LParen, RParen, type Token } from '../syntax/tokens.ts'
 import { type AggregateRow, aggregateRow, aggregateTable } from './aggregates.ts'
@@ -123,8 +124,10 @@ function readAggregate(
   const value = building.value(place, tokens.slice(0, -2), columns)
   const type = row.gives(value.type)
   if (!type) throw unsuitable(row, value)
-  const { value: operand } = asColumn(value)
-  return asColumn({ type, sql: row.duckdb(atom(operand), value.type).text, at: value.at })
+  const { value: operand } = asColumn(value, building)
+  const sql = row[building.dialect.name]?.(atom(operand), value.type)
+  if (!sql) throw new Unsaid(`${row.name} of ${typeName(value.type)}`)
+  return asColumn({ type, sql: sql.text, at: value.at }, building)
 }
 
 function unsuitable(

@@ -1,7 +1,6 @@
 import { nearest } from '../../util/nearest.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
-import { duckType } from '../sql/duckdb.ts'
 import { literalText } from '../sql/narrow.ts'
 import { type LiteralValue, literalType } from '../syntax/literals.ts'
 import { parseExpression } from '../syntax/parse.ts'
@@ -165,7 +164,7 @@ export class PipelineReader {
         end,
         until,
         ...amount,
-        value: sortable(value, columns),
+        value: sortable(value, columns, this.#building),
         partition: partition.map(({ sql }) => sql),
       }
       return { steps: [step], columns, mayEmpty: mayBeEmpty || until !== 'count' }
@@ -188,7 +187,7 @@ export class PipelineReader {
     }
     const type = literalType(value)
     const parameter = this.#building.parameter(literalText(value, type))
-    return { amount: `CAST(${parameter} AS ${duckType(type)})`, negative }
+    return { amount: `CAST(${parameter} AS ${this.#building.dialect.type(type)})`, negative }
   }
 
   /** A whole number of rows. */

@@ -1,4 +1,5 @@
 import { invalid, tooComplex } from '../errors.ts'
+import { Unsaid } from '../sql/dialect.ts'
 import type { Building } from './building.ts'
 import type { StepColumn } from './steps.ts'
 
@@ -19,6 +20,7 @@ interface Piece {
  * Case and accents don't count, and a word may be part of a longer one.
  */
 export function searchCondition(text: string, columns: readonly StepColumn[], building: Building): string {
+  if (building.dialect.name !== 'duckdb') throw new Unsaid('$search, which looks past accents')
   const texts = columns.filter(({ type }) => type === 'string')
   if (texts.length === 0) throw invalid(0, 'there is no text column to search in.')
   const reader = new SearchReader(text, (word) => {

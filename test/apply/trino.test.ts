@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { aggregateTable, Building, readPipeline } from '../../engine/filter/index.ts'
+import { Unsaid } from '../../engine/filter/sql/dialect.ts'
+import { trino } from '../../engine/filter/sql/trino.ts'
+
+const columns = [
+  { name: 'word', type: 'string', sql: 'c0' },
+  { name: 'n', type: 'integer', sql: 'c1' },
+  { name: 'd', type: 'double', sql: 'c2' },
+  { name: 'p', type: 'decimal(10,2)', sql: 'c3' },
+  { name: 'at', type: 'timestamptz', sql: 'c4' },
+] as const
+
+function stepsOf(options: Parameters<typeof readPipeline>[0]) {
+  const building = new Building({ dialect: trino })
+  return readPipeline(options, columns, building).steps
+}
+
+function unsaid(options: Parameters<typeof readPipeline>[0]): string {
+  try {
+    stepsOf(options)
+  } catch (error) {
+    if (error instanceof Unsaid) return error.what
+    throw error
+  }
+  throw new Error('it was said')
+}
+
+test('steps hold the SQL of the dialect that they are read for', () => {
+  expect(
+    stepsOf({ apply: "filter(contains(word, 'x'))/aggregate(p with sum as s, at with max as m)" }),
+  ).toMatchObject([
+    { kind: 'filter', condition: 'strpos(c0, $1) > 0' },
+    {
+      kind: 'group',
+      added: [
+        { type: 'decimal(38,2)', value: 'CAST(sum(CAST(c3 AS DECIMAL(10,2))) AS DECIMAL(38,2))' },
+        {
+          value: 'CAST(max(CAST(c4 AS TIMESTAMP(6) WITH TIME ZONE)) AS TIMESTAMP(6) WITH TIME ZONE)',
+        },
+      ],
+    },
+  ])
+  expect(stepsOf({ compute: 'year(at) as y' })).toMatchObject([
+    { kind: 'compute', added: [{ value: 'CAST(year(CAST(c4 AS TIMESTAMP(6))) AS BIGINT)' }] },
+  ])
+})
+
+test('an average is left to DuckDB where its sum is no longer exact as a double', () => {
+  const [group] = stepsOf({ apply: 'aggregate(n with average as a)' })
+  expect(group).toMatchObject({
+    added: [
+      {
+        value: expect.stringMatching(
+          /^CAST\(CASE WHEN abs\(sum\(.*\)\) > 9007199254740992 THEN fail\('.*'\) ELSE .* END AS DOUBLE\)$/,
+        ),
+      },
+    ],
+  })
+})
+
+test.each([
+  [{ apply: 'aggregate(d with sum as s)' }, 'sum of double'],
+  [{ apply: 'aggregate(d with min as s)' }, 'min of double'],
+  [{ apply: 'aggregate(p with average as s)' }, 'average of decimal(10,2)'],
+  [{ apply: 'aggregate(word with first as s)' }, 'first of string'],
+  [{ apply: 'aggregate(n with p90 as s)' }, 'p90 of integer'],
+  [{ search: 'rain' }, '$search, which looks past accents'],
+  [{ compute: 'n divby 2 as half' }, 'divby of integer, integer'],
+])('%o can not be said with the same meaning', (options, what) => {
+  expect(unsaid(options)).toBe(what)
+})
+
+test('the methods that Trino has are these', () => {
+  expect(aggregateTable.filter((row) => row.trino).map(({ name }) => name)).toEqual([
+    'sum',
+    'average',
+    'min',
+    'max',
+    'countdistinct',
+  ])
+})
