@@ -10,6 +10,7 @@ import type { EncodedFormat } from './export/formats/index.ts'
 import type { ByteStream, Executor } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
+import { copies } from './plan/copies.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
@@ -172,10 +173,10 @@ export class Query implements Disposable {
         const problem = await xlsxProblem(executor, statement, options)
         if (problem) throw new EngineError('not_representable', problem)
       }
-      const stream = await executor.bytes(statement, format, {
-        ...this.#hints(options),
-        ...encodeOptions(options),
-      })
+      const copied = format === 'parquet' && copies(this.plan)
+      const stream =
+        (copied && (await executor.copied(copied.files, copied.columns, options))) ||
+        (await executor.bytes(statement, format, { ...this.#hints(options), ...encodeOptions(options) }))
       return readableErrors(stream, (error) => this.#readable(error))
     } catch (error) {
       throw this.#readable(error)

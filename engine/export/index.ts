@@ -5,7 +5,9 @@ import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
 import type { Source, StartOptions } from '../duckdb/source.ts'
+import type { JoinedColumn } from '../parquet/joined.ts'
 import type { Format, Statement } from '../types/index.ts'
+import { exportCopied } from './copied.ts'
 import { type ByteStream, exportBytes, type Surroundings } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
 import { exportFew, isFew } from './few.ts'
@@ -61,6 +63,12 @@ export interface Executor {
    * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
    */
   bytes(statement: Statement, format: Format, options?: RunOptions & EncodeOptions): Promise<ByteStream>
+  /** All rows of Parquet files in one, as they are packed there; undefined where they have to be written anew. */
+  copied(
+    files: readonly string[],
+    columns: readonly JoinedColumn[],
+    options?: RunOptions,
+  ): Promise<ByteStream | undefined>
   /** The first `most` of the rows of a statement that gives few, and how many it gave. */
   firstRows(
     statement: Statement,
@@ -126,6 +134,11 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       // It has begun just when everything else was ended.
       await stream[Symbol.asyncDispose]()
       throw cancelled(undefined)
+    },
+
+    async copied(files, columns, runOptions = {}) {
+      if (closing) throw cancelled(undefined)
+      return exportCopied(around, files, columns, runOptions)
     },
 
     firstRows: (statement, format, runOptions) => exportFew(around, statement, format, runOptions),

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { StartOptions } from '../duckdb/source.ts'
+import { readFooter } from '../parquet/file-footer.ts'
 import { shownFooter } from '../parquet/footer.ts'
 import { quoteLiteral, type Statement } from '../types/index.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
@@ -131,11 +132,12 @@ async function* growingFile(
   atEnd: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   await using handle = await opened(file, writing)
+  let end: number | undefined
   for (let at = 0; ; ) {
     if (signal.aborted) throw cancelled(signal)
     const done = writing.done
-    const end = done ? await footerStart(handle) : Number.POSITIVE_INFINITY
-    const length = Math.min(READ_BYTES, end - at)
+    if (done) end ??= await footerStart(handle)
+    const length = Math.min(READ_BYTES, (end ?? Number.POSITIVE_INFINITY) - at)
     // What was read of the old footer before it was known to be one stays in front of the new one, where nobody looks.
     const { buffer, bytesRead } =
       length > 0
@@ -164,24 +166,13 @@ async function opened(file: string, writing: Writing): Promise<FileHandle> {
   }
 }
 
-/** A file ends with the footer, its length and `PAR1` (Parquet, "File Format"). */
-const TAIL_BYTES = 8
-
 async function footerStart(handle: FileHandle): Promise<number> {
-  const { size } = await handle.stat()
-  const tail = Buffer.alloc(TAIL_BYTES)
-  await handle.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES)
-  return size - TAIL_BYTES - tail.readUInt32LE(0)
+  return (await readFooter(handle)).start
 }
 
 /** The footer as users see it, and what stands behind it. */
 async function lastFooter(handle: FileHandle, { columns }: Statement): Promise<Buffer> {
-  const start = await footerStart(handle)
-  const { size } = await handle.stat()
-  const footer = Buffer.alloc(size - TAIL_BYTES - start)
-  await handle.read(footer, 0, footer.length, start)
-  const tail = Buffer.alloc(TAIL_BYTES)
-  await handle.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES)
+  const { footer, tail } = await readFooter(handle)
   const shown = shownFooter(footer, columns)
   tail.writeUInt32LE(shown.length, 0)
   return Buffer.concat([shown, tail])

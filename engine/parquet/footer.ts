@@ -15,11 +15,29 @@ export interface RowGroup {
 }
 
 // Field ids of parquet.thrift (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
-const FILE = { schema: 2, rowGroups: 4, columnOrders: 7 } as const
-const ELEMENT = { name: 4, children: 5, convertedType: 6, logicalType: 10 } as const
-const GROUP = { columns: 1, rows: 3, sortingColumns: 4 } as const
-const CHUNK = { metadata: 3 } as const
-const META = { path: 3, compressedSize: 7, dataOffset: 9, dictionaryOffset: 11 } as const
+export const FIELD = {
+  file: { schema: 2, rows: 3, rowGroups: 4, columnOrders: 7 },
+  element: { name: 4, children: 5, convertedType: 6, fieldId: 9, logicalType: 10 },
+  group: { columns: 1, bytes: 2, rows: 3, sortingColumns: 4, offset: 5, compressedBytes: 6, ordinal: 7 },
+  chunk: {
+    fileOffset: 2,
+    metadata: 3,
+    /** Offset index and column index, each with its length. */
+    indexes: [4, 5, 6, 7],
+  },
+  meta: {
+    path: 3,
+    codec: 4,
+    uncompressedSize: 6,
+    compressedSize: 7,
+    dataOffset: 9,
+    indexOffset: 10,
+    dictionaryOffset: 11,
+    bloomOffset: 14,
+    bloomLength: 15,
+  },
+} as const
+const { file: FILE, element: ELEMENT, group: GROUP, chunk: CHUNK, meta: META } = FIELD
 
 const CONVERTED_JSON = 19
 /** The member of the union LogicalType that stands for JSON. */
@@ -33,13 +51,17 @@ const LOGICAL_JSON = 12
  * @throws RangeError where it is no footer of a flat table with at least these columns
  */
 export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[]): Uint8Array {
-  const file = readStruct(footer)
+  return writeStruct(shown(readStruct(footer), columns))
+}
+
+/** The same of a footer that has been read, which it changes. */
+export function shown(file: Struct, columns: readonly ShownColumn[]): Struct {
   const schema = listOf(file, FILE.schema)
   if (schema.values.length <= columns.length) throw new RangeError('Parquet footer: it has fewer columns')
   const [root, ...elements] = schema.values as Struct[]
   set(root!, ELEMENT.children, TYPE.i32, columns.length)
-  const shown = elements.slice(0, columns.length)
-  for (const [index, element] of shown.entries()) {
+  const first = elements.slice(0, columns.length)
+  for (const [index, element] of first.entries()) {
     if (element.has(ELEMENT.children)) throw new RangeError('Parquet footer: a column is nested')
     const { name, type } = columns[index]!
     set(element, ELEMENT.name, TYPE.binary, Buffer.from(name))
@@ -53,7 +75,7 @@ export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[])
       )
     }
   }
-  schema.values = [root!, ...shown]
+  schema.values = [root!, ...first]
   for (const group of listOf(file, FILE.rowGroups).values as Struct[]) {
     const chunks = listOf(group, GROUP.columns)
     chunks.values = chunks.values.slice(0, columns.length)
@@ -64,20 +86,13 @@ export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[])
   }
   const orders = file.get(FILE.columnOrders)
   if (orders) (orders.value as List).values = (orders.value as List).values.slice(0, columns.length)
-  return writeStruct(inOrder(file))
+  return inOrder(file)
 }
 
 /** The row groups of a file, in their order. */
 export function rowGroups(footer: Uint8Array): RowGroup[] {
   return (listOf(readStruct(footer), FILE.rowGroups).values as Struct[]).map((group) => {
-    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map((chunk) => {
-      const meta = structOf(chunk, CHUNK.metadata)
-      const data = numberOf(meta, META.dataOffset)
-      const from = meta.has(META.dictionaryOffset)
-        ? Math.min(data, numberOf(meta, META.dictionaryOffset))
-        : data
-      return { from, to: from + numberOf(meta, META.compressedSize) }
-    })
+    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map(chunkRange)
     return {
       rows: numberOf(group, GROUP.rows),
       from: Math.min(...chunks.map((chunk) => chunk.from)),
@@ -86,8 +101,16 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
   })
 }
 
+/** Where the pages of a column chunk lie, its dictionary first. */
+export function chunkRange(chunk: Struct): { readonly from: number; readonly to: number } {
+  const meta = structOf(chunk, CHUNK.metadata)
+  const data = numberOf(meta, META.dataOffset)
+  const from = meta.has(META.dictionaryOffset) ? Math.min(data, numberOf(meta, META.dictionaryOffset)) : data
+  return { from, to: from + numberOf(meta, META.compressedSize) }
+}
+
 /** Sets a field. A new one stands where its id belongs once the struct is put in order. */
-function set(struct: Struct, id: number, type: number, value: Value): void {
+export function set(struct: Struct, id: number, type: number, value: Value): void {
   struct.set(id, { type, value })
 }
 
@@ -106,19 +129,19 @@ function field(struct: Struct, id: number): Field {
   throw new RangeError(`Parquet footer: field ${id} is missing`)
 }
 
-function listOf(struct: Struct, id: number): List {
+export function listOf(struct: Struct, id: number): List {
   const { type, value } = field(struct, id)
   if (type === TYPE.list) return value as List
   throw new RangeError(`Parquet footer: field ${id} is no list`)
 }
 
-function structOf(struct: Struct, id: number): Struct {
+export function structOf(struct: Struct, id: number): Struct {
   const { type, value } = field(struct, id)
   if (type === TYPE.struct) return value as Struct
   throw new RangeError(`Parquet footer: field ${id} is no struct`)
 }
 
-function numberOf(struct: Struct, id: number): number {
+export function numberOf(struct: Struct, id: number): number {
   const { value } = field(struct, id)
   if (typeof value === 'number') return value
   throw new RangeError(`Parquet footer: field ${id} is no number`)

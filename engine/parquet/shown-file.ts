@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import type { Part } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
+import { readFooter } from './file-footer.ts'
 import { type RowGroup, rowGroups, type ShownColumn, shownFooter } from './footer.ts'
 
-/** The length of the footer in four bytes, and the magic. */
-const TAIL_BYTES = 8
 const READ_BYTES = 256 << 10
 /** Footers that are kept: wide tables have some megabytes of them. */
 const CACHE_BYTES = 64 << 20
@@ -62,25 +61,14 @@ export class ShownFiles {
 
 async function shownOf(file: string, columns: readonly ShownColumn[]): Promise<Shown> {
   await using handle = await open(file)
-  const { size } = await handle.stat()
-  const tail = Buffer.from(await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES))
-  const length = tail.readUInt32LE(0)
-  const start = size - TAIL_BYTES - length
   try {
-    const footer = await readExactly(handle, start, length)
+    const { footer, start, tail } = await readFooter(handle)
     const shown = shownFooter(footer, columns)
     tail.writeUInt32LE(shown.length)
     return { start, end: Buffer.concat([shown, tail]), groups: rowGroups(footer) }
   } catch (cause) {
     throw new EngineError('storage_damaged', 'The footer of a part of the stored rows is damaged.', { cause })
   }
-}
-
-async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  if (position < 0) throw new RangeError('the file is too short')
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), { position })
-  if (bytesRead < length) throw new RangeError('the file is too short')
-  return buffer
 }
 
 async function* fileBytes(

@@ -1,0 +1,94 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { cancelled } from '../duckdb/errors.ts'
+import { readFooter } from '../parquet/file-footer.ts'
+import { type Joined, type JoinedColumn, joinFiles, MAGIC } from '../parquet/joined.ts'
+import type { ByteStream, Surroundings } from './deliver.ts'
+
+const READ_BYTES = 256 << 10
+/** Buffers that wait to be read into again. */
+const MOST_SPARE = 8
+/** Files smaller than this on average have row groups so short that the whole would be slow to read. */
+const LEAST_FILE = 256 << 10
+/** Footers are read at once; those of very wide tables take as long as writing the rows anew. */
+const MOST_FOOTERS = 16 << 20
+const MOST_FILES = 1_000
+
+/**
+ * Columns of Parquet files as one file, their pages copied as they are: nothing is unpacked, and the first bytes are
+ * there at once.
+ * @returns undefined where the files are too many, too small or too different; then they have to be written anew
+ */
+export async function exportCopied(
+  around: Surroundings,
+  files: readonly string[],
+  columns: readonly JoinedColumn[],
+  { signal }: { readonly signal?: AbortSignal | undefined },
+): Promise<ByteStream | undefined> {
+  if (signal?.aborted) throw cancelled(signal)
+  const joined = await join(files, columns)
+  if (!joined) return undefined
+  const ending = new AbortController()
+  const over = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+  const spare: ArrayBufferLike[] = []
+  const lent = new WeakSet<ArrayBufferLike>()
+  let rows = 0
+  async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield MAGIC
+      for (const { file, from, to } of joined!.copied) {
+        await using handle = await open(files[file]!)
+        for (let at = from; at < to; ) {
+          if (over.aborted) throw cancelled(over)
+          const memory = spare.pop() ?? new ArrayBuffer(READ_BYTES)
+          const part = new Uint8Array(memory, 0, Math.min(READ_BYTES, to - at))
+          const { bytesRead } = await handle.read(part, 0, part.length, at)
+          if (bytesRead === 0) throw new RangeError(`${files[file]} is cut off`)
+          at += bytesRead
+          lent.add(memory)
+          yield part.subarray(0, bytesRead)
+        }
+      }
+      if (over.aborted) throw cancelled(over)
+      rows = joined!.rows
+      const tail = Buffer.alloc(4)
+      tail.writeUInt32LE(joined!.footer.length)
+      yield Buffer.concat([joined!.footer, tail, MAGIC])
+    } finally {
+      around.running.delete(stream)
+    }
+  }
+  const generator = bytes()
+  const stream: ByteStream = {
+    rows: () => rows,
+    recycle({ buffer }) {
+      if (lent.delete(buffer) && spare.length < MOST_SPARE) spare.push(buffer)
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort(cancelled(signal))
+      around.running.delete(stream)
+      await generator.return()
+    },
+    [Symbol.asyncIterator]: () => generator,
+  }
+  around.running.add(stream)
+  return stream
+}
+
+async function join(files: readonly string[], columns: readonly JoinedColumn[]): Promise<Joined | undefined> {
+  if (files.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
+    return undefined
+  }
+  const footers: Uint8Array[] = []
+  let bytes = 0
+  let footerBytes = 0
+  for (const file of files) {
+    await using handle: FileHandle = await open(file)
+    const { footer, start } = await readFooter(handle)
+    bytes += start
+    footerBytes += footer.length
+    if (footerBytes > MOST_FOOTERS) return undefined
+    footers.push(footer)
+  }
+  if (files.length > 1 && bytes < LEAST_FILE * files.length) return undefined
+  return joinFiles(footers, columns)
+}

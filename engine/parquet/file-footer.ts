@@ -1,0 +1,29 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/** The length of the footer in four bytes, and the magic. */
+export const TAIL_BYTES = 8
+
+export interface FileFooter {
+  /** `FileMetaData`, without the length and the magic behind it. */
+  readonly footer: Uint8Array
+  /** Where it begins. */
+  readonly start: number
+  /** The bytes behind it. */
+  readonly tail: Buffer
+}
+
+/** Reads the footer of a Parquet file. @throws RangeError where the file is too short for it */
+export async function readFooter(handle: FileHandle): Promise<FileFooter> {
+  const { size } = await handle.stat()
+  const tail = Buffer.from(await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES))
+  const length = tail.readUInt32LE(0)
+  const start = size - TAIL_BYTES - length
+  return { footer: await readExactly(handle, start, length), start, tail }
+}
+
+async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  if (position < 0) throw new RangeError('the file is too short')
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), { position })
+  if (bytesRead < length) throw new RangeError('the file is too short')
+  return buffer
+}
