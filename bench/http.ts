@@ -97,13 +97,13 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
 /** Writes each table as Parquet and imports it; gives the datasets' ids. */
 async function load(duckdb: DuckDBConnection, directory: string, sql: Record<string, string>) {
   await using engine = await openEngine({ directory: join(directory, 'data') })
-  const repository = engine.createRepository({ name: 'bench' })
+  const repository = await engine.createRepository({ name: 'bench' })
   const ids: Record<string, number> = {}
   for (const [name, select] of Object.entries(sql)) {
     const file = join(directory, `${name}.parquet`)
     await duckdb.run(`COPY (${select}) TO '${file}' (FORMAT parquet, COMPRESSION zstd)`)
-    const { id } = engine.createDataset({ repositoryId: repository.id, name })
-    await engine.dataset(id).replace({ body: { file }, format: 'parquet' })
+    const { id } = await engine.createDataset({ repositoryId: repository.id, name })
+    await (await engine.dataset(id)).replace({ body: { file }, format: 'parquet' })
     ids[name] = id
   }
   return ids

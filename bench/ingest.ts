@@ -79,8 +79,10 @@ async function* csvCases({ directory, connection, ingestor, rows, runs }: Place)
 async function* committedCases({ directory, connection, runs, quick }: Place): AsyncGenerator<Case> {
   const file = join(directory, 'flights.csv')
   await using engine = await openEngine({ directory: join(directory, 'data') })
-  const repository = engine.createRepository({ name: 'bench' })
-  const dataset = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'flights' }).id)
+  const repository = await engine.createRepository({ name: 'bench' })
+  const dataset = await engine.dataset(
+    (await engine.createDataset({ repositoryId: repository.id, name: 'flights' })).id,
+  )
   const rival = copyTo(connection, file, join(directory, 'rival.parquet'))
   yield await duel(
     'csv file to a committed version: flights',
@@ -103,7 +105,9 @@ async function* committedCases({ directory, connection, runs, quick }: Place): A
     (body) => dataset.replace({ body, format: 'csv' }),
     rival,
   )
-  const small = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'small' }).id)
+  const small = await engine.dataset(
+    (await engine.createDataset({ repositoryId: repository.id, name: 'small' })).id,
+  )
   const appends: number[] = []
   const rowsOf = (from: number, to: number) =>
     (async function* () {
@@ -133,10 +137,12 @@ async function* committedCases({ directory, connection, runs, quick }: Place): A
     ratio: thousandth / tenth,
   }
   await engine.settled()
-  const whole = engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'whole' }).id)
+  const whole = await engine.dataset(
+    (await engine.createDataset({ repositoryId: repository.id, name: 'whole' })).id,
+  )
   await whole.replace({ body: rowsOf(0, count * PER_APPEND), format: 'csv' })
   const take = (from: typeof whole) => async () => {
-    using query = from.query()
+    using query = await from.query()
     for await (const _ of await query.bytes('csv'));
   }
   yield await duel('export of a thousand appends', 'of a single upload', 31, take(small), take(whole))

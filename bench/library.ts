@@ -37,7 +37,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
 const OURS = `
 const { openEngine } = await import('parquetry')
 const engine = await openEngine({ directory: process.argv[2] })
-for await (const row of engine.dataset(1).query().rows()) if (row) break
+for await (const row of (await engine.dataset(1)).query().rows()) if (row) break
 report()
 await engine.close()`
 
@@ -78,9 +78,9 @@ function build(folder: string): void {
 async function sampleParts(directory: string): Promise<string> {
   mkdirSync(directory)
   await using engine = await openEngine({ directory })
-  const { id: repositoryId } = engine.createRepository({ name: 'samples' })
-  const { id } = engine.createDataset({ repositoryId, name: 'weather' })
+  const { id: repositoryId } = await engine.createRepository({ name: 'samples' })
+  const { id } = await engine.createDataset({ repositoryId, name: 'weather' })
   const file = join(root, 'data/samples/seattle-weather.csv')
-  await engine.dataset(id).replace({ format: 'csv', body: { file } })
+  await (await engine.dataset(id)).replace({ format: 'csv', body: { file } })
   return join(directory, 'parts')
 }

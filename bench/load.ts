@@ -52,8 +52,8 @@ async function withService(work: (service: Service) => Promise<void>): Promise<v
 
 async function load(into: string): Promise<number> {
   await using engine = await openEngine({ directory: into })
-  const repository = engine.createRepository({ name: 'load' })
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'rows' })
+  const repository = await engine.createRepository({ name: 'load' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'rows' })
   const body = (async function* () {
     yield Buffer.from('n,text\n')
     for (let n = 0; n < ROWS; n += 1_000) {
@@ -62,7 +62,7 @@ async function load(into: string): Promise<number> {
       )
     }
   })()
-  await engine.dataset(id).replace({ format: 'csv', body })
+  await (await engine.dataset(id)).replace({ format: 'csv', body })
   return id
 }
 

@@ -38,9 +38,9 @@ async function load(): Promise<number> {
   )
   duckdb.closeSync()
   await using engine = await openEngine({ directory: join(directory, 'data') })
-  const repository = engine.createRepository({ name: 'wide' })
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'rows' })
-  await engine.dataset(id).replace({ body: { file }, format: 'parquet' })
+  const repository = await engine.createRepository({ name: 'wide' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'rows' })
+  await (await engine.dataset(id)).replace({ body: { file }, format: 'parquet' })
   rmSync(file)
   return id
 }

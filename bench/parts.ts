@@ -12,7 +12,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
     try {
       await fill(directory, rows, parts)
       await using engine = await open(directory, parts, rows)
-      const [known, unknown] = [engine.dataset(1), engine.dataset(2)]
+      const [known, unknown] = [await engine.dataset(1), await engine.dataset(2)]
       const reads = quick ? 10 : 30
       await cpu(known, rows, reads)
       await cpu(unknown, rows, reads)
@@ -48,13 +48,13 @@ function open(directory: string, parts: number, rows: number): Promise<Engine> {
 /** Two datasets of the same rows; of the second's parts nothing is known. */
 async function fill(directory: string, rows: number, parts: number): Promise<void> {
   await using engine = await open(directory, parts, rows)
-  const { id: repositoryId } = engine.createRepository({ name: 'r' })
+  const { id: repositoryId } = await engine.createRepository({ name: 'r' })
   for (const name of ['known', 'unknown']) {
-    const { id } = engine.createDataset({ repositoryId, name })
-    await engine.dataset(id).replace({ format: 'csv', body: lines(rows) })
+    const { id } = await engine.createDataset({ repositoryId, name })
+    await (await engine.dataset(id)).replace({ format: 'csv', body: lines(rows) })
   }
   await engine.settled()
-  engine.database.run(
+  await engine.database.run(
     `UPDATE parts SET statistics = NULL WHERE id IN
      (SELECT part_id FROM version_parts vp JOIN datasets d ON d.version_id = vp.version_id WHERE d.id = 2)`,
   )
@@ -79,7 +79,7 @@ async function cpu(dataset: Dataset, rows: number, reads: number): Promise<numbe
   const start = process.cpuUsage()
   for (let read = 0; read < reads; read++) {
     const from = (++asked * 7_919) % (rows - 100)
-    using query = dataset.query({ filter: `id ge ${from} and id lt ${from + 50}`, top: 5 })
+    using query = await dataset.query({ filter: `id ge ${from} and id lt ${from + 50}`, top: 5 })
     if ((await query.count()) !== 50) throw new Error('the count is wrong')
     for await (const _ of query.rows());
   }

@@ -87,7 +87,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
       const error = provider.sanitised(thrown, account.key)
       // Said in the body of an answer: the limits don't know of it yet.
       if (error.code === 'provider_limit' && !account.hasRefused(error)) {
-        account.block('provider_limit', error.retryAfter ?? 60)
+        await account.block('provider_limit', error.retryAfter ?? 60)
       }
       if (error.status >= 500) {
         const level = error.code === 'not_understood' ? 'error' : 'warn'

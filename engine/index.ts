@@ -1,7 +1,9 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
-import type { Database } from './catalog/database.ts'
+import type { Database, Handle } from './catalog/database.ts'
+import type { Datasets } from './catalog/datasets.ts'
 import type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
+import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { type EngineEvent, type EventKind, Events } from './events.ts'
@@ -20,7 +22,7 @@ import { Store, type Upload, type UploadLimits } from './store/store.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
 
-export type { Database, SqlValue } from './catalog/database.ts'
+export type { Database, Handle, SqlValue } from './catalog/database.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
 export { migrate } from './catalog/migrate.ts'
 export type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
@@ -97,6 +99,11 @@ export interface EngineStats {
 /** Something with rows that can be asked. Dispose the query, or drop it, and its version may go. */
 export interface Queryable {
   /** @throws EngineError what is wrong with the options; see `Query` */
+  query(options?: QueryOptions): Query | Promise<Query>
+}
+
+/** Rows in memory. */
+export interface Relation extends Queryable {
   query(options?: QueryOptions): Query
 }
 
@@ -108,8 +115,8 @@ const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
 
 /** Opens a data directory. Close the engine, or use it with `await using`. */
-export async function openEngine(options: EngineOptions): Promise<Engine> {
-  return new Engine(options)
+export function openEngine(options: EngineOptions): Promise<Engine> {
+  return Engine.open(options)
 }
 
 /**
@@ -135,21 +142,27 @@ export class Engine implements AsyncDisposable {
   readonly #executor = new Opened(() => this.#openExecutor())
   #closing: Promise<void> | undefined
 
-  /** Use `openEngine`. */
-  constructor(options: EngineOptions) {
+  private constructor(options: EngineOptions, events: Events, store: Store) {
     this.#options = options
-    this.#events = new Events(options.onEvent)
-    this.#store = new Store({
+    this.#events = events
+    this.#store = store
+    this.#iceberg = new IcebergTables(store.manifests)
+  }
+
+  /** Use `openEngine`. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    const events = new Events(options.onEvent)
+    const store = await Store.open({
       directory: options.directory,
       anew: options.anew,
-      events: this.#events,
+      events,
       checks: options.checks,
       partSizes: options.partSizes,
       role: options.role ?? 'guest',
       threads: options.threads,
       uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
     })
-    this.#iceberg = new IcebergTables(this.#store.manifests)
+    return new Engine(options, events, store)
   }
 
   /** The metadata database, for those who keep tables of their own beside the engine's. */
@@ -157,44 +170,54 @@ export class Engine implements AsyncDisposable {
     return this.#store.database
   }
 
-  /** All of `work` or nothing, in the metadata database. */
-  transaction<T>(work: () => T): T {
+  /**
+   * All of `work` or nothing, in the metadata database. `work` gives the handle to those methods of the engine that are
+   * to be a part of it.
+   */
+  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#store.database.transaction(work)
   }
 
-  createRepository(fields: { name: string; description?: string }): Repository {
-    return this.#store.repositories.create(fields)
+  createRepository(fields: { name: string; description?: string }, t?: Handle): Promise<Repository> {
+    return this.#repositories(t).create(fields)
   }
 
-  repositories(): Repository[] {
+  repositories(): Promise<Repository[]> {
     return this.#store.repositories.list()
   }
 
   /** @throws EngineError `not_found` */
-  repository(id: number): Repository {
-    return this.#store.repositories.get(id)
+  repository(id: number, t?: Handle): Promise<Repository> {
+    return this.#repositories(t).get(id)
   }
 
-  updateRepository(id: number, fields: { name?: string; description?: string }): Repository {
-    return this.#store.repositories.update(id, fields)
+  updateRepository(
+    id: number,
+    fields: { name?: string; description?: string },
+    t?: Handle,
+  ): Promise<Repository> {
+    return this.#repositories(t).update(id, fields)
   }
 
   /** With its datasets. Queries under way go on to their end. */
-  deleteRepository(id: number): void {
-    this.#store.deleteRepository(id)
+  deleteRepository(id: number): Promise<void> {
+    return this.#store.deleteRepository(id)
   }
 
   /** @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `invalid_columns_manifest` */
-  createDataset(fields: {
-    repositoryId: number
-    name: string
-    description?: string
-    columns?: readonly DeclaredColumn[]
-  }): DatasetRecord {
-    return this.#store.datasets.create({ ...fields, columns: checkColumns(fields.columns ?? []) })
+  async createDataset(
+    fields: {
+      repositoryId: number
+      name: string
+      description?: string
+      columns?: readonly DeclaredColumn[]
+    },
+    t?: Handle,
+  ): Promise<DatasetRecord> {
+    return this.#datasets(t).create({ ...fields, columns: checkColumns(fields.columns ?? []) })
   }
 
-  datasets(where: { repositoryId?: number } = {}): DatasetRecord[] {
+  datasets(where: { repositoryId?: number } = {}): Promise<DatasetRecord[]> {
     return this.#store.datasets.list(where)
   }
 
@@ -205,7 +228,8 @@ export class Engine implements AsyncDisposable {
   async *datasetList(columnBytes: number): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
     for (let after = 0; ; ) {
-      const page = this.#store.datasets.page(after, most, Math.min(columnBytes, Number.MAX_SAFE_INTEGER))
+      const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
+      const page = await this.#store.datasets.page(after, most, limit)
       if (page.length > 0) yield page
       if (page.length < most) return
       after = page.at(-1)!.id
@@ -214,8 +238,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** @throws EngineError `not_found` */
-  dataset(id: number): Dataset {
-    this.#store.datasets.get(id)
+  async dataset(id: number): Promise<Dataset> {
+    await this.#store.datasets.get(id)
     return new Dataset(id, {
       store: this.#store,
       counts: this.#counts,
@@ -225,17 +249,29 @@ export class Engine implements AsyncDisposable {
     })
   }
 
-  updateDataset(id: number, fields: { name?: string; description?: string }): DatasetRecord {
-    return this.#store.datasets.update(id, fields)
+  updateDataset(
+    id: number,
+    fields: { name?: string; description?: string },
+    t?: Handle,
+  ): Promise<DatasetRecord> {
+    return this.#datasets(t).update(id, fields)
   }
 
   /** Queries under way go on to their end. */
-  deleteDataset(id: number): void {
-    this.#store.deleteDataset(id)
+  deleteDataset(id: number): Promise<void> {
+    return this.#store.deleteDataset(id)
+  }
+
+  #repositories(t: Handle | undefined): Repositories {
+    return t ? new Repositories(t) : this.#store.repositories
+  }
+
+  #datasets(t: Handle | undefined): Datasets {
+    return t ? this.#store.datasets.in(t) : this.#store.datasets
   }
 
   /** Rows in memory, asked like a dataset. @throws EngineError `invalid_columns_manifest` */
-  relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Queryable {
+  relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Relation {
     const checked = checkColumns(columns)
     return {
       query: (options) => {
@@ -262,7 +298,7 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Removes what nothing needs any more. @throws EngineError `locked` beside a server */
-  gc(): { files: number; bytes: number; processes: number } {
+  gc(): Promise<{ files: number; bytes: number; processes: number }> {
     return this.#store.gc()
   }
 
@@ -350,19 +386,20 @@ export class Dataset implements Queryable {
   }
 
   /** @throws EngineError `not_found` when it has been deleted */
-  get record(): DatasetRecord {
-    return this.#place.store.datasets.get(this.id)
+  record(t?: Handle): Promise<DatasetRecord> {
+    const { datasets } = this.#place.store
+    return (t ? datasets.in(t) : datasets).get(this.id)
   }
 
-  query(options: QueryOptions = {}): Query {
+  async query(options: QueryOptions = {}): Promise<Query> {
     // The query holds the version from here on.
-    using snapshot = this.snapshot()
+    using snapshot = await this.snapshot()
     return snapshot.query(options)
   }
 
   /** The version that is current now, to be asked more than once. Dispose it. @throws EngineError `not_found` */
-  snapshot(): Snapshot {
-    return new Snapshot(this.id, this.#place.store.read(this.id), this.#place)
+  async snapshot(): Promise<Snapshot> {
+    return new Snapshot(this.id, await this.#place.store.read(this.id), this.#place)
   }
 
   /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */

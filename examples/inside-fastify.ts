@@ -10,7 +10,7 @@ import { openServices, parquetry, readConfig } from 'parquetry/server'
 const config = readConfig({ data: 'example-server' }, {})
 const engine = await openEngine({ directory: config.data, role: 'server' })
 const connectors = openConnectors()
-const services = openServices({ config, engine, connectors, version: '1' })
+const services = await openServices({ config, engine, connectors, version: '1' })
 
 const app = Fastify()
 app.get('/health', async () => 'well')
@@ -19,7 +19,7 @@ const url = await app.listen({ port: 0 })
 
 try {
   // Accounts are made in the process; the key is shown this once.
-  const { key } = services.accounts.create({ name: `reporting-${Date.now()}`, plan: 'unlimited' })
+  const { key } = await services.accounts.create({ name: `reporting-${Date.now()}`, plan: 'unlimited' })
   const client = new Client({ url: `${url}/tables`, key })
   const { name } = await client.account.get()
   console.log(name.startsWith('reporting'), await (await fetch(`${url}/health`)).text())

@@ -13,16 +13,17 @@ const ORDERS = `placed,customer,country,amount
 const engine = await openEngine({ directory: 'example-data' })
 try {
   const repository =
-    engine.repositories().find(({ name }) => name === 'shop') ?? engine.createRepository({ name: 'shop' })
-  const found = engine.datasets({ repositoryId: repository.id }).find(({ name }) => name === 'orders')
-  const { id } = found ?? engine.createDataset({ repositoryId: repository.id, name: 'orders' })
-  const orders = engine.dataset(id)
+    (await engine.repositories()).find(({ name }) => name === 'shop') ??
+    (await engine.createRepository({ name: 'shop' }))
+  const found = (await engine.datasets({ repositoryId: repository.id })).find(({ name }) => name === 'orders')
+  const { id } = found ?? (await engine.createDataset({ repositoryId: repository.id, name: 'orders' }))
+  const orders = await engine.dataset(id)
 
   // Types come from the whole file, unless you declare columns. All rows go in, or none.
   const upload = await orders.replace({ format: 'csv', body: chunks(ORDERS) })
   console.log(`orders: ${upload.rowCount} rows`)
 
-  const large = orders.query({ filter: "amount gt 50 and country ne 'HU'", orderBy: 'amount desc' })
+  const large = await orders.query({ filter: "amount gt 50 and country ne 'HU'", orderBy: 'amount desc' })
   for await (const row of large.rows()) console.log(`${row['customer']}: ${row['amount']}`)
 
   await large.toFile('large-orders.xlsx', 'xlsx')

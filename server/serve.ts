@@ -26,7 +26,7 @@ export interface Server {
   /** Whether the console was built, so that it is there. */
   readonly hasConsole: boolean
   /** Makes a repository of the library's readable by every account. */
-  publish(repositoryId: number): void
+  publish(repositoryId: number): Promise<void>
   /** Refuses new work, lets what is under way end within the limit, then cuts it, and closes everything. */
   close(): Promise<void>
 }
@@ -58,12 +58,12 @@ export async function serve(
       },
     }),
   )
-  migrate(engine.database, 'server', SERVER_STEPS)
+  await migrate(engine.database, 'server', SERVER_STEPS)
   const connectors = await openProviders(config, engine.database, ({ level, provider, message, cause }) =>
     told.line(level, message, { provider }, cause),
   )
   opened.defer(() => connectors.close())
-  const services = openServices({
+  const services = await openServices({
     config,
     engine,
     connectors,
@@ -71,9 +71,9 @@ export async function serve(
     console: consoleFolder(),
     warn: (message, cause) => told.line('warn', message, {}, cause),
   })
-  opened.defer(() => {
+  opened.defer(async () => {
     try {
-      services.usage.flush()
+      await services.usage.flush()
     } catch (error) {
       if (!isUnwritable(error)) throw error
       told.line(
@@ -85,7 +85,7 @@ export async function serve(
     }
   })
   addGauges(services)
-  const newRootKey = firstAccount(services.accounts, config.rootKey)
+  const newRootKey = await firstAccount(services.accounts, config.rootKey)
   const listening = buildApp(services, log)
   opened.defer(() => listening.close())
   // Behind the first answer, which may be to a health check: who comes next finds everything loaded.
@@ -96,12 +96,14 @@ export async function serve(
     void engine.warm()
   })
   told.to(listening.log)
-  const rootKeyHolds = config.rootKey !== undefined && services.accounts.byKey(config.rootKey)?.name === ROOT
+  const rootKeyHolds =
+    config.rootKey !== undefined && (await services.accounts.byKey(config.rootKey))?.name === ROOT
   if (config.rootKey !== undefined && !rootKeyHolds) {
     listening.log.warn(
       'PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.',
     )
   }
+  const root = await services.accounts.byName(ROOT)
   await listening.listen({ host: config.host, port: config.port })
   services.refresher.start()
   opened.defer(() => services.refresher.close())
@@ -113,10 +115,9 @@ export async function serve(
     engine,
     newRootKey,
     rootKeyHolds,
-    rootKeyHint: services.accounts.byName(ROOT).apiKeyHint,
+    rootKeyHint: root.apiKeyHint,
     hasConsole: services.console !== undefined,
-    publish: (repositoryId) =>
-      services.access.setOwner(repositoryId, services.accounts.byName(ROOT).id, false),
+    publish: (repositoryId) => services.access.setOwner(repositoryId, root.id, false),
     close: () => {
       closing ??= (async () => {
         services.exports.gate.close()
@@ -130,9 +131,9 @@ export async function serve(
 }
 
 /** Makes the first account where there is none. Gives its key where it was generated. */
-function firstAccount(accounts: Accounts, key: string | undefined): string | undefined {
-  if (accounts.list().some(({ name }) => name === ROOT)) return undefined
-  const made = accounts.create({
+async function firstAccount(accounts: Accounts, key: string | undefined): Promise<string | undefined> {
+  if ((await accounts.list()).some(({ name }) => name === ROOT)) return undefined
+  const made = await accounts.create({
     name: ROOT,
     plan: 'unlimited',
     admin: true,

@@ -60,7 +60,7 @@ export interface ServiceParts {
  * Puts the services together over an open engine, whose database gets the server's tables.
  * @throws ConfigError when an account has a plan that is not configured
  */
-export function openServices({
+export async function openServices({
   config,
   engine,
   connectors,
@@ -68,12 +68,12 @@ export function openServices({
   console,
   warn,
   now,
-}: ServiceParts): Services {
+}: ServiceParts): Promise<Services> {
   const { database } = engine
-  migrate(database, 'server', SERVER_STEPS)
+  await migrate(database, 'server', SERVER_STEPS)
   const accounts = new Accounts(database)
   const plans = new Plans(config.plans)
-  for (const { name, plan } of accounts.list()) {
+  for (const { name, plan } of await accounts.list()) {
     if (!plans.names.includes(plan)) {
       throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
     }

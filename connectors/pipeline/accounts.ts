@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProviderInfo } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { type LimitStore, SlidingWindow } from './window.ts'
+import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 
 /** How long a request waits for a window of seconds to free up before it is refused. */
 const PATIENCE_MS = 5000
@@ -10,6 +10,7 @@ const PATIENCE_MS = 5000
 /** What a user's request spends: the limits of one key, or of our address where there is no key. */
 export class Account {
   readonly key: string | undefined
+  readonly #name: string
   readonly #provider: ProviderInfo
   readonly #windows: readonly SlidingWindow[]
   readonly #store: LimitStore
@@ -20,24 +21,25 @@ export class Account {
 
   constructor(provider: ProviderInfo, key: string | undefined, store: LimitStore, now: () => number) {
     const { windows, withKey = windows } = provider.limits
-    const name = `${provider.slug}/${key === undefined ? 'keyless' : fingerprint(key)}`
+    this.#name = `${provider.slug}/${key === undefined ? 'keyless' : fingerprint(key)}/`
     this.key = key
     this.#provider = provider
     this.#store = store
     this.#now = now
     this.#windows = (key === undefined ? windows : withKey).map(
-      (limit) => new SlidingWindow(limit, name, store, now()),
+      (limit) => new SlidingWindow(limit, this.#name.slice(0, -1)),
     )
     this.#blocks = (['provider_limit', 'provider_down'] as const).map(
-      (code) => new Block(code, `${name}/${code}`, store),
+      (code) => new Block(code, this.#name + code),
     )
+    this.#load(store.seen, now())
   }
 
   /**
    * Counts one request in every window, or throws `provider_limit`; waits a few seconds for it where that is enough,
    * first come, first served. Returns how to take the request back when it never left.
    */
-  async take(signal: AbortSignal | undefined): Promise<() => void> {
+  async take(signal: AbortSignal | undefined): Promise<() => Promise<void>> {
     const before = this.#turn
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#turn = promise
@@ -47,7 +49,7 @@ export class Account {
       for (;;) {
         if (signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
         const now = this.#now()
-        const taken = this.#tryTake(now)
+        const taken = await this.#tryTake(now)
         if (typeof taken === 'function') return taken
         const wait = taken
         if (performance.now() - arrived + wait > PATIENCE_MS) {
@@ -63,26 +65,31 @@ export class Account {
   }
 
   /** Counts a request and says how to take it back; or how many milliseconds there are to wait. */
-  #tryTake(now: number): (() => void) | number {
-    if (this.#windows.length === 0 && this.#blocks.every((block) => block.freeAt(now) <= now))
-      return () => undefined
-    return this.#store.exclusively(() => {
-      for (const each of [...this.#windows, ...this.#blocks]) each.load(now)
+  async #tryTake(here: number): Promise<(() => Promise<void>) | number> {
+    if (this.#windows.length === 0 && this.#blocks.every((block) => block.freeAt(here) <= here))
+      return async () => undefined
+    return this.#store.exclusively(this.#name, (entries, now = here) => {
+      this.#load(entries, now)
       const wait = this.#freeAt(now) - now
       if (wait > 0) return wait
-      const undo = this.#windows.map((window) => window.take(now))
-      return () => {
-        this.#store.exclusively(() => {
-          for (const window of this.#windows) window.load(this.#now())
-          for (const each of undo) each()
+      const undo = this.#windows.map((window) => window.take(entries, now))
+      return () =>
+        this.#store.exclusively(this.#name, (later, then = this.#now()) => {
+          this.#load(later, then)
+          for (const each of undo) each(later)
         })
-      }
     })
   }
 
+  #load(entries: Pick<LimitEntries, 'load'>, now: number): void {
+    for (const each of [...this.#windows, ...this.#blocks]) each.load(entries, now)
+  }
+
   /** The provider asked for a pause: until then no request leaves. */
-  block(code: Block['code'], seconds: number): void {
-    this.#blocks.find((each) => each.code === code)?.until(this.#now() + seconds * 1000)
+  async block(code: Block['code'], seconds: number): Promise<void> {
+    await this.#store.exclusively(this.#name, (entries, now = this.#now()) => {
+      this.#blocks.find((each) => each.code === code)?.until(entries, now + seconds * 1000)
+    })
   }
 
   /** Whether an error is a refusal of this account, rather than what the provider said. */
@@ -146,25 +153,22 @@ export class Account {
 class Block {
   readonly code: 'provider_limit' | 'provider_down'
   readonly #key: string
-  readonly #store: LimitStore
-  #until: number
+  #until = 0
 
-  constructor(code: Block['code'], key: string, store: LimitStore) {
+  constructor(code: Block['code'], key: string) {
     this.code = code
     this.#key = key
-    this.#store = store
-    this.#until = store.load(key)?.expiresAt ?? 0
   }
 
-  /** Takes in what another process was told. */
-  load(): void {
-    this.#until = Math.max(this.#until, this.#store.load(this.#key)?.expiresAt ?? 0)
+  /** Takes in what was said before, and to other processes. */
+  load(entries: Pick<LimitEntries, 'load'>): void {
+    this.#until = Math.max(this.#until, entries.load(this.#key)?.expiresAt ?? 0)
   }
 
-  until(time: number): void {
+  until(entries: LimitEntries, time: number): void {
     if (time <= this.#until) return
     this.#until = time
-    this.#store.save(this.#key, 1, time)
+    entries.save(this.#key, 1, time)
   }
 
   freeAt(now: number): number {

@@ -21,13 +21,13 @@ export function limited(provider: { slug: string; name: string }, now: () => num
       answer = await next(exchange)
     } catch (error) {
       const hasLeft = error instanceof UpstreamFailure && error.kind !== 'connect'
-      if (!hasLeft) takeBack()
+      if (!hasLeft) await takeBack()
       throw error
     }
     const pause = retryAfter(answer, now())
     if (answer.status === 429) {
       const seconds = pause ?? DEFAULT_PAUSE_SECONDS
-      account.block('provider_limit', seconds)
+      await account.block('provider_limit', seconds)
       throw new ConnectorError(
         'provider_limit',
         `${provider.name} refuses further requests for now. Try again in ${Math.ceil(seconds)} s.`,
@@ -35,7 +35,7 @@ export function limited(provider: { slug: string; name: string }, now: () => num
       )
     }
     if (answer.status === 503 && pause !== undefined) {
-      account.block('provider_down', pause)
+      await account.block('provider_down', pause)
       // Not left to the retries, which would sit out the pause while the caller waits.
       const sentence = `${provider.name} asks to be left alone for ${Math.ceil(pause)} s.`
       throw new ConnectorError('provider_down', sentence, { provider: provider.slug, retryAfter: pause })

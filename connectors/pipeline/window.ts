@@ -1,15 +1,21 @@
 import type { Limit } from '../connector.ts'
 
-/**
- * Keeps what has been spent, across restarts and for all processes that ask the same providers. All methods are
- * synchronous, so that no request can slip in between. `expiresAt` is in milliseconds since 1970; after it, the entry
- * may be dropped.
- */
-export interface LimitStore {
-  /** Runs so that no other process reads or writes meanwhile: whoever counts a request has seen all the others. */
-  exclusively<T>(work: () => T): T
+/** What has been spent. `expiresAt` is in milliseconds since 1970; after it, the entry may be dropped. */
+export interface LimitEntries {
   load(key: string): { readonly consumed: number; readonly expiresAt: number } | undefined
   save(key: string, consumed: number, expiresAt: number): void
+}
+
+/** Keeps what has been spent, across restarts and for all processes that ask the same providers. */
+export interface LimitStore {
+  /**
+   * Runs over the entries whose keys begin with a name, and keeps what is saved, so that nobody else reads or writes
+   * them meanwhile: whoever counts a request has seen all the others. `now` is the clock of who keeps the entries, where
+   * that is not this machine's.
+   */
+  exclusively<T>(name: string, work: (entries: LimitEntries, now?: number) => T): Promise<T>
+  /** The entries as this process saw them last, for showing them. */
+  readonly seen: Pick<LimitEntries, 'load'>
 }
 
 const BUCKETS = 24
@@ -24,17 +30,14 @@ export class SlidingWindow {
   readonly #span: number
   readonly #width: number
   readonly #counts = new Map<number, number>()
-  readonly #store: LimitStore
   readonly #key: string
 
   /** `key` tells this window from all others in the store. */
-  constructor(limit: Limit, key: string, store: LimitStore, now: number) {
+  constructor(limit: Limit, key: string) {
     this.limit = limit
     this.#span = limit.perSeconds * 1000
     this.#width = this.#span / BUCKETS
     this.#key = `${key}/${limit.perSeconds}`
-    this.#store = store
-    this.load(now)
   }
 
   used(now: number): number {
@@ -58,17 +61,17 @@ export class SlidingWindow {
     return this.used(now) === 0 ? undefined : this.#endOf(Math.min(...this.#counts.keys()))
   }
 
-  /** Counts a request, and returns how to take it back. Both belong between `load` and the next wait. */
-  take(now: number): () => void {
+  /** Counts a request, and returns how to take it back. Both belong behind a `load` of the same entries. */
+  take(entries: LimitEntries, now: number): (entries: LimitEntries) => void {
     const bucket = Math.floor(now / this.#width)
-    this.#add(bucket, 1)
-    return () => this.#add(bucket, -1)
+    this.#add(entries, bucket, 1)
+    return (later) => this.#add(later, bucket, -1)
   }
 
-  #add(bucket: number, change: number): void {
+  #add(entries: LimitEntries, bucket: number, change: number): void {
     const count = Math.max(0, (this.#counts.get(bucket) ?? 0) + change)
     this.#counts.set(bucket, count)
-    this.#store.save(this.#slot(bucket), count, this.#endOf(bucket))
+    entries.save(this.#slot(bucket), count, this.#endOf(bucket))
   }
 
   #endOf(bucket: number): number {
@@ -80,10 +83,10 @@ export class SlidingWindow {
     return `${this.#key}/${bucket % (BUCKETS + 2)}`
   }
 
-  /** Takes in what other processes have spent. */
-  load(now: number): void {
+  /** Takes in what was spent before, and by other processes. */
+  load(entries: Pick<LimitEntries, 'load'>, now: number): void {
     for (let slot = 0; slot < BUCKETS + 2; slot++) {
-      const kept = this.#store.load(this.#slot(slot))
+      const kept = entries.load(this.#slot(slot))
       if (kept === undefined || kept.expiresAt <= now) continue
       const bucket = Math.floor((kept.expiresAt - this.#span) / this.#width + 1e-6) - 1
       this.#counts.set(bucket, kept.consumed)
@@ -91,11 +94,15 @@ export class SlidingWindow {
   }
 }
 
-export function memoryStore(): LimitStore {
+export function memoryEntries(): LimitEntries {
   const kept = new Map<string, { consumed: number; expiresAt: number }>()
   return {
-    exclusively: (work) => work(),
     load: (key) => kept.get(key),
     save: (key, consumed, expiresAt) => void kept.set(key, { consumed, expiresAt }),
   }
+}
+
+export function memoryStore(): LimitStore {
+  const seen = memoryEntries()
+  return { exclusively: async (_name, work) => work(seen), seen }
 }

@@ -6,12 +6,19 @@ import type { Database } from './database.ts'
  * A database made by a newer program is refused, because its tables may mean something else.
  * @throws EngineError `locked`
  */
-export function migrate(database: Database, namespace: string, steps: readonly string[]): void {
-  database.transaction(() => {
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS migrations (namespace TEXT PRIMARY KEY, step INTEGER NOT NULL) STRICT',
+export async function migrate(
+  database: Database,
+  namespace: string,
+  steps: readonly string[],
+): Promise<void> {
+  const { definition } = database.dialect
+  await database.transaction(async (t) => {
+    await t.exec(
+      definition(
+        'CREATE TABLE IF NOT EXISTS migrations (namespace TEXT PRIMARY KEY, step INTEGER NOT NULL) STRICT',
+      ),
     )
-    const row = database.get<{ step: number }>('SELECT step FROM migrations WHERE namespace = ?', namespace)
+    const row = await t.get<{ step: number }>('SELECT step FROM migrations WHERE namespace = ?', namespace)
     const done = row?.step ?? 0
     if (done > steps.length) {
       throw new EngineError(
@@ -20,8 +27,8 @@ export function migrate(database: Database, namespace: string, steps: readonly s
       )
     }
     if (done === steps.length) return
-    for (const step of steps.slice(done)) database.exec(step)
-    database.run(
+    for (const step of steps.slice(done)) await t.exec(definition(step))
+    await t.run(
       'INSERT INTO migrations VALUES (?, ?) ON CONFLICT (namespace) DO UPDATE SET step = excluded.step',
       namespace,
       steps.length,

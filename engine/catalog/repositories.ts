@@ -1,20 +1,20 @@
 import { EngineError } from '../errors.ts'
-import type { Database } from './database.ts'
+import type { Handle } from './database.ts'
 import { checkName, now } from './fields.ts'
 import type { Repository } from './records.ts'
 
-const SELECT = `SELECT id, name, description, created_at AS createdAt, updated_at AS updatedAt FROM repositories`
+const SELECT = `SELECT id, name, description, created_at AS "createdAt", updated_at AS "updatedAt" FROM repositories`
 
 export class Repositories {
-  readonly #database: Database
+  readonly #handle: Handle
 
-  constructor(database: Database) {
-    this.#database = database
+  constructor(handle: Handle) {
+    this.#handle = handle
   }
 
-  create(fields: { name: string; description?: string }): Repository {
+  async create(fields: { name: string; description?: string }): Promise<Repository> {
     const at = now()
-    const { id } = this.#database.run(
+    const id = await this.#handle.insert(
       'INSERT INTO repositories (name, description, created_at, updated_at) VALUES (?, ?, ?, ?)',
       checkName(fields.name, 'repository'),
       fields.description ?? '',
@@ -24,23 +24,25 @@ export class Repositories {
     return this.get(id)
   }
 
-  list(): Repository[] {
-    return this.#database.all<Repository>(`${SELECT} ORDER BY id`).map((row) => ({ ...row }))
+  async list(): Promise<Repository[]> {
+    const rows = await this.#handle.all<Repository>(`${SELECT} ORDER BY id`)
+    return rows.map((row) => ({ ...row }))
   }
 
   /** @throws EngineError `not_found` */
-  get(id: number): Repository {
-    const row = this.#database.get<Repository>(`${SELECT} WHERE id = ?`, id)
-    if (!row) throw new EngineError('not_found', `There is no repository ${id}.`)
+  async get(id: number): Promise<Repository> {
+    const row = await this.#handle.get<Repository>(`${SELECT} WHERE id = ?`, id)
+    if (!row) throw noRepository(id)
     return { ...row }
   }
 
-  update(id: number, fields: { name?: string; description?: string }): Repository {
-    const old = this.get(id)
-    this.#database.run(
-      'UPDATE repositories SET name = ?, description = ?, updated_at = ? WHERE id = ?',
-      fields.name === undefined ? old.name : checkName(fields.name, 'repository'),
-      fields.description ?? old.description,
+  async update(id: number, fields: { name?: string; description?: string }): Promise<Repository> {
+    const name = fields.name === undefined ? null : checkName(fields.name, 'repository')
+    await this.#handle.run(
+      `UPDATE repositories SET name = coalesce(?, name), description = coalesce(?, description), updated_at = ?
+       WHERE id = ?`,
+      name,
+      fields.description ?? null,
       now(),
       id,
     )
@@ -48,8 +50,12 @@ export class Repositories {
   }
 
   /** With its datasets. */
-  delete(id: number): void {
-    this.get(id)
-    this.#database.run('DELETE FROM repositories WHERE id = ?', id)
+  async delete(id: number): Promise<void> {
+    if ((await this.#handle.run('DELETE FROM repositories WHERE id = ?', id)) > 0) return
+    throw noRepository(id)
   }
+}
+
+export function noRepository(id: number): EngineError {
+  return new EngineError('not_found', `There is no repository ${id}.`)
 }

@@ -2,7 +2,7 @@ import { constants, existsSync, readdirSync, renameSync, rmSync, statSync, utime
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { makePrivate } from '../catalog/database.ts'
+import { makePrivate } from '../catalog/sqlite.ts'
 import { EngineError } from '../errors.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { storageFull } from '../util/storage-full.ts'
@@ -85,12 +85,12 @@ async function copyOnce(
   from: Layout,
   to: Layout,
   onProgress: OnProgress | undefined,
-  copyCatalog: (fresh: string) => void,
+  copyCatalog: (fresh: string) => void | Promise<void>,
 ): Promise<BackupReport | undefined> {
   const fresh = `${to.catalog}.new`
   rmSync(fresh, { force: true })
   makePrivate(fresh)
-  copyCatalog(fresh)
+  await copyCatalog(fresh)
   const parts = partsIn(fresh)
   let copied = 0
   let bytes = 0

@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs'
+import type { Handle } from '../catalog/database.ts'
+import type { Parts } from '../catalog/parts.ts'
 import type { Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
+import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Described, Ingestor, IngestResult, PartSize } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
@@ -13,7 +16,7 @@ import { hashFile } from './integrity/hash.ts'
 import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
 import type { FolderManifests } from './manifests.ts'
-import { type PartSizes, piecesOf } from './part-size.ts'
+import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
 import { sync } from './sync.ts'
 
 /** Ingests at once; each may use all cores, so more would only share them. */
@@ -36,6 +39,7 @@ interface CommitsPlace {
   readonly events: Events
   readonly hold: Hold
   readonly versions: Versions
+  readonly parts: Parts
   readonly leases: Leases
   readonly manifests: FolderManifests
   readonly background: Background
@@ -64,21 +68,22 @@ export class Commits {
     write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
     options: RunOptions,
   ): Promise<MadeParts> {
-    const { hold, versions } = this.#place
+    const { hold, parts: registry } = this.#place
     const ingestor = await this.#place.ingestor()
     using _ = await this.#ingests.enter()
     const ids: number[] = []
-    const begin = () => {
-      const id = versions.newPart(hold.mark.id)
+    const begin = async () => {
+      const id = await registry.register(hold.mark.id)
       ids.push(id)
       return { id, target: partFile(hold.layout, id) }
     }
     try {
-      const whole = begin()
+      const whole = await begin()
       const { columns, ...written } = await write(ingestor, whole.target)
       const pieces = piecesOf(written, this.#place.sizes)
       if (pieces.length <= 1) return { columns, parts: [await this.#finish(whole.id, written)] }
-      const targets = pieces.map((piece) => ({ ...piece, ...begin() }))
+      const targets: (Piece & { id: number; target: string })[] = []
+      for (const piece of pieces) targets.push({ ...piece, ...(await begin()) })
       const cut = await ingestor.cut(whole.target, targets, columns, written.rawBytes, options)
       this.#discard(whole.id)
       const parts: Part[] = []
@@ -92,14 +97,14 @@ export class Commits {
 
   /** Syncs a part that has been written, and writes down what it is. */
   async #finish(id: number, written: Described<PartSize>): Promise<Part> {
-    const { hold, versions } = this.#place
+    const { hold, parts } = this.#place
     const target = partFile(hold.layout, id)
     await sync(target)
     await sync(hold.layout.parts)
     const { rows, bytes, rawBytes, statistics } = written
     // Its pages are still in memory.
     const part = { id, rows, bytes, rawBytes, hash: await hashFile(target), statistics }
-    versions.describePart(part)
+    await parts.describe(part)
     return part
   }
 
@@ -107,19 +112,20 @@ export class Commits {
    * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. Parts
    * that did not get into it are removed.
    */
-  commit(
+  async commit(
     datasetId: number,
     parts: readonly Part[],
-    content: (current: Version) => Content | undefined,
+    content: (current: Version, t: Handle) => Content | undefined | Promise<Content | undefined>,
     number: (current: Version) => number = (current) => current.number + 1,
-  ): boolean {
+  ): Promise<boolean> {
     const { hold, versions } = this.#place
     let shown: Content | undefined
     try {
-      shown = hold.database.transaction(() => {
-        const current = versions.current(datasetId)
-        const next = content(current)
-        if (next) versions.commit(datasetId, { ...next, number: number(current) })
+      shown = await hold.database.transaction(async (t) => {
+        await t.lock('datasets', datasetId)
+        const current = await versions.in(t).current(datasetId)
+        const next = await content(current, t)
+        if (next) await versions.in(t).commit(datasetId, { ...next, number: number(current) })
         return next
       })
       return shown !== undefined
@@ -132,24 +138,44 @@ export class Commits {
   }
 
   /** Removes versions and parts that nothing needs any more; nothing where it is unknown which those are. */
-  tidy(): void {
-    const { hold, versions, leases, manifests } = this.#place
+  async tidy(): Promise<void> {
+    const { hold, versions, parts, leases, manifests } = this.#place
     if (hold.database.inDoubt) return
-    for (const id of this.#discarded) versions.dropPart(id)
-    this.#discarded.clear()
-    leases.settle()
-    for (const id of versions.reclaim()) this.#remove(id)
-    manifests.remove(versions.gone(manifests.versions()))
+    for (const id of this.#discarded) {
+      await parts.drop(id)
+      this.#discarded.delete(id)
+    }
+    await leases.settle()
+    for (const id of await versions.reclaim()) this.#remove(id)
+    manifests.remove(await versions.gone(manifests.versions()))
   }
 
   tidyLater(): void {
+    this.#later(() => this.tidy())
+  }
+
+  /** Tidies where a version that nobody reads any more is no longer what its dataset shows. */
+  tidyBehind(datasetId: number, versionId: number): void {
+    this.#later(async () => {
+      if (!(await this.#isCurrent(datasetId, versionId))) await this.tidy()
+    })
+  }
+
+  async #isCurrent(datasetId: number, versionId: number): Promise<boolean> {
+    try {
+      return (await this.#place.versions.current(datasetId)).id === versionId
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'not_found') return false
+      throw error
+    }
+  }
+
+  #later(work: () => Promise<void>): void {
     const { background, events } = this.#place
-    background.later(
-      () => this.tidy(),
-      (cause) =>
-        events.tell('tidy_failed', 'Versions that nobody needs could not be removed; tried again later.', {
-          cause,
-        }),
+    background.later(work, (cause) =>
+      events.tell('tidy_failed', 'Versions that nobody needs could not be removed; tried again later.', {
+        cause,
+      }),
     )
   }
 

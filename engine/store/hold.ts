@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { Database } from '../catalog/database.ts'
+import type { Database } from '../catalog/database.ts'
 import { FileLock } from '../catalog/lock.ts'
 import { migrate } from '../catalog/migrate.ts'
 import { CATALOG_STEPS } from '../catalog/schema.ts'
+import { SqliteDatabase } from '../catalog/sqlite.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { type Layout, layoutOf } from './layout.ts'
@@ -25,56 +26,59 @@ export class Hold {
   /** In whose hands the directory is, if in this process's. */
   readonly serverLock: FileLock | undefined
 
+  private constructor(layout: Layout, database: Database, mark: ProcessMark, lock: FileLock | undefined) {
+    this.layout = layout
+    this.database = database
+    this.mark = mark
+    this.serverLock = lock
+  }
+
   /**
    * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
    * catalog is lost or damaged
    */
-  constructor(options: HoldOptions) {
-    this.layout = layoutOf(options.directory)
-    this.serverLock = options.role === 'server' ? lockServer(this.layout, 'it is served already') : undefined
+  static async open({ directory, role, anew, events }: HoldOptions): Promise<Hold> {
+    const layout = layoutOf(directory)
+    const lock = role === 'server' ? lockServer(layout, 'it is served already') : undefined
     let database: Database | undefined
     try {
-      database = options.anew
-        ? openAnew(this.layout, options.events)
-        : openCatalog(this.layout, options.events)
-      migrate(database, 'catalog', CATALOG_STEPS)
-      this.mark = new ProcessMark(this.layout)
-      this.database = database
+      database = await (anew ? openAnew(layout, events) : openCatalog(layout, events))
+      await migrate(database, 'catalog', CATALOG_STEPS)
+      return new Hold(layout, database, new ProcessMark(layout), lock)
     } catch (error) {
-      database?.close()
-      this.serverLock?.release()
+      await database?.close()
+      lock?.release()
       throw error
     }
   }
 
-  end(): void {
+  async end(): Promise<void> {
     try {
       this.mark.end()
     } finally {
-      this.database.close()
+      await this.database.close()
       this.serverLock?.release()
     }
   }
 }
 
 /** @throws EngineError `storage_damaged` where it is lost or damaged, so that nothing is taken for a leftover */
-function openCatalog(layout: Layout, events: Events): Database {
+async function openCatalog(layout: Layout, events: Events): Promise<Database> {
   if (isCatalogLost(layout)) throw catalogLost(layout)
   let database: Database | undefined
   try {
-    database = new Database(layout.catalog, (cause) =>
+    database = new SqliteDatabase(layout.catalog, (cause) =>
       events.tell(
         'writes_stopped',
         'A commit failed so that its outcome is unknown. Nothing more is written by this process; start it again.',
         { cause },
       ),
     )
-    const known = database.get("SELECT 1 FROM sqlite_schema WHERE name = 'parts'")
-    const started = database.get("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'")
-    if (!known && !started && partFiles(layout).length > 0) throw catalogLost(layout)
+    const isKnown = (await database.hasTable('parts')) || (await database.hasTable('migrations'))
+    if (!isKnown && partFiles(layout).length > 0) throw catalogLost(layout)
     return database
   } catch (error) {
-    database?.close()
+    await database?.close()
     if (!(error instanceof EngineError && error.code === 'storage_damaged' && error.cause)) throw error
     throw new EngineError(
       'storage_damaged',
@@ -86,10 +90,10 @@ function openCatalog(layout: Layout, events: Events): Database {
 }
 
 /** @throws EngineError `invalid_option` where there is a catalog that is well */
-function openAnew(layout: Layout, events: Events): Database {
+async function openAnew(layout: Layout, events: Events): Promise<Database> {
   let database: Database
   try {
-    database = openCatalog(layout, events)
+    database = await openCatalog(layout, events)
   } catch (error) {
     if (!(error instanceof EngineError && error.code === 'storage_damaged')) throw error
     const folder = setAllAside(layout)
@@ -98,8 +102,8 @@ function openAnew(layout: Layout, events: Events): Database {
     })
     return openCatalog(layout, events)
   }
-  if (!database.get("SELECT 1 FROM sqlite_schema WHERE name = 'parts'")) return database
-  database.close()
+  if (!(await database.hasTable('parts'))) return database
+  await database.close()
   throw new EngineError(
     'invalid_option',
     `The catalog of ${layout.directory} is well, so there is nothing to begin anew: leave --new out, or name another directory.`,

@@ -17,10 +17,13 @@ export class Leases {
   readonly #database: Database
   readonly #versions: Versions
   readonly #process: string
+  /** How many read each version. */
   readonly #readers = new Map<number, number>()
+  /** Versions whose lease is written down. */
+  readonly #written = new Set<number>()
   /** Versions read without a lease, for want of room to write one down. */
   readonly #unwritten = new Set<number>()
-  readonly #onIdle: () => void
+  readonly #onIdle: (datasetId: number, versionId: number) => void
   readonly #onUnwritten: (cause: unknown) => void
   #ended = false
 
@@ -29,8 +32,8 @@ export class Leases {
     versions: Versions,
     process: string,
     on: {
-      /** The last reader of a version that is no longer current has left. */
-      readonly idle: () => void
+      /** The last reader of a version has left. */
+      readonly idle: (datasetId: number, versionId: number) => void
       /** A lease could not be written down. */
       readonly unwritten: (cause: unknown) => void
     },
@@ -43,39 +46,37 @@ export class Leases {
   }
 
   /** @throws EngineError `not_found` */
-  take(datasetId: number): Lease {
-    let version = this.#versions.current(datasetId)
-    if (!this.#readers.has(version.id)) {
-      version = this.#leaseCurrent(datasetId)
+  async take(datasetId: number): Promise<Lease> {
+    const version = await this.#versions.current(datasetId)
+    if (this.#written.has(version.id) || this.#unwritten.has(version.id)) {
+      return this.#enter(datasetId, version)
     }
-    const id = version.id
-    this.#readers.set(id, (this.#readers.get(id) ?? 0) + 1)
-    let released = false
-    return {
-      version,
-      release: () => {
-        if (released) return
-        released = true
-        const left = this.#readers.get(id)! - 1
-        this.#readers.set(id, left)
-        if (left === 0 && !this.#ended && !this.#isCurrent(id)) this.#onIdle()
-      },
-    }
+    return this.#leaseCurrent(datasetId)
   }
 
   /**
    * Writes down the leases that could not be, and gives back those that nobody uses and that a dataset has moved on
    * from. Call it before versions are reclaimed.
    */
-  settle(): void {
+  async settle(): Promise<void> {
     for (const id of this.#unwritten) {
-      if (this.#readers.has(id)) this.#versions.lease(id, this.#process)
+      if (this.#readers.has(id)) {
+        await this.#versions.lease(id, this.#process)
+        this.#written.add(id)
+      }
       this.#unwritten.delete(id)
     }
-    for (const [id, readers] of this.#readers) {
-      if (readers > 0 || this.#isCurrent(id)) continue
-      this.#versions.release(id, this.#process)
-      this.#readers.delete(id)
+    for (const id of this.#written) {
+      if (this.#readers.has(id) || (await this.#versions.isCurrent(id))) continue
+      // Somebody may have begun to read meanwhile. Who begins from here on writes the lease down anew, behind this.
+      if (this.#readers.has(id)) continue
+      this.#written.delete(id)
+      try {
+        await this.#versions.release(id, this.#process)
+      } catch (error) {
+        this.#written.add(id)
+        throw error
+      }
     }
   }
 
@@ -90,24 +91,46 @@ export class Leases {
     return total
   }
 
-  #leaseCurrent(datasetId: number): Version {
-    try {
-      return this.#database.transient(() => {
-        const version = this.#versions.current(datasetId)
-        this.#versions.lease(version.id, this.#process)
-        return version
-      })
-    } catch (error) {
-      // Reading goes on while nothing can be written. Until it can, nothing is reclaimed either.
-      if (!isUnwritable(error)) throw error
-      if (this.#unwritten.size === 0) this.#onUnwritten(error)
-      const version = this.#versions.current(datasetId)
-      this.#unwritten.add(version.id)
-      return version
+  #enter(datasetId: number, version: Version): Lease {
+    const { id } = version
+    this.#readers.set(id, (this.#readers.get(id) ?? 0) + 1)
+    let released = false
+    return {
+      version,
+      release: () => {
+        if (released) return
+        released = true
+        const left = this.#readers.get(id)! - 1
+        if (left > 0) this.#readers.set(id, left)
+        else this.#readers.delete(id)
+        if (left === 0 && !this.#ended) this.#onIdle(datasetId, id)
+      },
     }
   }
 
-  #isCurrent(versionId: number): boolean {
-    return this.#database.get('SELECT 1 FROM datasets WHERE version_id = ?', versionId) !== undefined
+  async #leaseCurrent(datasetId: number): Promise<Lease> {
+    let entered: Lease | undefined
+    try {
+      const lease = await this.#database.transient(async (t) => {
+        // Nobody makes another version current, and so nobody removes this one, until the lease is there.
+        await t.lock('datasets', datasetId)
+        const versions = this.#versions.in(t)
+        const version = await versions.current(datasetId)
+        // As a reader from now on, so that nobody gives the lease back before its taker has it.
+        entered = this.#enter(datasetId, version)
+        await versions.lease(version.id, this.#process)
+        return entered
+      })
+      this.#written.add(lease.version.id)
+      return lease
+    } catch (error) {
+      entered?.release()
+      // Reading goes on while nothing can be written. Until it can, nothing is reclaimed either.
+      if (!isUnwritable(error)) throw error
+      if (this.#unwritten.size === 0) this.#onUnwritten(error)
+      const version = await this.#versions.current(datasetId)
+      this.#unwritten.add(version.id)
+      return this.#enter(datasetId, version)
+    }
   }
 }

@@ -52,7 +52,7 @@ export class Merger {
   /** Whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
     const { signal } = this.#giveUp
-    const lease = this.#leases.take(datasetId)
+    const lease = await this.#leases.take(datasetId)
     try {
       const { columns, parts } = lease.version
       const run = partsToMerge(parts, this.#sizes)
@@ -64,7 +64,7 @@ export class Merger {
         { signal },
       )
       const ids = run.map((part) => part.id)
-      return this.#commits.commit(
+      return await this.#commits.commit(
         datasetId,
         made.parts,
         (current) => {

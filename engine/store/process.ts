@@ -34,9 +34,9 @@ export class ProcessMark {
 }
 
 /** Removes what processes have left that did not end by themselves. Gives how many there were. */
-export function forgetDeadProcesses(layout: Layout, versions: Versions): number {
+export async function forgetDeadProcesses(layout: Layout, versions: Versions): Promise<number> {
   const names = new Set([
-    ...versions.processes(),
+    ...(await versions.processes()),
     ...readdirSync(layout.temporary),
     ...readdirSync(layout.locks)
       .filter((name) => name.endsWith('.lock') && name !== 'server.lock')
@@ -48,7 +48,7 @@ export function forgetDeadProcesses(layout: Layout, versions: Versions): number 
     if (!lock) continue
     // Kept on a full disk, it would make the dead process look alive for as long as this one lives.
     try {
-      versions.forgetProcess(name)
+      await versions.forgetProcess(name)
       rmSync(join(layout.temporary, name), { recursive: true, force: true })
     } finally {
       lock.release()

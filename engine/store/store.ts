@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database } from '../catalog/database.ts'
+import type { Database, Handle } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
+import { Parts } from '../catalog/parts.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
@@ -43,9 +44,12 @@ export interface Upload {
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
   /**
    * Asked in the transaction that would show the rows, with the columns and the bytes on disk that the dataset would
-   * have. What it throws refuses the upload.
+   * have, and the transaction's handle. What it throws refuses the upload.
    */
-  readonly accept?: (made: { readonly columns: number; readonly bytes: number }) => void
+  readonly accept?: (
+    made: { readonly columns: number; readonly bytes: number },
+    t: Handle,
+  ) => void | Promise<void>
 }
 
 export interface UploadLimits {
@@ -84,29 +88,32 @@ export class Store {
   readonly repositories: Repositories
   readonly datasets: Datasets
   readonly versions: Versions
+  readonly parts: Parts
   readonly integrity: Integrity
   readonly manifests: FolderManifests
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #leases: Leases
   readonly #writes = new UnderWay()
-  readonly #background = new Background(() => existsSync(this.layout.catalog))
+  readonly #background: Background
   readonly #commits: Commits
   readonly #merger: Merger
   readonly #checker: Checker
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   readonly #ingestor = new Opened(() => this.#openIngestor())
   #spooled = 0
 
-  constructor(options: StoreOptions) {
+  private constructor(options: StoreOptions, hold: Hold) {
     this.#options = options
     const { events } = options
-    this.#hold = new Hold(options)
+    this.#hold = hold
+    this.#background = new Background(() => existsSync(hold.layout.catalog))
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)
+    this.parts = new Parts(this.database)
     this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, {
-      idle: () => this.#commits.tidyLater(),
+      idle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
       unwritten: (cause) =>
         events.tell(
           'lease_unwritten',
@@ -123,27 +130,48 @@ export class Store {
       events,
       hold: this.#hold,
       versions: this.versions,
+      parts: this.parts,
       leases: this.#leases,
       manifests: this.manifests,
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
-    this.integrity = new Integrity(this.versions, events, (part) => partFile(this.layout, part.id))
-    this.#checker = new Checker(this.versions, this.integrity, events, { ...CHECKS, ...options.checks })
+    this.integrity = new Integrity(this.parts, events, this.#background, (part) =>
+      partFile(this.layout, part.id),
+    )
+    this.#checker = new Checker(this.parts, this.integrity, events, { ...CHECKS, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
+  }
+
+  /** @throws EngineError what `Hold.open` throws */
+  static async open(options: StoreOptions): Promise<Store> {
+    const hold = await Hold.open(options)
     try {
-      this.integrity.refresh()
-      if (options.role === 'server') ifWritable(() => this.#sweep())
+      const store = new Store(options, hold)
+      await store.#start()
+      return store
     } catch (error) {
-      this.#hold.end()
+      await hold.end()
       throw error
     }
+  }
+
+  async #start(): Promise<void> {
+    const isServer = this.#options.role === 'server'
+    await this.integrity.refresh()
+    if (isServer) await ifWritable(() => this.#sweep())
     this.#timer = setInterval(() => {
-      this.integrity.refresh()
+      this.#background.later(
+        () => this.integrity.refresh(),
+        (cause) =>
+          this.#options.events.tell('check_failed', 'What is known of damaged parts could not be read.', {
+            cause,
+          }),
+      )
       this.#commits.tidyLater()
     }, TIDY_MS)
     this.#timer.unref()
-    if (options.role === 'server') this.#checker.start()
+    if (isServer) this.#checker.start()
   }
 
   get layout(): Layout {
@@ -163,7 +191,7 @@ export class Store {
     return this.#leases.readers
   }
 
-  read(datasetId: number): Lease {
+  read(datasetId: number): Promise<Lease> {
     return this.#leases.take(datasetId)
   }
 
@@ -202,7 +230,7 @@ export class Store {
   }
 
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    this.datasets.get(datasetId)
+    await this.datasets.get(datasetId)
     const { body, signal } = upload
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
     // A reader starts while the body comes.
@@ -242,7 +270,7 @@ export class Store {
     if (!asIs || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
     return new Arriving(async () => {
       const ingestor = await this.ingestor()
-      const columns = upload.replaceColumns ? [] : this.versions.current(datasetId).columns
+      const columns = upload.replaceColumns ? [] : (await this.versions.current(datasetId)).columns
       const { signal, onProgress, ...input } = ingestRequest(file, upload, columns)
       return ingestor.scanEarly(input, { signal, onProgress })
     })
@@ -256,7 +284,7 @@ export class Store {
     early?: EarlyReading,
   ): Promise<DatasetRecord> {
     for (;;) {
-      const base = this.versions.current(datasetId)
+      const base = await this.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
       const request = ingestRequest(file, upload, anew ? [] : base.columns)
       const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
@@ -264,13 +292,13 @@ export class Store {
         (ingestor, target) => ingestor.ingest({ ...request, target, limits }, early),
         upload,
       )
-      const done = this.#commits.commit(datasetId, made.parts, (current) => {
+      const done = await this.#commits.commit(datasetId, made.parts, async (current, t) => {
         // The columns changed while the rows were read: read them again under the new ones.
         if (!anew && !sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
         const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
         const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-        upload.accept?.({ columns: made.columns.length, bytes })
+        await upload.accept?.({ columns: made.columns.length, bytes }, t)
         return { columns: made.columns, parts }
       })
       if (done) {
@@ -300,17 +328,17 @@ export class Store {
   async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[], signal?: AbortSignal) {
     const columns = checkColumns(declared)
     for (;;) {
-      const base = this.versions.current(datasetId)
+      const base = await this.versions.current(datasetId)
       const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
       if (sameColumns(base.columns, columns)) return this.datasets.get(datasetId)
       if (change !== 'rewrite') {
-        const done = this.#commits.commit(datasetId, [], (current) =>
+        const done = await this.#commits.commit(datasetId, [], (current) =>
           current.id === base.id ? { columns, parts: base.parts } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
         continue
       }
-      const lease = this.read(datasetId)
+      const lease = await this.read(datasetId)
       try {
         if (lease.version.id !== base.id) continue
         const files = base.parts.map((part) => this.partFile(part))
@@ -321,7 +349,7 @@ export class Store {
               .then((result) => ({ ...result, columns })),
           { signal },
         )
-        const done = this.#commits.commit(datasetId, made.parts, (current) =>
+        const done = await this.#commits.commit(datasetId, made.parts, (current) =>
           current.id === base.id ? { columns, parts: made.parts } : undefined,
         )
         if (done) return this.datasets.get(datasetId)
@@ -331,23 +359,23 @@ export class Store {
     }
   }
 
-  deleteDataset(id: number): void {
-    this.datasets.delete(id)
+  async deleteDataset(id: number): Promise<void> {
+    await this.datasets.delete(id)
     this.#commits.tidyLater()
   }
 
-  deleteRepository(id: number): void {
-    this.repositories.delete(id)
+  async deleteRepository(id: number): Promise<void> {
+    await this.repositories.delete(id)
     this.#commits.tidyLater()
   }
 
   /** Removes leftovers of crashes as well. @throws EngineError `locked` beside a server */
-  gc(): Swept {
+  async gc(): Promise<Swept> {
     const lock = this.#hold.serverLock
       ? undefined
       : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
-      return this.#sweep()
+      return await this.#sweep()
     } finally {
       lock?.release()
     }
@@ -394,18 +422,18 @@ export class Store {
     this.#leases.end()
     try {
       await (await this.#ingestor.present())?.close()
-      ifWritable(() => {
+      await ifWritable(async () => {
         if (this.database.inDoubt) return
-        this.versions.forgetProcess(this.#hold.mark.id)
-        this.#commits.tidy()
+        await this.versions.forgetProcess(this.#hold.mark.id)
+        await this.#commits.tidy()
       })
     } finally {
-      this.#hold.end()
+      await this.#hold.end()
     }
   }
 
-  #sweep(): Swept {
-    return sweep(this.#hold, this.versions, this.#leases, this.manifests, this.#options.events)
+  #sweep(): Promise<Swept> {
+    return sweep(this.#hold, this.versions, this.parts, this.#leases, this.manifests, this.#options.events)
   }
 }
 
@@ -425,9 +453,9 @@ function ingestRequest(file: string, upload: Upload, columns: readonly Column[])
 }
 
 /** Does what can wait: while nothing can be written, it is left to the next time. */
-function ifWritable(work: () => void): void {
+async function ifWritable(work: () => Promise<unknown>): Promise<void> {
   try {
-    work()
+    await work()
   } catch (error) {
     if (!isUnwritable(error)) throw error
   }

@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Parts } from '../catalog/parts.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import type { Hold } from './hold.ts'
@@ -19,24 +20,25 @@ export interface Swept {
  * Removes what crashes have left, so it must run where nobody else serves the directory. Removes nothing where what the
  * catalog says is not on disk for certain: a commit found in its log may be one that could never be synced.
  */
-export function sweep(
+export async function sweep(
   hold: Hold,
   versions: Versions,
+  parts: Parts,
   leases: Leases,
   manifests: FolderManifests,
   events: Events,
-): Swept {
+): Promise<Swept> {
   const { layout, database } = hold
-  if (!database.settle()) return { files: 0, bytes: 0, processes: 0 }
-  const processes = forgetDeadProcesses(layout, versions)
+  if (!(await database.settle())) return { files: 0, bytes: 0, processes: 0 }
+  const processes = await forgetDeadProcesses(layout, versions)
   // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
   const found = readdirSync(layout.parts)
-  leases.settle()
-  versions.reclaim()
-  manifests.remove(versions.gone(manifests.versions()))
+  await leases.settle()
+  await versions.reclaim()
+  manifests.remove(await versions.gone(manifests.versions()))
   manifests.removeOthers()
-  const known = new Set(versions.allParts().map((part) => `${part.id}.parquet`))
-  const newest = versions.newestPart()
+  const known = new Set([...(await parts.all())].map((id) => `${id}.parquet`))
+  const newest = await parts.newest()
   const left = found.filter((name) => !known.has(name))
   // A number that was never given belongs to a later catalog than this one, which an older copy has replaced.
   const foreign = left.filter((name) => Number.parseInt(name, 10) > newest)

@@ -1,4 +1,4 @@
-import type { Database } from '../../engine/index.ts'
+import type { Handle } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
@@ -24,7 +24,7 @@ export interface Member {
 
 // What came in without the server, by the library or a command, belongs to the first admin and is private.
 const SELECT = `
-  SELECT r.id AS repositoryId, a.id AS ownerId, a.name AS owner, coalesce(o.private, 1) AS private,
+  SELECT r.id AS "repositoryId", a.id AS "ownerId", a.name AS owner, coalesce(o.private, 1) AS private,
     m.permission AS permission
   FROM repositories r
   LEFT JOIN repository_owners o ON o.repository_id = r.id
@@ -32,7 +32,7 @@ const SELECT = `
   LEFT JOIN repository_members m ON m.repository_id = r.id AND m.account_id = ?`
 
 const STORED = `
-  SELECT count(*) AS datasets, sum(v.bytes) AS bytes
+  SELECT count(*) AS datasets, CAST(sum(v.bytes) AS BIGINT) AS bytes
   FROM repository_owners o JOIN datasets d ON d.repository_id = o.repository_id JOIN versions v ON v.id = d.version_id
   WHERE o.account_id = ? AND d.id <> ?`
 
@@ -40,47 +40,53 @@ const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, numb
 
 /** Who may do what with which repository: its owner, its members, and everybody who reads what is public. */
 export class Access {
-  readonly #database: Database
+  readonly #handle: Handle
 
-  constructor(database: Database) {
-    this.#database = database
+  constructor(handle: Handle) {
+    this.#handle = handle
+  }
+
+  /** The same in a transaction. */
+  in(t: Handle): Access {
+    return new Access(t)
   }
 
   /** @throws ServerError `not_found` */
-  of(repositoryId: number, account: Account): RepositoryAccess {
-    return this.#database.recall(`access of ${account.id} to ${repositoryId}`, () => {
-      const row = this.#database.get<AccessRow>(`${SELECT} WHERE r.id = ?`, account.id, repositoryId)
+  of(repositoryId: number, account: Account): Promise<RepositoryAccess> {
+    const { id, admin } = account
+    return this.#handle.recall(`access of ${id} ${admin} to ${repositoryId}`, async () => {
+      const row = await this.#handle.get<AccessRow>(`${SELECT} WHERE r.id = ?`, id, repositoryId)
       if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
       return accessOf(row, account)
     })
   }
 
   /** Every repository that an account may read, by id. */
-  readable(account: Account): Map<number, RepositoryAccess> {
-    const rows = this.#database.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
+  async readable(account: Account): Promise<Map<number, RepositoryAccess>> {
+    const rows = await this.#handle.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
     const all = rows.map((row) => accessOf(row, account))
     return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
   }
 
   /** @throws ServerError `not_found`, `forbidden` */
-  require(repositoryId: number, account: Account, right: Right): RepositoryAccess {
-    const access = this.of(repositoryId, account)
+  async require(repositoryId: number, account: Account, right: Right): Promise<RepositoryAccess> {
+    const access = await this.of(repositoryId, account)
     if (access.right && RANK[access.right] >= RANK[right]) return access
     throw new ServerError('forbidden', refusal(repositoryId, access.right, right))
   }
 
-  setOwner(repositoryId: number, ownerId: number, isPrivate: boolean): void {
-    this.#database.run(
+  async setOwner(repositoryId: number, ownerId: number, isPrivate: boolean): Promise<void> {
+    await this.#handle.run(
       `INSERT INTO repository_owners VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET account_id = excluded.account_id, private = excluded.private`,
+       ON CONFLICT (repository_id) DO UPDATE SET account_id = excluded.account_id, private = excluded.private`,
       repositoryId,
       ownerId,
       isPrivate ? 1 : 0,
     )
   }
 
-  privateRepositories(ownerId: number): number {
-    const row = this.#database.get<{ n: number }>(
+  async privateRepositories(ownerId: number): Promise<number> {
+    const row = await this.#handle.get<{ n: number }>(
       'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1',
       ownerId,
     )
@@ -88,14 +94,14 @@ export class Access {
   }
 
   /** Datasets in the repositories of an account, and their bytes on disk; one of them may be left out. */
-  stored(ownerId: number, without = 0): { datasets: number; bytes: number } {
-    const row = this.#database.get<{ datasets: number; bytes: number | null }>(STORED, ownerId, without)
+  async stored(ownerId: number, without = 0): Promise<{ datasets: number; bytes: number }> {
+    const row = await this.#handle.get<{ datasets: number; bytes: number | null }>(STORED, ownerId, without)
     return { datasets: row?.datasets ?? 0, bytes: row?.bytes ?? 0 }
   }
 
   /** Members, and those who are to be when there is an account of that name. */
-  members(repositoryId: number): Member[] {
-    const rows = this.#database.all<Member>(
+  async members(repositoryId: number): Promise<Member[]> {
+    const rows = await this.#handle.all<Member>(
       `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
        WHERE m.repository_id = ?
        UNION ALL SELECT account, permission FROM repository_invitations WHERE repository_id = ? ORDER BY 1`,
@@ -106,18 +112,18 @@ export class Access {
   }
 
   /** Call it in a transaction: whether there is such an account must stay as it is found. */
-  setMember(repositoryId: number, name: string, permission: Permission): void {
-    const { changes } = this.#database.run(
+  async setMember(repositoryId: number, name: string, permission: Permission): Promise<void> {
+    const changes = await this.#handle.run(
       `INSERT INTO repository_members SELECT ?, id, ? FROM accounts WHERE name = ?
-       ON CONFLICT DO UPDATE SET permission = excluded.permission`,
+       ON CONFLICT (repository_id, account_id) DO UPDATE SET permission = excluded.permission`,
       repositoryId,
       permission,
       name,
     )
     if (changes > 0) return
-    this.#database.run(
+    await this.#handle.run(
       `INSERT INTO repository_invitations VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET permission = excluded.permission`,
+       ON CONFLICT (repository_id, account) DO UPDATE SET permission = excluded.permission`,
       repositoryId,
       name,
       permission,
@@ -125,18 +131,18 @@ export class Access {
   }
 
   /** Whether there was such a member. */
-  removeMember(repositoryId: number, name: string): boolean {
-    const member = this.#database.run(
+  async removeMember(repositoryId: number, name: string): Promise<boolean> {
+    const members = await this.#handle.run(
       'DELETE FROM repository_members WHERE repository_id = ? AND account_id = (SELECT id FROM accounts WHERE name = ?)',
       repositoryId,
       name,
     )
-    const invited = this.#database.run(
+    const invited = await this.#handle.run(
       'DELETE FROM repository_invitations WHERE repository_id = ? AND account = ?',
       repositoryId,
       name,
     )
-    return member.changes + invited.changes > 0
+    return members + invited > 0
   }
 }
 

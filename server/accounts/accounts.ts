@@ -1,4 +1,4 @@
-import { type Database, isUniqueViolation } from '../../engine/index.ts'
+import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
@@ -15,7 +15,7 @@ export interface Account {
 }
 
 const SELECT =
-  'SELECT id, name, plan, admin, disabled, key_hint AS apiKeyHint, created_at AS createdAt FROM accounts'
+  'SELECT id, name, plan, admin, disabled, key_hint AS "apiKeyHint", created_at AS "createdAt" FROM accounts'
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const INVITED_ARE_MEMBERS = `
   INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
@@ -33,10 +33,10 @@ export class Accounts {
    * Makes an account; the key is given here, once, and kept as a hash alone. `key` sets one that was chosen elsewhere.
    * @throws ServerError `account_exists`, `invalid_name`
    */
-  create(fields: { name: string; plan: string; admin?: boolean; key?: string }): {
+  async create(fields: { name: string; plan: string; admin?: boolean; key?: string }): Promise<{
     account: Account
     key: string
-  } {
+  }> {
     checkAccountName(fields.name)
     const key = fields.key ?? generateKey()
     if (isMistyped(key)) {
@@ -46,90 +46,95 @@ export class Accounts {
       )
     }
     try {
-      const id = this.#database.transaction(() => {
-        const made = this.#insert(fields, key)
-        this.#database.run(INVITED_ARE_MEMBERS, made, fields.name)
-        this.#database.run('DELETE FROM repository_invitations WHERE account = ?', fields.name)
+      const id = await this.#database.transaction(async (t) => {
+        const made = await insert(t, fields, key)
+        await t.run(INVITED_ARE_MEMBERS, made, fields.name)
+        await t.run('DELETE FROM repository_invitations WHERE account = ?', fields.name)
         return made
       })
-      return { account: this.get(id), key }
+      return { account: await this.get(id), key }
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
       throw new ServerError('account_exists', `There is an account named ${fields.name} already.`)
     }
   }
 
-  #insert(fields: { name: string; plan: string; admin?: boolean }, key: string): number {
-    const { id } = this.#database.run(
-      'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      fields.name,
-      fields.plan,
-      fields.admin ? 1 : 0,
-      hashKey(key),
-      keyHint(key),
-      new Date().toISOString(),
-    )
-    return id
-  }
-
-  list(): Account[] {
-    return this.#database.all<AccountRow>(`${SELECT} ORDER BY id`).map(accountOf)
+  async list(): Promise<Account[]> {
+    const rows = await this.#database.all<AccountRow>(`${SELECT} ORDER BY id`)
+    return rows.map(accountOf)
   }
 
   /** @throws ServerError `not_found` */
-  get(id: number): Account {
-    const account = this.find(id)
+  async get(id: number): Promise<Account> {
+    const account = await this.find(id)
     if (!account) throw new ServerError('not_found', `There is no account ${id}.`)
     return account
   }
 
   /** undefined where there is no such account. */
-  find(id: number): Account | undefined {
-    const row = this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
+  async find(id: number): Promise<Account | undefined> {
+    const row = await this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
     return row && accountOf(row)
   }
 
   /** A text that changes with the key of an account, and from which the key can't be had. */
-  keyMark(id: number): string {
-    const sql = 'SELECT hex(key_hash) AS mark FROM accounts WHERE id = ?'
-    return String(this.#database.get<{ mark: string }>(sql, id)?.mark)
+  async keyMark(id: number): Promise<string> {
+    const sql = 'SELECT key_hash AS hash FROM accounts WHERE id = ?'
+    const row = await this.#database.get<{ hash: Uint8Array }>(sql, id)
+    return row ? Buffer.from(row.hash).toString('hex').toUpperCase() : ''
   }
 
   /** @throws ServerError `not_found` */
-  byName(name: string): Account {
-    const row = this.#database.get<AccountRow>(`${SELECT} WHERE name = ?`, name)
+  async byName(name: string): Promise<Account> {
+    const row = await this.#database.get<AccountRow>(`${SELECT} WHERE name = ?`, name)
     if (!row) throw new ServerError('not_found', `There is no account named ${JSON.stringify(name)}.`)
     return accountOf(row)
   }
 
   /** The account that a key belongs to; undefined for every other text. */
-  byKey(key: string): Account | undefined {
+  async byKey(key: string): Promise<Account | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    return this.#database.recall(`account of key ${hash.toString('base64')}`, () => {
-      const rows = this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
+    return this.#database.recall(`account of key ${hash.toString('base64')}`, async () => {
+      const rows = await this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
       const row = rows.find((candidate) => sameHash(hash, candidate.hash))
       return row && accountOf(row)
     })
   }
 
   /** Gives an account a new key; the old one is dead from here on. */
-  rotateKey(id: number): { account: Account; key: string } {
+  async rotateKey(id: number): Promise<{ account: Account; key: string }> {
     const key = generateKey()
     const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'
-    this.#database.run(sql, hashKey(key), keyHint(key), id)
-    return { account: this.get(id), key }
+    await this.#database.run(sql, hashKey(key), keyHint(key), id)
+    return { account: await this.get(id), key }
   }
 
-  setDisabled(id: number, disabled: boolean): Account {
-    this.#database.run('UPDATE accounts SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
+  async setDisabled(id: number, disabled: boolean): Promise<Account> {
+    await this.#database.run('UPDATE accounts SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
     return this.get(id)
   }
 
-  setPlan(id: number, plan: string): Account {
-    this.#database.run('UPDATE accounts SET plan = ? WHERE id = ?', plan, id)
+  async setPlan(id: number, plan: string): Promise<Account> {
+    await this.#database.run('UPDATE accounts SET plan = ? WHERE id = ?', plan, id)
     return this.get(id)
   }
+}
+
+function insert(
+  t: Handle,
+  fields: { name: string; plan: string; admin?: boolean },
+  key: string,
+): Promise<number> {
+  return t.insert(
+    'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    fields.name,
+    fields.plan,
+    fields.admin ? 1 : 0,
+    hashKey(key),
+    keyHint(key),
+    new Date().toISOString(),
+  )
 }
 
 interface AccountRow extends Omit<Account, 'admin' | 'disabled'> {

@@ -25,9 +25,12 @@ export class Links {
   }
 
   /** @param address path and query string, as the request will have them */
-  make({ id }: Account, address: string): { readonly url: string; readonly expiresAt: string } {
+  async make(
+    { id }: Account,
+    address: string,
+  ): Promise<{ readonly url: string; readonly expiresAt: string }> {
     const ends = Math.floor(this.#now().getTime() / 1000) + LINK_SECONDS
-    const ticket = `${id}.${ends}.${this.#sign(id, ends, address)}`
+    const ticket = `${id}.${ends}.${await this.#sign(id, ends, address)}`
     return {
       url: `${address}${address.includes('?') ? '&' : '?'}${PARAMETER}=${ticket}`,
       expiresAt: new Date(ends * 1000).toISOString(),
@@ -35,19 +38,20 @@ export class Links {
   }
 
   /** The account for which an address opens; undefined where it has no ticket, a wrong one, or one that has ended. */
-  account(address: string): Account | undefined {
+  async account(address: string): Promise<Account | undefined> {
     const match = TICKET.exec(address)
     if (!match) return undefined
     const [id, ends] = [Number(match[1]), Number(match[2])]
     if (ends * 1000 <= this.#now().getTime()) return undefined
-    const expected = Buffer.from(this.#sign(id, ends, address.slice(0, match.index)))
+    const expected = Buffer.from(await this.#sign(id, ends, address.slice(0, match.index)))
     const given = Buffer.from(match[3]!)
     const right = given.length === expected.length && timingSafeEqual(given, expected)
     return right ? this.#accounts.find(id) : undefined
   }
 
-  #sign(id: number, ends: number, address: string): string {
+  async #sign(id: number, ends: number, address: string): Promise<string> {
     const hmac = createHmac('sha256', this.#secret)
-    return hmac.update(JSON.stringify([id, ends, address, this.#accounts.keyMark(id)])).digest('base64url')
+    const mark = await this.#accounts.keyMark(id)
+    return hmac.update(JSON.stringify([id, ends, address, mark])).digest('base64url')
   }
 }

@@ -1,4 +1,4 @@
-import { type Database, isUniqueViolation } from '../../engine/index.ts'
+import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
@@ -18,8 +18,8 @@ interface Row extends Omit<NamedKey, 'readOnly'> {
   readonly hash: Uint8Array
 }
 
-const SELECT = `SELECT name, account_id AS accountId, key_hash AS hash, key_hint AS keyHint, read_only AS readOnly,
-  expires_at AS expiresAt, created_at AS createdAt FROM account_keys`
+const SELECT = `SELECT name, account_id AS "accountId", key_hash AS hash, key_hint AS "keyHint",
+  read_only AS "readOnly", expires_at AS "expiresAt", created_at AS "createdAt" FROM account_keys`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const MOST = 100
 
@@ -33,18 +33,18 @@ export class NamedKeys {
     this.#now = now
   }
 
-  list(accountId: number): NamedKey[] {
-    return this.#database.all<Row>(`${SELECT} WHERE account_id = ? ORDER BY id`, accountId).map(keyOf)
+  list(accountId: number): Promise<NamedKey[]> {
+    return listed(this.#database, accountId)
   }
 
   /**
    * The key itself is given here, once, and kept as a hash alone.
    * @throws ServerError `invalid_body`, `key_exists`, `too_many_keys`
    */
-  create(
+  async create(
     accountId: number,
     fields: { readonly name: string; readonly expiresAt?: string | null; readonly readOnly?: boolean },
-  ): NamedKey & { readonly apiKey: string } {
+  ): Promise<NamedKey & { readonly apiKey: string }> {
     if (!NAME.test(fields.name)) {
       throw new ServerError(
         'invalid_body',
@@ -52,32 +52,39 @@ export class NamedKeys {
       )
     }
     const expiresAt = fields.expiresAt == null ? null : this.#laterTime(fields.expiresAt)
-    if (this.list(accountId).length >= MOST) {
-      throw new ServerError('too_many_keys', `An account has at most ${MOST} named keys. Delete one first.`)
-    }
     const apiKey = generateKey()
     try {
-      this.#database.run(
-        `INSERT INTO account_keys (account_id, name, key_hash, key_hint, read_only, expires_at, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        accountId,
-        fields.name,
-        hashKey(apiKey),
-        keyHint(apiKey),
-        fields.readOnly ? 1 : 0,
-        expiresAt,
-        this.#now().toISOString(),
-      )
+      await this.#database.transaction(async (t) => {
+        await t.lock('accounts', accountId)
+        if ((await listed(t, accountId)).length >= MOST) {
+          throw new ServerError(
+            'too_many_keys',
+            `An account has at most ${MOST} named keys. Delete one first.`,
+          )
+        }
+        await t.run(
+          `INSERT INTO account_keys (account_id, name, key_hash, key_hint, read_only, expires_at, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          accountId,
+          fields.name,
+          hashKey(apiKey),
+          keyHint(apiKey),
+          fields.readOnly ? 1 : 0,
+          expiresAt,
+          this.#now().toISOString(),
+        )
+      })
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
       throw new ServerError('key_exists', `There is a key named ${fields.name} already.`)
     }
-    return { ...this.list(accountId).find(({ name }) => name === fields.name)!, apiKey }
+    const keys = await this.list(accountId)
+    return { ...keys.find(({ name }) => name === fields.name)!, apiKey }
   }
 
   /** @throws ServerError `not_found` */
-  delete(accountId: number, name: string): void {
-    const { changes } = this.#database.run(
+  async delete(accountId: number, name: string): Promise<void> {
+    const changes = await this.#database.run(
       'DELETE FROM account_keys WHERE account_id = ? AND name = ?',
       accountId,
       name,
@@ -86,14 +93,13 @@ export class NamedKeys {
   }
 
   /** Whose key it is and whether it only reads; undefined for every other text, and once it has ended. */
-  find(key: string): { readonly accountId: number; readonly readOnly: boolean } | undefined {
+  async find(key: string): Promise<{ readonly accountId: number; readonly readOnly: boolean } | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const row = this.#database.recall(`named key ${hash.toString('base64')}`, () =>
-      this.#database
-        .all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
-        .find((candidate) => sameHash(hash, candidate.hash)),
-    )
+    const row = await this.#database.recall(`named key ${hash.toString('base64')}`, async () => {
+      const rows = await this.#database.all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
+      return rows.find((candidate) => sameHash(hash, candidate.hash))
+    })
     if (!row || (row.expiresAt !== null && Date.parse(row.expiresAt) <= this.#now().getTime()))
       return undefined
     return { accountId: row.accountId, readOnly: row.readOnly === 1 }
@@ -109,6 +115,11 @@ export class NamedKeys {
       `expiresAt must be a time to come, as 2027-01-31T00:00:00Z; it is ${JSON.stringify(text)}.`,
     )
   }
+}
+
+async function listed(handle: Handle, accountId: number): Promise<NamedKey[]> {
+  const rows = await handle.all<Row>(`${SELECT} WHERE account_id = ? ORDER BY id`, accountId)
+  return rows.map(keyOf)
 }
 
 function keyOf({ name, keyHint, readOnly, expiresAt, createdAt }: Row): NamedKey {

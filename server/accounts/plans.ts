@@ -25,9 +25,9 @@ export class Plans {
    * Refuses one private repository more than the owner's plan allows. Call it in the transaction that makes it.
    * @throws ServerError `plan_limit`
    */
-  allowPrivateRepository(owner: Account, access: Access): void {
+  async allowPrivateRepository(owner: Account, access: Access): Promise<void> {
     const most = this.limits(owner.plan).privateRepositories
-    if (most === null || access.privateRepositories(owner.id) < most) return
+    if (most === null || (await access.privateRepositories(owner.id)) < most) return
     throw limit('private repositories', owner, most)
   }
 
@@ -35,9 +35,9 @@ export class Plans {
    * Refuses one dataset more than the plan of the repository's owner allows. Call it in the transaction that makes it.
    * @throws ServerError `plan_limit`
    */
-  allowDataset(owner: Account, access: Access): void {
+  async allowDataset(owner: Account, access: Access): Promise<void> {
     const most = this.limits(owner.plan).datasets
-    if (most === null || access.stored(owner.id).datasets < most) return
+    if (most === null || (await access.stored(owner.id)).datasets < most) return
     throw limit('datasets', owner, most)
   }
 
@@ -46,18 +46,18 @@ export class Plans {
    * @param made what the dataset would have; what it has is not counted
    * @throws ServerError `plan_limit`
    */
-  allowContent(
+  async allowContent(
     owner: Account,
     access: Access,
     made: { columns: number; bytes: number },
     datasetId?: number,
-  ): void {
+  ): Promise<void> {
     const { columns, storedBytes } = this.limits(owner.plan)
     if (columns !== null && made.columns > columns) {
       throw limit('columns', owner, columns, ` in a dataset, and this has ${made.columns}`)
     }
     if (storedBytes === null) return
-    const bytes = access.stored(owner.id, datasetId).bytes + made.bytes
+    const bytes = (await access.stored(owner.id, datasetId)).bytes + made.bytes
     if (bytes > storedBytes) {
       throw limit('stored bytes', owner, storedBytes, `, and with this there would be ${bytes}`)
     }

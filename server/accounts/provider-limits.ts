@@ -1,44 +1,81 @@
-import type { LimitStore } from '../../connectors/index.ts'
-import { type Database, isUnwritable } from '../../engine/index.ts'
+import type { LimitEntries, LimitStore } from '../../connectors/index.ts'
+import { type Database, type Handle, isUnwritable } from '../../engine/index.ts'
+
+interface Row {
+  readonly name: string
+  readonly consumed: number
+  readonly expiresAt: number
+}
+
+const SELECT = 'SELECT name, consumed, expires_at AS "expiresAt" FROM provider_limits'
 
 /** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
-export function providerLimits(database: Database, now: () => number = Date.now): LimitStore {
-  ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
+export async function providerLimits(database: Database, now: () => number = Date.now): Promise<LimitStore> {
+  await ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
+  const seen = new Map<string, Row>()
+  for (const row of await database.all<Row>(SELECT)) seen.set(row.name, { ...row })
   return {
-    // While nothing can be written this process counts alone.
-    exclusively: (work) => {
+    seen: { load: (key) => seen.get(key) },
+    async exclusively(name, work) {
+      const entries = new Entries(seen)
+      let done: { readonly result: ReturnType<typeof work> } | undefined
       try {
-        return database.transient(work)
+        return await database.transient(async (t) => {
+          await entries.read(t, name)
+          done ??= { result: work(entries) }
+          await entries.write(t)
+          return done.result
+        })
       } catch (error) {
         if (!isUnwritable(error)) throw error
-        return work()
+        // Providers are asked on while nothing can be written; until a restart this process knows what was spent.
+        return done ? done.result : work(entries)
       }
-    },
-    load: (key) => {
-      const row = database.get<{ consumed: number; expiresAt: number }>(
-        'SELECT consumed, expires_at AS expiresAt FROM provider_limits WHERE name = ?',
-        key,
-      )
-      return row && { ...row }
-    },
-    save: (key, consumed, expiresAt) => {
-      // Providers are asked on while nothing can be written; until a restart this process knows what was spent.
-      ifWritable(() =>
-        database.run(
-          `INSERT INTO provider_limits VALUES (?, ?, ?)
-           ON CONFLICT DO UPDATE SET consumed = excluded.consumed, expires_at = excluded.expires_at`,
-          key,
-          consumed,
-          expiresAt,
-        ),
-      )
     },
   }
 }
 
-function ifWritable(work: () => unknown): void {
+/** The entries of one name while they are worked on. What is saved is seen by this process whatever becomes of it. */
+class Entries implements LimitEntries {
+  readonly #seen: Map<string, Row>
+  readonly #saved = new Map<string, Row>()
+
+  constructor(seen: Map<string, Row>) {
+    this.#seen = seen
+  }
+
+  /** Takes in what other processes have spent. A character that sorts behind all others ends the names. */
+  async read(t: Handle, name: string): Promise<void> {
+    const rows = await t.all<Row>(`${SELECT} WHERE name >= ? AND name < ?`, name, `${name}\u{10ffff}`)
+    for (const row of rows) this.#seen.set(row.name, { ...row })
+  }
+
+  load(key: string): Row | undefined {
+    return this.#seen.get(key)
+  }
+
+  save(name: string, consumed: number, expiresAt: number): void {
+    const row = { name, consumed, expiresAt }
+    this.#seen.set(name, row)
+    this.#saved.set(name, row)
+  }
+
+  async write(t: Handle): Promise<void> {
+    for (const { name, consumed, expiresAt } of this.#saved.values()) {
+      await t.run(
+        `INSERT INTO provider_limits VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET consumed = excluded.consumed, expires_at = excluded.expires_at`,
+        name,
+        consumed,
+        expiresAt,
+      )
+    }
+  }
+}
+
+async function ifWritable(work: () => Promise<unknown>): Promise<void> {
   try {
-    work()
+    await work()
   } catch (error) {
     if (!isUnwritable(error)) throw error
   }

@@ -24,6 +24,9 @@ export class Usage {
   readonly #unwritten = new Map<string, { accountId: number; month: string; rows: number }>()
   #timer: NodeJS.Timeout | undefined
   #failures = 0
+  #flushing: Promise<void> | undefined
+  /** How often writing down has begun. */
+  #flushes = 0
 
   /** @param onUnwritten is told why, where counted rows could not be written down; they stay counted in memory */
   constructor(database: Database, onUnwritten: (cause: unknown) => void, now: () => Date = () => new Date()) {
@@ -43,29 +46,35 @@ export class Usage {
   }
 
   /** Rows downloaded this month. */
-  exportedRows(accountId: number): number {
-    const { month } = this
-    const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
-    const row = this.#database.get<{ rows: number }>(sql, accountId, month)
-    return (row?.rows ?? 0) + (this.#unwritten.get(`${accountId} ${month}`)?.rows ?? 0)
+  async exportedRows(accountId: number): Promise<number> {
+    return this.#counted(accountId, (rows) => rows)
   }
 
   /** Rows that may still be asked for this month; those of downloads under way are gone already. */
-  remaining(accountId: number, limit: number | null): number {
+  async remaining(accountId: number, limit: number | null): Promise<number> {
     if (limit === null) return Number.POSITIVE_INFINITY
-    return Math.max(0, limit - this.exportedRows(accountId) - (this.#reserved.get(accountId) ?? 0))
+    return this.#counted(accountId, (rows) => this.#left(accountId, limit, rows))
   }
 
   /** @throws ServerError `plan_limit` */
-  reserve(account: Account, limit: number | null, rows: number): Reservation {
-    const remaining = this.remaining(account.id, limit)
-    if (rows > remaining) {
+  async reserve(account: Account, limit: number | null, rows: number): Promise<Reservation> {
+    if (limit === null) return this.#reservation(account, rows)
+    return this.#counted(account.id, (exported) => {
+      const remaining = this.#left(account.id, limit, exported)
+      if (rows <= remaining) return this.#reservation(account, rows)
       throw new ServerError(
         'plan_limit',
         `The limit of exported rows is reached: the plan ${account.plan} allows ${limit} a month, ${remaining} are ` +
           `left in ${this.month} (UTC), and this download has ${rows}.`,
       )
-    }
+    })
+  }
+
+  #left(accountId: number, limit: number, exported: number): number {
+    return Math.max(0, limit - exported - (this.#reserved.get(accountId) ?? 0))
+  }
+
+  #reservation(account: Account, rows: number): Reservation {
     const { month } = this
     this.#setAside(account.id, rows)
     let open = true
@@ -80,17 +89,51 @@ export class Usage {
   }
 
   /** Writes down what has been counted. */
-  flush(): void {
+  async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [key, entry] of this.#unwritten) {
-      this.#database.run(
-        'INSERT INTO exported_rows VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows',
-        entry.accountId,
-        entry.month,
-        entry.rows,
-      )
+    await this.#flushing?.catch(() => {})
+    this.#flushes += 1
+    this.#flushing = this.#writeDown()
+    try {
+      await this.#flushing
+    } finally {
+      this.#flushing = undefined
+    }
+  }
+
+  /**
+   * Works with the rows that an account has downloaded this month, in the moment in which the number is true: while it
+   * waits for nothing, nobody else gets the same rows.
+   */
+  async #counted<T>(accountId: number, work: (rows: number) => T): Promise<T> {
+    for (;;) {
+      await this.#flushing?.catch(() => {})
+      const flushes = this.#flushes
+      const { month } = this
+      const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
+      const row = await this.#database.get<{ rows: number }>(sql, accountId, month)
+      // What was being written down meanwhile would count twice, or not at all.
+      if (flushes !== this.#flushes) continue
+      return work((row?.rows ?? 0) + (this.#unwritten.get(`${accountId} ${month}`)?.rows ?? 0))
+    }
+  }
+
+  async #writeDown(): Promise<void> {
+    for (const [key, { accountId, month, rows }] of this.#unwritten) {
       this.#unwritten.delete(key)
+      try {
+        await this.#database.run(
+          `INSERT INTO exported_rows VALUES (?, ?, ?)
+           ON CONFLICT (account_id, month) DO UPDATE SET rows = exported_rows.rows + excluded.rows`,
+          accountId,
+          month,
+          rows,
+        )
+      } catch (error) {
+        this.#add(accountId, month, rows)
+        throw error
+      }
     }
   }
 
@@ -102,18 +145,19 @@ export class Usage {
 
   #count(accountId: number, month: string, rows: number): void {
     if (rows === 0) return
+    this.#add(accountId, month, rows)
+    this.#timer ??= setTimeout(() => {
+      this.flush().catch((cause) => {
+        // A full disk, say: what was counted stays in memory, and the next download tries again.
+        this.#failures += 1
+        this.#onUnwritten(cause)
+      })
+    }, FLUSH_MS).unref()
+  }
+
+  #add(accountId: number, month: string, rows: number): void {
     const key = `${accountId} ${month}`
     const before = this.#unwritten.get(key)?.rows ?? 0
     this.#unwritten.set(key, { accountId, month, rows: before + rows })
-    this.#timer ??= setTimeout(() => {
-      try {
-        this.flush()
-      } catch (cause) {
-        // A full disk, say: what was counted stays in memory, and the next download tries again.
-        this.#timer = undefined
-        this.#failures += 1
-        this.#onUnwritten(cause)
-      }
-    }, FLUSH_MS).unref()
   }
 }

@@ -10,7 +10,7 @@ export interface UserKey {
   readonly updatedAt: string
 }
 
-const SELECT = 'SELECT provider, hint AS keyHint, updated_at AS updatedAt FROM provider_keys'
+const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
 /** Keys for providers that accounts have saved, encrypted. `provider` is a slug in lower case. */
 export class UserKeys {
@@ -24,19 +24,19 @@ export class UserKeys {
     this.#vault = vault
   }
 
-  list(account: Account): UserKey[] {
-    return this.#database
-      .all<UserKey>(`${SELECT} WHERE account_id = ? ORDER BY provider`, account.id)
-      .map((row) => ({ ...row }))
+  async list(account: Account): Promise<UserKey[]> {
+    const sql = `${SELECT} WHERE account_id = ? ORDER BY provider`
+    const rows = await this.#database.all<UserKey>(sql, account.id)
+    return rows.map((row) => ({ ...row }))
   }
 
-  has(account: Account, provider: string): boolean {
-    return this.#row(account, provider) !== undefined
+  async has(account: Account, provider: string): Promise<boolean> {
+    return (await this.#row(account, provider)) !== undefined
   }
 
   /** The key itself, for a request to the provider. @throws ServerError `user_key_unreadable` */
-  reveal(account: Account, provider: string): string | undefined {
-    const row = this.#row(account, provider)
+  async reveal(account: Account, provider: string): Promise<string | undefined> {
+    const row = await this.#row(account, provider)
     if (!row) return undefined
     const key = this.#vault.open(row.sealed, context(account, provider))
     if (key !== undefined) return key
@@ -62,8 +62,8 @@ export class UserKeys {
     try {
       await check()
       const updatedAt = new Date().toISOString()
-      this.#database.run(
-        `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+      await this.#database.run(
+        `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, provider) DO UPDATE
          SET sealed = excluded.sealed, hint = excluded.hint, updated_at = excluded.updated_at`,
         account.id,
         provider,
@@ -78,9 +78,9 @@ export class UserKeys {
   }
 
   /** @throws ServerError `not_found` */
-  delete(account: Account, provider: string): void {
+  async delete(account: Account, provider: string): Promise<void> {
     const sql = 'DELETE FROM provider_keys WHERE account_id = ? AND provider = ?'
-    const { changes } = this.#database.run(sql, account.id, provider)
+    const changes = await this.#database.run(sql, account.id, provider)
     if (changes === 0) throw new ServerError('not_found', `You have saved no key for ${provider}.`)
   }
 

@@ -13,8 +13,8 @@ export function addAccountCommands(program: Command, at: At): void {
     .description('make an account and print its key, once')
     .option('--plan <plan>', 'its plan', 'free')
     .action((name: string, options: { plan: string }) =>
-      at(({ accounts, plans }) => {
-        console.log(accounts.create({ name, plan: oneOf(plans, options.plan) }).key)
+      at(async ({ accounts, plans }) => {
+        console.log((await accounts.create({ name, plan: oneOf(plans, options.plan) })).key)
       }),
     )
 
@@ -22,8 +22,8 @@ export function addAccountCommands(program: Command, at: At): void {
     .command('list')
     .description('list the accounts')
     .action(() =>
-      at(({ accounts }) => {
-        for (const { name, plan, admin, apiKeyHint } of accounts.list()) {
+      at(async ({ accounts }) => {
+        for (const { name, plan, admin, apiKeyHint } of await accounts.list()) {
           console.log([name, plan, apiKeyHint, ...(admin ? ['admin'] : [])].join('\t'))
         }
       }),
@@ -33,8 +33,9 @@ export function addAccountCommands(program: Command, at: At): void {
     .command('set-plan <name> <plan>')
     .description('move an account to another plan')
     .action((name: string, plan: string) =>
-      at(({ accounts, plans }) => {
-        accounts.setPlan(accounts.byName(name).id, oneOf(plans, plan))
+      at(async ({ accounts, plans }) => {
+        const { id } = await accounts.byName(name)
+        await accounts.setPlan(id, oneOf(plans, plan))
       }),
     )
 
@@ -44,8 +45,9 @@ export function addAccountCommands(program: Command, at: At): void {
     .command('rotate <name>')
     .description("end an account's key and print a new one, once")
     .action((name: string) =>
-      at(({ accounts }) => {
-        console.log(accounts.rotateKey(accounts.byName(name).id).key)
+      at(async ({ accounts }) => {
+        const { id } = await accounts.byName(name)
+        console.log((await accounts.rotateKey(id)).key)
       }),
     )
 }

@@ -7,7 +7,7 @@ import { startProgress } from './progress.ts'
 export async function verify(engine: Engine): Promise<boolean> {
   using progress = startProgress(
     'verify',
-    engine.datasets().reduce((sum, one) => sum + one.bytes, 0),
+    (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
   )
   const report = await engine.verify(({ bytes, parts, of }) => {
     progress.note(`${parts}/${of} parts`)
@@ -28,7 +28,7 @@ export async function verify(engine: Engine): Promise<boolean> {
 export async function backup(engine: Engine, data: string, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
-    engine.datasets().reduce((sum, one) => sum + one.bytes, 0),
+    (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
   )
   const { parts, bytes, copied } = await engine.backup(directory, (done) => progress.bytes(done.bytes))
   copySecret(data, directory)
@@ -51,7 +51,7 @@ function copySecret(from: string, to: string): void {
 }
 
 /** `parquetry gc`: removes what nothing needs. */
-export function gc(engine: Engine): void {
-  const swept = engine.gc()
+export async function gc(engine: Engine): Promise<void> {
+  const swept = await engine.gc()
   console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)
 }

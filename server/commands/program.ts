@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<number> {
       onEvent: ({ message }) => console.error(`parquetry: ${message}`),
       ...config.engine,
     })
-    migrate(engine.database, 'server', SERVER_STEPS)
+    await migrate(engine.database, 'server', SERVER_STEPS)
     await work({
       engine,
       accounts: new Accounts(engine.database),

@@ -16,28 +16,29 @@ const REPOSITORY = 'samples'
  */
 export async function loadSamples(
   engine: Engine,
-  share: (repositoryId: number) => void,
+  share: (repositoryId: number) => Promise<void>,
 ): Promise<{ weather: number; penguins: number } | undefined> {
-  if (neverHeldAnything(engine) && existsSync(fileOf('penguins'))) {
-    const { id: repositoryId } = engine.createRepository({
+  if ((await neverHeldAnything(engine)) && existsSync(fileOf('penguins'))) {
+    const { id: repositoryId } = await engine.createRepository({
       name: REPOSITORY,
       description: 'Small tables to try things on',
     })
-    share(repositoryId)
+    await share(repositoryId)
     for (const [name, description] of Object.entries(SAMPLES)) {
-      const { id } = engine.createDataset({ repositoryId, name, description })
-      await engine.dataset(id).replace({ body: { file: fileOf(name) }, format: 'csv' })
+      const { id } = await engine.createDataset({ repositoryId, name, description })
+      const dataset = await engine.dataset(id)
+      await dataset.replace({ body: { file: fileOf(name) }, format: 'csv' })
     }
   }
-  const datasets = engine.datasets()
+  const datasets = await engine.datasets()
   const weather = datasets.find((one) => one.name === 'seattle-weather')?.id
   const penguins = datasets.find((one) => one.name === 'penguins')?.id
   return weather === undefined || penguins === undefined ? undefined : { weather, penguins }
 }
 
-/** Ids are never reused, so SQLite remembers whether there ever was a repository. */
-function neverHeldAnything(engine: Engine): boolean {
-  return !engine.database.get("SELECT 1 FROM sqlite_sequence WHERE name = 'repositories'")
+/** Ids are never reused, so the database remembers whether there ever was a repository. */
+async function neverHeldAnything(engine: Engine): Promise<boolean> {
+  return (await engine.database.newestId('repositories')) === 0
 }
 
 /** The samples lie beside the sources in a checkout and in the package alike. */

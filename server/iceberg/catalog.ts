@@ -72,7 +72,7 @@ async function keptVersion(
 ): Promise<Snapshot> {
   for (let tried = 1; ; tried++) {
     try {
-      return await kept.get(dataset, version ?? (await dataset.record).version)
+      return await kept.get(dataset, version ?? (await dataset.record()).version)
     } catch (error) {
       if (!(error instanceof ServerError && error.code === 'version_gone')) throw error
       if (version !== undefined || tried === TRIES) throw new IcebergError('noTable', error.message)

@@ -29,7 +29,7 @@ export async function answerCollection(
   const size = Math.min(wanted?.size ?? place.pageRows, place.pageRows)
   const offset = position?.offset ?? 0
   const window = pageWindow({ top: options.$top, skip: options.$skip }, offset, size)
-  const asked = ask(
+  const asked = await ask(
     place,
     exchange,
     set,
@@ -40,7 +40,7 @@ export async function answerCollection(
   const known = query.knownRowCount
   // A page that is not full is the last one.
   const mayGoOn = window.top === size && (known === undefined || known > window.skip + size)
-  if (mayGoOn) place.kept.keep(place.engine.dataset(set.datasetId), version)
+  if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
   if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
 
   const head = contextHead(exchange, encodeURIComponent(set.name) + projection)
@@ -69,27 +69,27 @@ export async function answerCount(
   { $filter, $search, $apply }: RowOptions,
 ): Promise<FastifyReply> {
   const given = Object.entries({ $filter, $search, $apply }).filter(([, value]) => value !== undefined)
-  const { query } = ask(place, exchange, set, Object.fromEntries(given), undefined)
+  const { query } = await ask(place, exchange, set, Object.fromEntries(given), undefined)
   const count = await place.exports.count(exchange.request, exchange.reply, query)
   return exchange.reply.type('text/plain;charset=utf-8').send(String(count))
 }
 
 /** Asks a version of a dataset, the current one where none is named. */
-function ask(
+async function ask(
   { engine, kept }: Place,
   { json }: Exchange,
   set: EntitySet,
   options: RowOptions,
   version: number | undefined,
-): EntityQuery & { readonly version: number; readonly rowCount: number } {
-  const dataset = engine.dataset(set.datasetId)
+): Promise<EntityQuery & { readonly version: number; readonly rowCount: number }> {
+  const dataset = await engine.dataset(set.datasetId)
   const askOf = (snapshot: Snapshot) => ({
     ...entityQuery(set, snapshot, options, json),
     version: snapshot.version,
     rowCount: snapshot.rowCount,
   })
-  if (version !== undefined) return askOf(kept.get(dataset, version))
-  using snapshot = dataset.snapshot()
+  if (version !== undefined) return askOf(await kept.get(dataset, version))
+  using snapshot = await dataset.snapshot()
   return askOf(snapshot)
 }
 

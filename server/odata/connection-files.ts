@@ -25,13 +25,13 @@ export function connectionFileRoutes(app: FastifyInstance, services: Services): 
   for (const extension of Object.keys(FILES) as (keyof typeof FILES)[]) {
     app.get(`/repositories/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
       const id = pathId(request, 'repository')
-      services.access.require(id, request.account, 'Read')
-      const { name } = services.engine.repository(id)
+      await services.access.require(id, request.account, 'Read')
+      const { name } = await services.engine.repository(id)
       return send(reply, extension, { title: name, root: rootOf(request, id) })
     })
     app.get(`/datasets/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
-      const { record } = datasetFor(request, services, 'Read')
-      const feed = repositoryFeed(services, record.repositoryId, request.account)
+      const { record } = await datasetFor(request, services, 'Read')
+      const feed = await repositoryFeed(services, record.repositoryId, request.account)
       const set = feed.sets().find(({ datasetId }) => datasetId === record.id)!
       const root = rootOf(request, record.repositoryId)
       return send(reply, extension, { title: record.name, root, set: set.name })

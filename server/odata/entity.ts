@@ -27,7 +27,7 @@ export async function answerProperty(
 ): Promise<FastifyReply> {
   const { reply, json } = exchange
   const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
-  const type = propertyType(place, set, property)
+  const type = await propertyType(place, set, property)
   const { text } = await readRow(place, bare, set, key, property)
   const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)
   if (value === 'null') return reply.code(204).send()
@@ -45,9 +45,10 @@ export async function answerProperty(
 }
 
 /** @throws ODataError `notFound` where the set has no such property */
-function propertyType({ engine }: Place, set: EntitySet, name: string): string {
+async function propertyType({ engine }: Place, set: EntitySet, name: string): Promise<string> {
   if (name === KEY) return 'Edm.Int64'
-  const property = propertiesOf(engine.dataset(set.datasetId).record.columns).find((one) => one.name === name)
+  const { columns } = await (await engine.dataset(set.datasetId)).record()
+  const property = propertiesOf(columns).find((one) => one.name === name)
   if (property) return property.type.name
   throw new ODataError('notFound', `${set.name} has no property ${JSON.stringify(name)}.`)
 }
@@ -63,7 +64,7 @@ async function readRow(
   key: number,
   select: string | undefined,
 ): Promise<{ text: string; projection: string }> {
-  using snapshot = engine.dataset(set.datasetId).snapshot()
+  using snapshot = await (await engine.dataset(set.datasetId)).snapshot()
   if (key < 1 || key > snapshot.rowCount) {
     throw new ODataError('notFound', `${set.name} has no row ${key}; it has ${snapshot.rowCount} rows.`)
   }

@@ -96,8 +96,8 @@ async function answer(
 
   const feed =
     rootPath === '/odata'
-      ? wholeFeed(services, request.account)
-      : repositoryFeed(services, pathId(request, 'repository'), request.account)
+      ? await wholeFeed(services, request.account)
+      : await repositoryFeed(services, pathId(request, 'repository'), request.account)
   const options = optionsOf(request, resource)
   if (options.$expand !== undefined) {
     throw new ODataError(

@@ -21,9 +21,13 @@ interface Place {
 }
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
-export function repositoryFeed({ engine, access }: Place, repositoryId: number, account: Account): Feed {
-  access.require(repositoryId, account, 'Read')
-  const records = engine.datasets({ repositoryId })
+export async function repositoryFeed(
+  { engine, access }: Place,
+  repositoryId: number,
+  account: Account,
+): Promise<Feed> {
+  await access.require(repositoryId, account, 'Read')
+  const records = await engine.datasets({ repositoryId })
   return feedOf(
     records,
     records.map((record) => record.name),
@@ -31,10 +35,10 @@ export function repositoryFeed({ engine, access }: Place, repositoryId: number, 
 }
 
 /** All datasets that an account may read; their names begin with those of their repositories. */
-export function wholeFeed({ engine, access }: Place, account: Account): Feed {
-  const readable = access.readable(account)
-  const repositories = new Map(engine.repositories().map(({ id, name }) => [id, name]))
-  const records = engine.datasets().filter((record) => readable.has(record.repositoryId))
+export async function wholeFeed({ engine, access }: Place, account: Account): Promise<Feed> {
+  const readable = await access.readable(account)
+  const repositories = new Map((await engine.repositories()).map(({ id, name }) => [id, name]))
+  const records = (await engine.datasets()).filter((record) => readable.has(record.repositoryId))
   return feedOf(
     records,
     records.map((record) => `${repositories.get(record.repositoryId)}_${record.name}`),

@@ -45,7 +45,7 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
       },
     },
     handler: async ({ account, body }, reply) => {
-      const made = namedKeys.create(account.id, body)
+      const made = await namedKeys.create(account.id, body)
       return reply
         .code(201)
         .headers({ location: `${app.prefix}/account/keys`, 'cache-control': 'no-store' })
@@ -61,7 +61,7 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
       response: { 204: empty('It is no longer accepted.'), ...errors(404) },
     },
     handler: async (request, reply) => {
-      namedKeys.delete(request.account.id, pathParameter(request, 'name'))
+      await namedKeys.delete(request.account.id, pathParameter(request, 'name'))
       return reply.code(204).send()
     },
   })

@@ -17,8 +17,9 @@ export function accountRoutes(app: Routes, services: Services): void {
     },
     handler: async ({ account }) =>
       accountRecord(account, plans.limits(account.plan), {
-        usage,
-        privateRepositories: access.privateRepositories(account.id),
+        month: usage.month,
+        exportedRows: await usage.exportedRows(account.id),
+        privateRepositories: await access.privateRepositories(account.id),
       }),
   })
 
@@ -38,6 +39,6 @@ export function accountRoutes(app: Routes, services: Services): void {
       reply
         .code(201)
         .headers({ location: `${app.prefix}/account`, 'cache-control': 'no-store' })
-        .send({ apiKey: accounts.rotateKey(account.id).key }),
+        .send({ apiKey: (await accounts.rotateKey(account.id)).key }),
   })
 }

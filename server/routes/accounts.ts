@@ -15,7 +15,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
   const { accounts, plans } = services
   const plan = { type: 'string', enum: plans.names, description: 'Its plan.' } as const
 
-  const named = (request: FastifyRequest): Account => {
+  const named = async (request: FastifyRequest): Promise<Account> => {
     requireAdmin(request)
     return accounts.byName(pathParameter(request, 'account'))
   }
@@ -32,7 +32,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
     },
     handler: async (request) => {
       requireAdmin(request)
-      return accounts.list().map(managed)
+      return (await accounts.list()).map(managed)
     },
   })
 
@@ -58,7 +58,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       requireAdmin(request)
       const { name, plan = plans.names[0]!, admin = false } = request.body
-      const { account, key } = accounts.create({ name, plan, admin })
+      const { account, key } = await accounts.create({ name, plan, admin })
       return reply
         .code(201)
         .headers({ location: `${app.prefix}/accounts/${account.name}`, 'cache-control': 'no-store' })
@@ -73,7 +73,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
       tags,
       response: { 200: json(MANAGED_ACCOUNT, 'It.', { example: EXAMPLES.managed }), ...errors(403, 404) },
     },
-    handler: async (request) => managed(named(request)),
+    handler: async (request) => managed(await named(request)),
   })
 
   app.put('/accounts/:account', {
@@ -93,7 +93,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request) => {
-      const account = named(request)
+      const account = await named(request)
       const { plan, disabled } = request.body
       if (disabled === true && account.id === request.account.id) {
         throw new ServerError(
@@ -101,9 +101,9 @@ export function accountsRoutes(app: Routes, services: Services): void {
           'You would lock yourself out: another admin must disable your account.',
         )
       }
-      if (plan !== undefined) accounts.setPlan(account.id, plan)
-      if (disabled !== undefined) accounts.setDisabled(account.id, disabled)
-      return managed(accounts.get(account.id))
+      if (plan !== undefined) await accounts.setPlan(account.id, plan)
+      if (disabled !== undefined) await accounts.setDisabled(account.id, disabled)
+      return managed(await accounts.get(account.id))
     },
   })
 
@@ -121,11 +121,11 @@ export function accountsRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const { id, name } = named(request)
+      const { id, name } = await named(request)
       return reply
         .code(201)
         .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
-        .send({ apiKey: accounts.rotateKey(id).key })
+        .send({ apiKey: (await accounts.rotateKey(id)).key })
     },
   })
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { FORMATS } from '../../engine/index.ts'
+import { FORMATS, type Handle } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, readQuery } from '../http/query.ts'
 import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
@@ -178,7 +178,7 @@ export function dataRoutes(app: Routes, services: Services): void {
   })
 
   const download = async (request: FastifyRequest, reply: FastifyReply, question: () => DataQuery) => {
-    const { dataset, record } = datasetFor(request, services, 'Read')
+    const { dataset, record } = await datasetFor(request, services, 'Read')
     const asked = question()
     const options = queryOptions(asked)
     const format = chooseFormat(asked.$format, request.headers.accept, 'csv')
@@ -191,9 +191,8 @@ export function dataRoutes(app: Routes, services: Services): void {
       counted: asked.$count === true,
       question: questionOf(`${record.id}.${record.version}`, { ...options, count: asked.$count }),
     }
-    const again = exports.sendAgain(request, reply, answer)
-    if (again) return again
-    const query = dataset.query(options)
+    if (await exports.sendAgain(request, reply, answer)) return reply
+    const query = await dataset.query(options)
     request.trace.stage('plan')
     return exports.send(request, reply, {
       ...answer,
@@ -232,14 +231,14 @@ export function dataRoutes(app: Routes, services: Services): void {
   })
 
   const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const { dataset, record } = datasetFor(request, services, 'Write')
+    const { dataset, record } = await datasetFor(request, services, 'Write')
     const { account } = request
     if ((await sources.get(record.id)) !== undefined) throw followsSeries(record.id)
-    const owner = accounts.get(access.of(record.repositoryId, account).ownerId)
-    const accept = (made: { columns: number; bytes: number }) =>
-      plans.allowContent(owner, access, made, record.id)
+    const owner = await accounts.get((await access.of(record.repositoryId, account)).ownerId)
+    const accept = (made: { columns: number; bytes: number }, t?: Handle) =>
+      plans.allowContent(owner, t ? access.in(t) : access, made, record.id)
     // What is full already takes nothing in; what it becomes is known when the rows have been read.
-    accept({ columns: 0, bytes: mode === 'append' ? record.bytes : 0 })
+    await accept({ columns: 0, bytes: mode === 'append' ? record.bytes : 0 })
     return uploads.receive(request, reply, {
       dataset,
       mode,

@@ -29,8 +29,8 @@ const DESCRIPTION = { type: 'string', maxLength: 10_000 } as const
 
 export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, accounts, lifecycle, plans } = services
-  const ownerOf = (repositoryId: number, account: Account) =>
-    accounts.get(access.of(repositoryId, account).ownerId)
+  const ownerOf = async (repositoryId: number, account: Account) =>
+    accounts.get((await access.of(repositoryId, account)).ownerId)
 
   app.get('/datasets', {
     schema: {
@@ -48,7 +48,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async ({ account, query }, reply) => {
-      const readable = access.readable(account)
+      const readable = await access.readable(account)
       const pages = engine.datasetList(query.columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES)
       return reply
         .type('application/json; charset=utf-8')
@@ -82,12 +82,13 @@ export function datasetRoutes(app: Routes, services: Services): void {
     },
     handler: async ({ account, body }, reply) => {
       const columns = declared(body.columns ?? [])
-      const dataset = engine.transaction(() => {
-        access.require(body.repositoryId, account, 'Write')
-        const owner = ownerOf(body.repositoryId, account)
-        plans.allowDataset(owner, access)
-        plans.allowContent(owner, access, { columns: columns.length, bytes: 0 })
-        return engine.createDataset({ ...body, columns })
+      const owner = await ownerOf(body.repositoryId, account)
+      const dataset = await engine.transaction(async (t) => {
+        const accessNow = access.in(t)
+        await accessNow.require(body.repositoryId, account, 'Write')
+        await plans.allowDataset(owner, accessNow)
+        await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
+        return engine.createDataset({ ...body, columns }, t)
       })
       return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
     },
@@ -101,7 +102,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       response: { 200: json(DATASET, 'The dataset.', TAGGED), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
-      const { record } = datasetFor(request, services, 'Read')
+      const { record } = await datasetFor(request, services, 'Read')
       return reply.header('etag', tagOf(record)).send(record)
     },
   })
@@ -124,10 +125,10 @@ export function datasetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const changed = engine.transaction(() => {
-        const { record } = datasetFor(request, services, 'Write')
+      const changed = await engine.transaction(async (t) => {
+        const { record } = await datasetFor(request, services, 'Write', t)
         requireMatch(request, tagOf(record))
-        return engine.updateDataset(record.id, request.body)
+        return engine.updateDataset(record.id, request.body, t)
       })
       return reply.header('etag', tagOf(changed)).send(changed)
     },
@@ -142,7 +143,8 @@ export function datasetRoutes(app: Routes, services: Services): void {
       response: { 204: empty('It is gone.'), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
-      engine.deleteDataset(datasetFor(request, services, 'Write').dataset.id)
+      const { dataset } = await datasetFor(request, services, 'Write')
+      await engine.deleteDataset(dataset.id)
       return reply.code(204).send()
     },
   })
@@ -161,7 +163,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const { record } = datasetFor(request, services, 'Read')
+      const { record } = await datasetFor(request, services, 'Read')
       return reply.header('etag', tagOf(record)).send(record.columns)
     },
   })
@@ -191,12 +193,12 @@ export function datasetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const { dataset, record } = datasetFor(request, services, 'Write')
+      const { dataset, record } = await datasetFor(request, services, 'Write')
       const { account, body } = request
       const columns = declared('columns' in body ? body.columns : body)
       requireMatch(request, tagOf(record))
-      const owner = ownerOf(record.repositoryId, account)
-      plans.allowContent(owner, access, { columns: columns.length, bytes: record.bytes }, record.id)
+      const owner = await ownerOf(record.repositoryId, account)
+      await plans.allowContent(owner, access, { columns: columns.length, bytes: record.bytes }, record.id)
       // Rows may have to be rewritten, for which a server that is being stopped has no time.
       const stopping = new AbortController()
       lifecycle.track(stopping)

@@ -43,7 +43,7 @@ export function linkRoutes(app: Routes, services: Services): void {
           'A link leads to an export: path must be as "/datasets/3/data?$format=csv" or "/providers/ecb/series/…", percent-encoded.',
         )
       }
-      const link = services.links.make(account, `${app.prefix}${body.path}`)
+      const link = await services.links.make(account, `${app.prefix}${body.path}`)
       return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
     },
   })

@@ -14,10 +14,10 @@ const tags = ['Members']
 export function memberRoutes(app: Routes, services: Services): void {
   const { access, engine } = services
 
-  const membersFor = (request: FastifyRequest) => {
+  const membersFor = async (request: FastifyRequest) => {
     const id = pathId(request, 'repository')
-    const seen = access.require(id, request.account, 'Read')
-    const members = access.members(id)
+    const seen = await access.require(id, request.account, 'Read')
+    const members = await access.members(id)
     // A public repository is read by everybody, but who works on it is not everybody's to know.
     if (seen.right !== 'Own' && !members.some((member) => member.account === request.account.name)) {
       throw new ServerError('forbidden', `Only members of repository ${id} may see its members.`)
@@ -39,7 +39,7 @@ export function memberRoutes(app: Routes, services: Services): void {
         ...errors(403, 404),
       },
     },
-    handler: async (request) => membersFor(request).members,
+    handler: async (request) => (await membersFor(request)).members,
   })
 
   app.get('/repositories/:id/members/:account', {
@@ -50,7 +50,7 @@ export function memberRoutes(app: Routes, services: Services): void {
       response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
     },
     handler: async (request) => {
-      const { id, members, name } = membersFor(request)
+      const { id, members, name } = await membersFor(request)
       const member = members.find((one) => one.account === name)
       if (!member) throw noMember(id, name)
       return member
@@ -78,14 +78,14 @@ export function memberRoutes(app: Routes, services: Services): void {
     },
     handler: async (request) => {
       const id = pathId(request, 'repository')
-      const { owner } = access.require(id, request.account, 'Own')
+      const { owner } = await access.require(id, request.account, 'Own')
       const account = pathParameter(request, 'account')
       checkAccountName(account)
       if (account === owner) {
         throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
       }
       const { permission } = request.body
-      engine.transaction(() => access.setMember(id, account, permission))
+      await engine.transaction((t) => access.in(t).setMember(id, account, permission))
       return { account, permission }
     },
   })
@@ -100,8 +100,9 @@ export function memberRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       const name = pathParameter(request, 'account')
-      access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
-      if (!engine.transaction(() => access.removeMember(id, name))) throw noMember(id, name)
+      await access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
+      const removed = await engine.transaction((t) => access.in(t).removeMember(id, name))
+      if (!removed) throw noMember(id, name)
       return reply.code(204).send()
     },
   })

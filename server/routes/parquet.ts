@@ -59,9 +59,10 @@ export function parquetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request) => {
-      const { dataset, record } = datasetFor(request, services, 'Read')
+      const { dataset, record } = await datasetFor(request, services, 'Read')
       const version = request.query.version ?? record.version
-      const files = await kept.get(dataset, version).files()
+      const snapshot = await kept.get(dataset, version)
+      const files = await snapshot.files()
       const path = `${request.protocol}://${request.host}${app.prefix}/datasets/${dataset.id}/parquet/${version}`
       return files.map(({ number, rows, bytes }) => ({ url: `${path}/${number}.parquet`, rows, bytes }))
     },
@@ -92,8 +93,8 @@ export function parquetRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
-      const { dataset } = datasetFor(request, services, 'Read')
-      const snapshot = kept.get(dataset, versionIn(request))
+      const { dataset } = await datasetFor(request, services, 'Read')
+      const snapshot = await kept.get(dataset, versionIn(request))
       return sendFile(services, request, reply, snapshot, await fileIn(request, snapshot))
     },
   })
@@ -121,13 +122,13 @@ async function fileIn(request: FastifyRequest, snapshot: Snapshot): Promise<Show
   )
 }
 
-function sendFile(
+async function sendFile(
   { lifecycle, config, plans, usage }: Services,
   request: FastifyRequest,
   reply: FastifyReply,
   snapshot: Snapshot,
   file: ShownFile,
-): FastifyReply {
+): Promise<FastifyReply> {
   const { headers } = request
   const tag = `"${file.etag}"`
   reply.headers({ etag: tag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' })
@@ -151,7 +152,8 @@ function sendFile(
   if (request.method === 'HEAD') return reply.send()
 
   const rows = rowsOf(file, ranges)
-  const reservation = usage.reserve(request.account, plans.limits(request.account.plan).exportedRows, rows)
+  const limit = plans.limits(request.account.plan).exportedRows
+  const reservation = await usage.reserve(request.account, limit, rows)
   const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
   transfer.onClose(snapshot.hold())
   const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0)

@@ -1,7 +1,6 @@
 import type { Repository } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
-import type { Usage } from '../accounts/usage.ts'
 import type { PlanLimits } from '../config/config.ts'
 import type { JsonSchema } from '../openapi/describe.ts'
 
@@ -406,7 +405,7 @@ export function repositoryRecord(repository: Repository, access: RepositoryAcces
 export function accountRecord(
   account: Account,
   limits: PlanLimits,
-  used: { usage: Usage; privateRepositories: number },
+  used: { month: string; exportedRows: number; privateRepositories: number },
 ) {
   const { id, name, plan, apiKeyHint } = account
   return {
@@ -416,8 +415,8 @@ export function accountRecord(
     apiKeyHint,
     usage: {
       privateRepositories: used.privateRepositories,
-      exportedRows: used.usage.exportedRows(id),
-      month: used.usage.month,
+      exportedRows: used.exportedRows,
+      month: used.month,
     },
     limits,
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Handle } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import { recordTag, requireMatch } from '../http/preconditions.ts'
 import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
@@ -26,7 +27,8 @@ const FIELDS = {
 
 export function repositoryRoutes(app: Routes, services: Services): void {
   const { engine, access, accounts, plans } = services
-  const record = (id: number, seen: RepositoryAccess) => repositoryRecord(engine.repository(id), seen)
+  const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
+    repositoryRecord(await engine.repository(id, t), seen)
 
   app.get('/repositories', {
     schema: {
@@ -36,8 +38,9 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       response: { 200: json(listOf(REPOSITORY), 'All of them.', { example: [EXAMPLES.repository] }) },
     },
     handler: async (request) => {
-      const readable = access.readable(request.account)
-      return engine.repositories().flatMap((repository) => {
+      const readable = await access.readable(request.account)
+      const repositories = await engine.repositories()
+      return repositories.flatMap((repository) => {
         const seen = readable.get(repository.id)
         return seen ? [repositoryRecord(repository, seen)] : []
       })
@@ -60,16 +63,17 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     },
     handler: async ({ account, body }, reply) => {
       const { private: isPrivate = false, ...fields } = body
-      const { id } = engine.transaction(() => {
-        if (isPrivate) plans.allowPrivateRepository(account, access)
-        const repository = engine.createRepository(fields)
-        access.setOwner(repository.id, account.id, isPrivate)
+      const { id } = await engine.transaction(async (t) => {
+        const accessNow = access.in(t)
+        if (isPrivate) await plans.allowPrivateRepository(account, accessNow)
+        const repository = await engine.createRepository(fields, t)
+        await accessNow.setOwner(repository.id, account.id, isPrivate)
         return repository
       })
       return reply
         .code(201)
         .header('location', `${app.prefix}/repositories/${id}`)
-        .send(record(id, access.of(id, account)))
+        .send(await record(id, await access.of(id, account)))
     },
   })
 
@@ -85,7 +89,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
-      return tagged(reply, record(id, access.require(id, request.account, 'Read')))
+      return tagged(reply, await record(id, await access.require(id, request.account, 'Read')))
     },
   })
 
@@ -104,13 +108,16 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       const { private: isPrivate, ...fields } = request.body
-      engine.transaction(() => {
-        const seen = access.require(id, request.account, 'Write')
-        requireMatch(request, recordTag(record(id, seen)))
-        if (isPrivate !== undefined && isPrivate !== seen.private) setPrivacy(request, id, isPrivate)
-        engine.updateRepository(id, fields)
+      await engine.transaction(async (t) => {
+        await t.lock('repositories', id)
+        const seen = await access.in(t).require(id, request.account, 'Write')
+        requireMatch(request, recordTag(await record(id, seen, t)))
+        if (isPrivate !== undefined && isPrivate !== seen.private) {
+          await setPrivacy(request, id, isPrivate, t)
+        }
+        await engine.updateRepository(id, fields, t)
       })
-      return tagged(reply, record(id, access.of(id, request.account)))
+      return tagged(reply, await record(id, await access.of(id, request.account)))
     },
   })
 
@@ -124,16 +131,22 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
-      access.require(id, request.account, 'Write')
-      engine.deleteRepository(id)
+      await access.require(id, request.account, 'Write')
+      await engine.deleteRepository(id)
       return reply.code(204).send()
     },
   })
 
-  function setPrivacy(request: FastifyRequest, id: number, isPrivate: boolean): void {
-    const { ownerId } = access.require(id, request.account, 'Own')
-    if (isPrivate) plans.allowPrivateRepository(accounts.get(ownerId), access)
-    access.setOwner(id, ownerId, isPrivate)
+  async function setPrivacy(
+    request: FastifyRequest,
+    id: number,
+    isPrivate: boolean,
+    t: Handle,
+  ): Promise<void> {
+    const accessNow = access.in(t)
+    const { ownerId } = await accessNow.require(id, request.account, 'Own')
+    if (isPrivate) await plans.allowPrivateRepository(await accounts.get(ownerId), accessNow)
+    await accessNow.setOwner(id, ownerId, isPrivate)
   }
 }
 

@@ -55,7 +55,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     handler: async () => {
       if (lifecycle.stopping) throw stopping()
       // The database answers, or this throws.
-      engine.database.get('SELECT 1')
+      await engine.database.get('SELECT 1')
       return { status: 'ok' }
     },
   })

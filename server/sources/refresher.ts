@@ -75,7 +75,7 @@ export class Refresher {
     const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
     // What it will hold is seen also where the first run brings nothing.
-    if ((await dataset.record).columns.length === 0) {
+    if ((await dataset.record()).columns.length === 0) {
       await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
     }
     return { done: this.#run(source, token) }
@@ -160,8 +160,8 @@ export class Refresher {
     if (account.disabled) {
       throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
     }
-    const { record } = await engine.dataset(source.datasetId)
-    await access.require((await record).repositoryId, account, 'Write')
+    const dataset = await engine.dataset(source.datasetId)
+    await access.require((await dataset.record()).repositoryId, account, 'Write')
     const isMissing = ({ error }: Followed) => error !== undefined
     const wanted = source.series.filter((one) => isWhole || isMissing(one))
     const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
@@ -183,7 +183,7 @@ export class Refresher {
   ): Promise<void> {
     const { accounts, access, engine, plans, sources } = this.#parts
     const dataset = await engine.dataset(source.datasetId)
-    const record = await dataset.record
+    const record = await dataset.record()
     const hasNothingNew = [...answers.values()].every(({ error }) => error !== undefined)
     const isSame = digest === source.digest && record.version === source.lastVersion
     if (hasNothingNew || isSame) return
@@ -196,15 +196,10 @@ export class Refresher {
       replaceColumns: shapeOf(record.columns) !== shapeOf(columns),
       body: bytesOf(lines),
       signal,
-      accept: (made) => {
-        plans.allowContent(owner, access, made, record.id)
-        const { changes } = sources.noteVersion(
-          record.id,
-          token,
-          engine.dataset(record.id).record.version + 1,
-          digest,
-        )
-        if (changes === 0) throw new Superseded()
+      accept: async (made, t) => {
+        await plans.allowContent(owner, access.in(t), made, record.id)
+        const version = (await dataset.record(t)).version + 1
+        if (!(await sources.noteVersion(t, record.id, { token, version, digest }))) throw new Superseded()
       },
     })
   }

@@ -1,4 +1,4 @@
-import type { Database } from '../../engine/index.ts'
+import type { Database, Handle } from '../../engine/index.ts'
 import type { Interval } from './schedule.ts'
 
 /** One of the series that a dataset follows, as it was asked for; with wildcards it is several. */
@@ -96,11 +96,7 @@ export class Sources {
 
   /** Whether there was one. */
   async remove(datasetId: number): Promise<boolean> {
-    const { changes } = await this.#database.run(
-      'DELETE FROM dataset_sources WHERE dataset_id = ?',
-      datasetId,
-    )
-    return changes > 0
+    return (await this.#database.run('DELETE FROM dataset_sources WHERE dataset_id = ?', datasetId)) > 0
   }
 
   /** Takes the one that has been due for longest, and that nobody else has. */
@@ -110,39 +106,34 @@ export class Sources {
     readonly until: Date
   }): Promise<Source | undefined> {
     const now = at.now.toISOString()
-    const row = await this.#database.get<SourceRow>(
-      `UPDATE dataset_sources SET taken_by = ?, taken_until = ?
-       WHERE taken_until <= ? AND due <= ? AND dataset_id = (
-         SELECT dataset_id FROM dataset_sources WHERE taken_until <= ? AND due <= ? ORDER BY due, dataset_id LIMIT 1)
-       RETURNING ${COLUMNS}`,
-      at.token,
-      at.until.toISOString(),
-      now,
-      now,
-      now,
-      now,
+    const sql = `UPDATE dataset_sources SET taken_by = ?, taken_until = ?
+      WHERE taken_until <= ? AND due <= ? AND dataset_id = (
+        SELECT dataset_id FROM dataset_sources WHERE taken_until <= ? AND due <= ? ORDER BY due, dataset_id LIMIT 1)
+      RETURNING ${COLUMNS}`
+    const until = at.until.toISOString()
+    return this.#database.transaction(async (t) =>
+      sourceOf(await t.get<SourceRow>(sql, at.token, until, now, now, now, now)),
     )
-    return sourceOf(row)
   }
 
   /** Keeps what was taken for longer. false where it is somebody else's by now. */
   async keep(datasetId: number, token: string, until: Date): Promise<boolean> {
     const sql = 'UPDATE dataset_sources SET taken_until = ? WHERE dataset_id = ? AND taken_by = ?'
-    return (await this.#database.run(sql, until.toISOString(), datasetId, token)).changes > 0
+    return (await this.#database.run(sql, until.toISOString(), datasetId, token)) > 0
   }
 
   /**
    * Writes down which version the rows of a run are. Call it in the transaction that shows them, so that both are there
    * or neither. false where the source has been ended, or taken by somebody else: then the rows must not be shown.
    */
-  noteVersion(datasetId: number, token: string, version: number, digest: string) {
-    return this.#database.run(
-      'UPDATE dataset_sources SET last_version = ?, digest = ? WHERE dataset_id = ? AND taken_by = ?',
-      version,
-      digest,
-      datasetId,
-      token,
-    )
+  async noteVersion(
+    t: Handle,
+    datasetId: number,
+    { token, version, digest }: { token: string; version: number; digest: string },
+  ): Promise<boolean> {
+    const sql =
+      'UPDATE dataset_sources SET last_version = ?, digest = ? WHERE dataset_id = ? AND taken_by = ?'
+    return (await t.run(sql, version, digest, datasetId, token)) > 0
   }
 
   /** Ends a run and gives the source free. */

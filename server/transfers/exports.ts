@@ -56,23 +56,27 @@ export class Exports {
 
   /**
    * Answers a request with what was sent to the same question before, where it is still there: counted, measured and
-   * with the headers as if it were made anew. It waits for no place, since it takes no time.
+   * with the headers as if it were made anew. It waits for no place, since it takes no time. Gives whether it did.
    */
-  sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): FastifyReply | undefined {
+  async sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): Promise<boolean> {
     const coding = codingFor(request, download.format)
     const answer = this.answers.get(keptAs(download, coding))
-    if (!answer) return undefined
+    if (!answer) return false
     reply.headers({ ...OF_ALL_ROWS, etag: answer.etag })
-    if (matchesTag(request.headers['if-none-match'], answer.etag)) return notModified(reply)
+    if (matchesTag(request.headers['if-none-match'], answer.etag)) {
+      notModified(reply)
+      return true
+    }
     const { trace } = request
     trace.stage('kept')
     if (request.method !== 'HEAD') {
-      if (download.meteredRows !== undefined) this.#spend(request, answer.rows)
+      if (download.meteredRows !== undefined) await this.#spend(request, answer.rows)
       trace.rows = answer.rows
       trace.bytes = answer.body.byteLength
       this.#measureWhole(request, download.format)
     }
-    return this.#sendWhole(request, reply, download, answer)
+    this.#sendWhole(request, reply, download, answer)
+    return true
   }
 
   /**
@@ -214,11 +218,11 @@ export class Exports {
       return stream
     }
     // Counting and the first rows don't wait for each other, unless their number decides whether they may be had.
-    const early = this.#countsFirst(request, download) ? undefined : open()
+    const early = (await this.#countsFirst(request, download)) ? undefined : open()
     early?.catch(() => {})
     const count = mustCount || !early ? await query.count({ signal }) : query.knownRowCount
     if (count !== undefined) reply.header('row-count', count)
-    const reservation = this.#reserve(request, download, count)
+    const reservation = await this.#reserve(request, download, count)
     transfer.onClose(() => reservation?.settle(request.trace.rows ?? 0))
     const stream = await (early ?? open())
     request.trace.stage('rows')
@@ -254,27 +258,28 @@ export class Exports {
    * Whether the rows must be counted before the first of them is sent: where the plan limits them, and as many as there
    * are at most would be set aside that others may need.
    */
-  #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): boolean {
+  async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
     if (meteredRows === undefined) return false
     const limit = this.#parts.plans.limits(account.plan).exportedRows
     if (limit === null) return false
     if (query.knownRowCount === undefined) return true
-    return query.resultRows(query.knownRowCount) > this.#parts.usage.remaining(account.id, limit)
+    return query.resultRows(query.knownRowCount) > (await this.#parts.usage.remaining(account.id, limit))
   }
 
-  #reserve(
+  async #reserve(
     { account }: FastifyRequest,
     { query, meteredRows }: Download,
     count: number | undefined,
-  ): Reservation | undefined {
+  ): Promise<Reservation | undefined> {
     if (meteredRows === undefined) return undefined
     const limit = this.#parts.plans.limits(account.plan).exportedRows
     return this.#parts.usage.reserve(account, limit, query.resultRows(count ?? meteredRows))
   }
 
-  #spend({ account }: FastifyRequest, rows: number): void {
+  async #spend({ account }: FastifyRequest, rows: number): Promise<void> {
     const limit = this.#parts.plans.limits(account.plan).exportedRows
-    this.#parts.usage.reserve(account, limit, rows).settle(rows)
+    const reservation = await this.#parts.usage.reserve(account, limit, rows)
+    reservation.settle(rows)
   }
 
   /** Ends the connection when the client takes nothing any more. */

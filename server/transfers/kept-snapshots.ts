@@ -20,10 +20,12 @@ export class KeptSnapshots {
   })
 
   /** Keeps the current version for the requests that follow, if it still is that one. */
-  keep(dataset: Dataset, version: number): void {
-    if (this.#kept.get(keyOf(dataset, version))) return
-    const snapshot = dataset.snapshot()
-    if (snapshot.version === version) this.#kept.set(keyOf(dataset, version), snapshot)
+  async keep(dataset: Dataset, version: number): Promise<void> {
+    const key = keyOf(dataset, version)
+    if (this.#kept.get(key)) return
+    const snapshot = await dataset.snapshot()
+    // Another request may have kept it meanwhile, and read from that one.
+    if (snapshot.version === version && !this.#kept.has(key)) this.#kept.set(key, snapshot)
     else snapshot[Symbol.dispose]()
   }
 
@@ -31,8 +33,8 @@ export class KeptSnapshots {
    * A version that is kept or current, kept from now on for the requests that follow. Don't dispose it.
    * @throws ServerError `version_gone`
    */
-  get(dataset: Dataset, version: number): Snapshot {
-    this.keep(dataset, version)
+  async get(dataset: Dataset, version: number): Promise<Snapshot> {
+    await this.keep(dataset, version)
     const kept = this.#kept.get(keyOf(dataset, version))
     if (kept) return kept
     throw new ServerError(

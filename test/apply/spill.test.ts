@@ -26,7 +26,8 @@ async function* csv(): AsyncGenerator<Uint8Array> {
 
 /** Groups that come out, and the sum of their sums; or the code of the error. */
 async function grouped(): Promise<{ readonly groups: number; readonly total: number } | string> {
-  using query = engine.dataset(id).query({
+  const dataset = await engine.dataset(id)
+  using query = await dataset.query({
     apply: 'groupby((k),aggregate(n with sum as total,k with max as same))',
   })
   let groups = 0
@@ -50,7 +51,7 @@ describe.runIf(disk)('more groups than memory holds', () => {
     engine = await openEngine({ directory: data, threads: 1, workers: 1, memoryLimit: '80MiB' })
     const repository = await engine.createRepository({ name: 'r' })
     id = (await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id
-    await engine.dataset(id).replace({ format: 'csv', body: csv() })
+    await (await engine.dataset(id)).replace({ format: 'csv', body: csv() })
   }, 120_000)
   afterAll(async () => {
     await engine.close()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { LimitStore } from '../../connectors/index.ts'
-import { memoryStore, SlidingWindow } from '../../connectors/pipeline/window.ts'
+import type { LimitEntries } from '../../connectors/index.ts'
+import { memoryEntries, memoryStore, SlidingWindow } from '../../connectors/pipeline/window.ts'
 import { failureOf, type HarnessOptions, harness } from './harness.ts'
 import type { Routes } from './upstream.ts'
 
@@ -212,7 +212,8 @@ describe('a window', () => {
     fc.assert(
       fc.property(arrivals, limits, (gaps, limit) => {
         const span = limit.perSeconds * 1000
-        const window = new SlidingWindow(limit, 'w', memoryStore(), 0)
+        const window = new SlidingWindow(limit, 'w')
+        const entries = memoryEntries()
         const taken: number[] = []
         let now = 1_700_000_000_000
         for (const gap of gaps) {
@@ -220,7 +221,7 @@ describe('a window', () => {
           const freeAt = window.freeAt(now)
           const recent = taken.filter((time) => time > now - span * (1 + 1 / 24) - 1).length
           if (freeAt <= now) {
-            window.take(now)
+            window.take(entries, now)
             taken.push(now)
           } else expect(recent).toBeGreaterThanOrEqual(limit.requests)
           const inSpan = taken.filter((time) => time > now - span).length
@@ -235,21 +236,24 @@ describe('a window', () => {
       fc.property(arrivals, fc.nat({ max: 119 }), (gaps, restart) => {
         const limit = { requests: 4, perSeconds: 60 }
         const kept = new Map<string, { consumed: number; expiresAt: number }>()
-        const store: LimitStore = {
-          exclusively: <T>(work: () => T) => work(),
+        const entries: LimitEntries = {
           load: (key) => kept.get(key),
           save: (key, consumed, expiresAt) => void kept.set(key, { consumed, expiresAt }),
         }
-        const unbroken = new SlidingWindow(limit, 'a', memoryStore(), 0)
-        let broken = new SlidingWindow(limit, 'b', store, 0)
+        const other = memoryEntries()
+        const unbroken = new SlidingWindow(limit, 'a')
+        let broken = new SlidingWindow(limit, 'b')
         let now = 1_700_000_000_000
         for (const [index, gap] of gaps.entries()) {
           now += gap * 10
-          if (index === restart) broken = new SlidingWindow(limit, 'b', store, now)
+          if (index === restart) {
+            broken = new SlidingWindow(limit, 'b')
+            broken.load(entries, now)
+          }
           expect(broken.freeAt(now)).toBe(unbroken.freeAt(now))
           if (broken.freeAt(now) > now) continue
-          broken.take(now)
-          unbroken.take(now)
+          broken.take(entries, now)
+          unbroken.take(other, now)
         }
         expect(kept.size).toBeLessThanOrEqual(26)
       }),
@@ -257,10 +261,11 @@ describe('a window', () => {
   })
 
   it('takes back what never left', () => {
-    const window = new SlidingWindow({ requests: 1, perSeconds: 60 }, 'w', memoryStore(), 0)
-    const takeBack = window.take(1000)
+    const entries = memoryEntries()
+    const window = new SlidingWindow({ requests: 1, perSeconds: 60 }, 'w')
+    const takeBack = window.take(entries, 1000)
     expect(window.freeAt(1000)).toBeGreaterThan(1000)
-    takeBack()
+    takeBack(entries)
     expect(window.freeAt(1000)).toBe(1000)
   })
 })

@@ -54,12 +54,17 @@ describe('keys, tokens and upstream addresses', () => {
       retry: { attempts: 1 },
       timeouts: { headersMs: 50, bodyMs: 50 },
       limitStore: {
-        exclusively: store.exclusively,
-        load: store.load,
-        save: (key, consumed, expiresAt) => {
-          kept.push(key)
-          store.save(key, consumed, expiresAt)
-        },
+        seen: store.seen,
+        exclusively: (name, work) =>
+          store.exclusively(name, (entries) =>
+            work({
+              load: entries.load,
+              save: (key, consumed, expiresAt) => {
+                kept.push(key)
+                entries.save(key, consumed, expiresAt)
+              },
+            }),
+          ),
       },
       log: (event) => events.push(event),
     })

@@ -15,10 +15,10 @@ describe.skipIf(withoutBrowser())('a table of 3,000,000 rows', () => {
 
   beforeAll(async () => {
     stage = await openStage({})
-    const repository = stage.server.engine.createRepository({ name: 'Large' })
+    const repository = await stage.server.engine.createRepository({ name: 'Large' })
     stage.server.publish(repository.id)
-    const { id } = stage.server.engine.createDataset({ repositoryId: repository.id, name: 'flights' })
-    await stage.server.engine.dataset(id).replace({ body: { file: FLIGHTS }, format: 'parquet' })
+    const { id } = await stage.server.engine.createDataset({ repositoryId: repository.id, name: 'flights' })
+    await (await stage.server.engine.dataset(id)).replace({ body: { file: FLIGHTS }, format: 'parquet' })
     visitor = await visit(stage.server.url)
     await visitor.page.goto(`${stage.server.url}/console/`)
     await visitor.page.evaluate((key) => sessionStorage.setItem('parquetry.key', key), ROOT_KEY)

@@ -55,8 +55,8 @@ async function contents(data: string): Promise<Record<string, number[]>> {
   await using engine = await openEngine({ directory: data, role: 'server', threads: 1, workers: 1 })
   expect((await engine.verify()).problems).toEqual([])
   const found: Record<string, number[]> = {}
-  for (const { id, name } of engine.datasets()) {
-    using query = engine.dataset(id).query()
+  for (const { id, name } of await engine.datasets()) {
+    using query = await (await engine.dataset(id)).query()
     found[name] = []
     for await (const row of query.rows()) found[name].push(row['n'] as number)
   }
@@ -65,16 +65,16 @@ async function contents(data: string): Promise<Record<string, number[]>> {
 
 it('what is copied beside a server that is being written to is whole, as of one moment', async () => {
   const { engine } = server
-  const repository = engine.createRepository({ name: 'r' })
-  const make = (name: string) => engine.createDataset({ repositoryId: repository.id, name }).id
-  const [replaced, appended] = [make('replaced'), make('appended')]
-  await engine.dataset(replaced).replace({ format: 'csv', body: csv(1) })
-  await engine.dataset(appended).append({ format: 'csv', body: csv(1) })
+  const repository = await engine.createRepository({ name: 'r' })
+  const make = async (name: string) => (await engine.createDataset({ repositoryId: repository.id, name })).id
+  const [replaced, appended] = [await make('replaced'), await make('appended')]
+  await (await engine.dataset(replaced)).replace({ format: 'csv', body: csv(1) })
+  await (await engine.dataset(appended)).append({ format: 'csv', body: csv(1) })
   let writing = true
   const writer = (async () => {
     for (let n = 2; writing; n++) {
-      await engine.dataset(replaced).replace({ format: 'csv', body: csv(n) })
-      await engine.dataset(appended).append({ format: 'csv', body: csv(n) })
+      await (await engine.dataset(replaced)).replace({ format: 'csv', body: csv(n) })
+      await (await engine.dataset(appended)).append({ format: 'csv', body: csv(n) })
     }
   })()
   for (const copy of ['one', 'two', 'two', 'two']) {
@@ -95,10 +95,10 @@ it('what is copied beside a server that is being written to is whole, as of one 
 
 it('a restored copy serves the same rows to the same keys', async () => {
   const { engine } = server
-  const repository = engine.createRepository({ name: 'r' })
+  const repository = await engine.createRepository({ name: 'r' })
   server.publish(repository.id)
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
-  await engine.dataset(id).replace({ format: 'csv', body: csv(7) })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await (await engine.dataset(id)).replace({ format: 'csv', body: csv(7) })
   const ask = async ({ url }: Server) =>
     (
       await fetch(`${url}/datasets/${id}/data`, {
@@ -122,9 +122,9 @@ it('a restored copy serves the same rows to the same keys', async () => {
 
 it('the plain copy of a stopped server is a backup, too', async () => {
   const { engine } = server
-  const repository = engine.createRepository({ name: 'r' })
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
-  await engine.dataset(id).append({ format: 'csv', body: csv(7) })
+  const repository = await engine.createRepository({ name: 'r' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await (await engine.dataset(id)).append({ format: 'csv', body: csv(7) })
   await server.close()
   cpSync(join(folder, 'live'), join(folder, 'copy'), { recursive: true })
   expect(await contents(join(folder, 'copy'))).toEqual({ d: Array(200).fill(7) })
@@ -133,15 +133,14 @@ it('the plain copy of a stopped server is a backup, too', async () => {
 
 it('a copy is brought up to date by what is new alone, and rid of what is gone', async () => {
   const { engine } = server
-  const repository = engine.createRepository({ name: 'r' })
-  const [kept, other] = ['kept', 'other'].map(
-    (name) => engine.createDataset({ repositoryId: repository.id, name }).id,
-  )
-  await engine.dataset(kept!).replace({ format: 'csv', body: csv(1) })
-  await engine.dataset(other!).replace({ format: 'csv', body: csv(2) })
+  const repository = await engine.createRepository({ name: 'r' })
+  const { id: kept } = await engine.createDataset({ repositoryId: repository.id, name: 'kept' })
+  const { id: other } = await engine.createDataset({ repositoryId: repository.id, name: 'other' })
+  await (await engine.dataset(kept)).replace({ format: 'csv', body: csv(1) })
+  await (await engine.dataset(other)).replace({ format: 'csv', body: csv(2) })
   const copy = join(folder, 'copy')
   expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 2 })
-  await engine.dataset(other!).replace({ format: 'csv', body: csv(3) })
+  await (await engine.dataset(other)).replace({ format: 'csv', body: csv(3) })
   expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 1 })
   expect(readdirSync(join(copy, 'parts'))).toHaveLength(2)
   expect(await contents(copy)).toEqual({ kept: Array(200).fill(1), other: Array(200).fill(3) })

@@ -26,8 +26,8 @@ async function* halves(middle: () => Promise<unknown>, end = ''): AsyncGenerator
 
 const ROWS = (ENOUGH + 1) * LINES_PER_MIB
 
-function leftovers(engine: Engine, directory: string): string[] {
-  expect(engine.repositories()).toHaveLength(1)
+async function leftovers(engine: Engine, directory: string): Promise<string[]> {
+  expect(await engine.repositories()).toHaveLength(1)
   return readdirSync(join(directory, 'data', 'tmp'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.includes('upload'),
   )
@@ -35,19 +35,19 @@ function leftovers(engine: Engine, directory: string): string[] {
 
 test('csv is read while it still arrives', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const progress = Promise.withResolvers<unknown>()
   const body = halves(() => progress.promise, '7,last\n')
   const onProgress = ({ rows }: { rows?: number }) => rows && progress.resolve(rows)
   const record = await dataset.replace({ body, format: 'csv', onProgress })
   expect(record.rowCount).toBe(ROWS + 1)
   expect(record.columns.map((column) => column.type)).toEqual(['integer', 'string'])
-  expect(leftovers(place.engine, place.directory)).toEqual([])
+  expect(await leftovers(place.engine, place.directory)).toEqual([])
 })
 
 test('an upload is given up also while nothing of it comes', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   for (const mebibytes of [1, ENOUGH]) {
     const gone = new AbortController()
     const silent = Promise.withResolvers<never>()
@@ -59,30 +59,30 @@ test('an upload is given up also while nothing of it comes', async () => {
     })()
     const written = dataset.replace({ body, format: 'csv', signal: gone.signal })
     await expect(written).rejects.toMatchObject({ code: 'cancelled' })
-    expect(leftovers(place.engine, place.directory)).toEqual([])
+    expect(await leftovers(place.engine, place.directory)).toEqual([])
     silent.reject(new Error('It ended after all.'))
   }
 })
 
 test('what the beginning does not show still decides the types', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const record = await dataset.replace({ body: halves(async () => {}, '1.5,x\n'), format: 'csv' })
   expect(record.columns.map((column) => column.type)).toEqual(['double', 'string'])
 })
 
 test('a fault behind what was read early is told with its row', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const body = halves(async () => {}, 'too,many,fields\n')
   await expect(dataset.replace({ body, format: 'csv' })).rejects.toThrow(`Row ${ROWS + 1}`)
-  expect(dataset.record.version).toBe(0)
-  expect(leftovers(place.engine, place.directory)).toEqual([])
+  expect((await dataset.record()).version).toBe(0)
+  expect(await leftovers(place.engine, place.directory)).toEqual([])
 })
 
 test('columns that are declared while an upload arrives hold for it', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const columns = [
     { name: 'n', type: 'string' },
     { name: 'text', type: 'string' },
@@ -97,11 +97,15 @@ test('uploads that are given up while they arrive leave nothing', async () => {
   await using place = await openWorkplace()
   const given = new AbortController()
   const waits = once(given.signal, 'abort')
-  const uploads = Array.from({ length: 4 }, () =>
-    newDataset(place.engine).replace({ body: halves(() => waits), format: 'csv', signal: given.signal }),
+  const uploads = Array.from({ length: 4 }, async () =>
+    (await newDataset(place.engine)).replace({
+      body: halves(() => waits),
+      format: 'csv',
+      signal: given.signal,
+    }),
   )
   const ended = Promise.allSettled(uploads)
-  const broken = newDataset(place.engine).replace({
+  const broken = (await newDataset(place.engine)).replace({
     body: halves(() => Promise.reject(new Error('connection lost'))),
     format: 'csv',
   })
@@ -109,14 +113,14 @@ test('uploads that are given up while they arrive leave nothing', async () => {
   given.abort()
   const ends = await ended
   expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(Array(4).fill('cancelled'))
-  expect(leftovers(place.engine, place.directory)).toEqual([])
+  expect(await leftovers(place.engine, place.directory)).toEqual([])
 })
 
 test('more at once than may be read early are read all the same', async () => {
   await using place = await openWorkplace()
   const records = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      newDataset(place.engine).replace({ body: halves(async () => {}), format: 'csv' }),
+    Array.from({ length: 4 }, async () =>
+      (await newDataset(place.engine)).replace({ body: halves(async () => {}), format: 'csv' }),
     ),
   )
   expect(records.map((record) => record.rowCount)).toEqual(Array(4).fill(ROWS))

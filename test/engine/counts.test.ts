@@ -7,15 +7,15 @@ import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
 
 const upload = (...rows: number[]) => ({ body: bytesOf(`n\n${rows.join('\n')}\n`), format: 'csv' as const })
 
-function count(dataset: Dataset, filter: string): Promise<number> {
-  using query = dataset.query({ filter })
+async function count(dataset: Dataset, filter: string): Promise<number> {
+  using query = await dataset.query({ filter })
   return query.count()
 }
 
 test('a filter is counted once for each version of each dataset', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
-  const other = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
+  const other = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   await other.replace(upload(2))
   const reads = vi.spyOn(await place.engine.executor(), 'rows')
@@ -31,9 +31,9 @@ test('a filter is counted once for each version of each dataset', async () => {
 
 test('a count that one caller gives up is not lost for another', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
-  using query = dataset.query({ filter: 'n gt 1' })
+  using query = await dataset.query({ filter: 'n gt 1' })
   const gone = new AbortController()
   const first = query.count({ signal: gone.signal })
   const second = query.count()
@@ -44,10 +44,10 @@ test('a count that one caller gives up is not lost for another', async () => {
 
 test('a query counts once for those who ask at the same time', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   const reads = vi.spyOn(await place.engine.executor(), 'rows')
-  using query = dataset.query({ filter: 'n gt 1' })
+  using query = await dataset.query({ filter: 'n gt 1' })
   const { signal } = new AbortController()
   expect(await Promise.all([query.count({ signal }), query.count({ signal })])).toEqual([2, 2])
   expect(await query.count()).toBe(2)
@@ -93,7 +93,7 @@ test('rows in memory with other types have another tag', async () => {
 
 test('a count that failed is read again', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   const executor = await place.engine.executor()
   vi.spyOn(executor, 'rows').mockRejectedValueOnce(new Error('disk'))
@@ -133,13 +133,13 @@ test('a remembered count takes little, however long the filter was', async () =>
 
 test('what depends on the time of day has another tag and another count later', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace({ body: bytesOf('at\n2024-01-01T00:00:00Z\n2024-01-03T00:00:00Z\n'), format: 'csv' })
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const ask = async (day: string) => {
       vi.setSystemTime(day)
-      using query = dataset.query({ filter: 'at lt now()' })
+      using query = await dataset.query({ filter: 'at lt now()' })
       return { tag: query.etag, count: await query.count() }
     }
     const first = await ask('2024-01-02')

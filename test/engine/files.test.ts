@@ -8,19 +8,19 @@ const CSV = `n\n${Array.from({ length: ROWS }, (_, n) => `${n}\n`).join('')}`
 
 test('a query that can not write its file ends', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace({ format: 'csv', body: bytesOf(CSV) })
-  using query = dataset.query()
+  using query = await dataset.query()
   await expect(query.toFile(join(place.directory, 'nowhere/rows.csv'), 'csv')).rejects.toThrow(/ENOENT/)
   expect((await place.engine.stats()).executor).toMatchObject({ exports: 0, statements: 0 })
 })
 
 test('two queries that write the same file at once leave that of one of them', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace({ format: 'csv', body: bytesOf(CSV) })
-  using all = dataset.query()
-  using few = dataset.query({ top: 3 })
+  using all = await dataset.query()
+  using few = await dataset.query({ top: 3 })
   const folder = join(place.directory, 'out')
   mkdirSync(folder)
   const file = join(folder, 'rows.csv')
@@ -31,7 +31,7 @@ test('two queries that write the same file at once leave that of one of them', a
 
 test('an engine that could not reach its folder works once it can', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const temporary = join(place.directory, 'data/tmp')
   renameSync(temporary, `${temporary}-away`)
   writeFileSync(temporary, '')
@@ -47,5 +47,5 @@ test('an engine that could not reach its folder works once it can', async () => 
   renameSync(`${temporary}-away`, temporary)
   expect(await count()).toBe(1)
   await dataset.replace({ format: 'csv', body: { file } })
-  expect(dataset.record.rowCount).toBe(ROWS)
+  expect((await dataset.record()).rowCount).toBe(ROWS)
 })

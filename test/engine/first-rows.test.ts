@@ -8,7 +8,7 @@ let dataset: Dataset
 
 beforeAll(async () => {
   place = await openWorkplace()
-  dataset = newDataset(place.engine)
+  dataset = await newDataset(place.engine)
   const lines = Array.from({ length: ROWS }, (_, n) => `${n},${n % 100},text ${n}`)
   await dataset.replace({ body: bytesOf(`n,rest,text\n${lines.join('\n')}\n`), format: 'csv' })
 })
@@ -18,7 +18,7 @@ async function read(options: QueryOptions, format: Format = 'csv') {
   const executor = await place.engine.executor()
   const counts = vi.spyOn(executor, 'rows')
   try {
-    using query = dataset.query(options)
+    using query = await dataset.query(options)
     const opening = query.bytes(format)
     const count = query.count()
     const chunks = await Array.fromAsync(await opening)
@@ -82,7 +82,7 @@ describe('first rows and their number', () => {
     'arrow',
   ] as const)('are in %s what they are without a count', async (format) => {
     const filter = { filter: "rest eq 7 and text ne 'text 7'" }
-    using whole = dataset.query({ ...filter, skip: 3, top: 4, orderBy: 'n' })
+    using whole = await dataset.query({ ...filter, skip: 3, top: 4, orderBy: 'n' })
     await whole.count()
     const plain = Buffer.concat(await Array.fromAsync(await whole.bytes(format))).toString()
     expect((await read({ ...filter, skip: 3, top: 4, orderBy: 'n' }, format)).text).toBe(plain)
@@ -90,7 +90,7 @@ describe('first rows and their number', () => {
 
   test('that fail tell why, and the count does, too', async () => {
     const options = { filter: 'n div (n sub 4999) eq 1', top: 5 }
-    using query = dataset.query(options)
+    using query = await dataset.query(options)
     const opening = query.bytes('csv')
     const count = query.count()
     await expect(opening).rejects.toMatchObject({ code: 'filter_failed' })
@@ -99,7 +99,7 @@ describe('first rows and their number', () => {
 
   test('of which a client has heard enough end at once', async () => {
     const gone = new AbortController()
-    using query = dataset.query({ filter: 'n ge 4990', top: 5 })
+    using query = await dataset.query({ filter: 'n ge 4990', top: 5 })
     const stream = await query.bytes('csv', { signal: gone.signal })
     gone.abort()
     await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'cancelled' })

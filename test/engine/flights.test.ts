@@ -14,7 +14,7 @@ describe('three million flights', () => {
 
   beforeAll(async () => {
     place = await openWorkplace()
-    dataset = newDataset(place.engine)
+    dataset = await newDataset(place.engine)
     await dataset.replace({ body: { file: FLIGHTS }, format: 'parquet' })
     const connection = await (await DuckDBInstance.create()).connect()
     sql = async (text) => (await connection.runAndReadAll(text)).getRowsJson()
@@ -29,7 +29,7 @@ describe('three million flights', () => {
     'come out of %s row for row as they went in',
     async (format, reader) => {
       const file = join(place.directory, `flights.${format}`)
-      using query = dataset.query()
+      using query = await dataset.query()
       expect((await query.toFile(file, format)).rows).toBe(3_000_000)
       const numbered = (source: string) =>
         `(SELECT row_number() OVER () AS n, date::TIMESTAMP AS date, delay, distance, origin, destination FROM ${source})`
@@ -57,14 +57,14 @@ describe('three million flights', () => {
       `SELECT ${time} || ',' || delay || ',' || distance || ',' || origin || ',' || destination
        FROM (FROM read_parquet('${FLIGHTS}') ${clause})`,
     )
-    using query = dataset.query(options)
+    using query = await dataset.query(options)
     const lines = (await textOf(await query.bytes('csv'))).trimEnd().split('\n').slice(1)
     expect(lines).toEqual(expected.flat())
   })
 
   test('count what matches, before truncation', async () => {
     const filter = "delay gt 100 and origin eq 'LAX'"
-    using query = dataset.query({ filter, last: 5 })
+    using query = await dataset.query({ filter, last: 5 })
     const matching = await sql(
       `SELECT count(*) FROM read_parquet('${FLIGHTS}') WHERE delay > 100 AND origin = 'LAX'`,
     )

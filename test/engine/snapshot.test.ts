@@ -21,9 +21,9 @@ async function read(snapshot: Snapshot, options: Parameters<Snapshot['query']>[0
 
 test('a view numbers the rows over all parts, in every window, filter and order', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await inParts(dataset, 3, 4, 2)
-  using snapshot = dataset.snapshot()
+  using snapshot = await dataset.snapshot()
   const row = (n: number) => ({ Row: n, again: n, Number: n })
   expect(await read(snapshot, {})).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map(row))
   expect(await read(snapshot, { skip: 4, top: 1 })).toEqual([row(5)])
@@ -38,17 +38,17 @@ test('a view numbers the rows over all parts, in every window, filter and order'
 
 test('a view without rows has its columns', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine, [{ name: 'n', type: 'integer' }])
-  using snapshot = dataset.snapshot()
+  const dataset = await newDataset(place.engine, [{ name: 'n', type: 'integer' }])
+  using snapshot = await dataset.snapshot()
   using query = snapshot.query({}, { names: ['Number'], rowNumbers: ['Row', 'again'] })
   expect(await textOf(await query.bytes('csv'))).toBe('Row,again,Number\n')
 })
 
 test('a snapshot answers from its rows while others write, and is over when it is disposed', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace(csv('n\n1\n2\n'))
-  const snapshot = dataset.snapshot()
+  const snapshot = await dataset.snapshot()
   await dataset.replace(csv('n\n3\n'))
   await place.engine.settled()
   expect(snapshot.rowCount).toBe(2)

@@ -6,9 +6,9 @@ test('an engine that was warmed has its threads, and answers as others do', asyn
   expect((await place.engine.stats()).executor).toBeUndefined()
   await place.engine.warm()
   expect((await place.engine.stats()).executor).toMatchObject({ statements: 0, exports: 0 })
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   await dataset.replace({ body: bytesOf('a\n1\n'), format: 'csv' })
-  using query = dataset.query()
+  using query = await dataset.query()
   expect(Buffer.concat(await Array.fromAsync(await query.bytes('csv'))).toString()).toBe('a\n1\n')
 })
 

@@ -19,11 +19,11 @@ export async function openWorkplace(): Promise<AsyncDisposable & { engine: Engin
 
 let made = 0
 
-export function newDataset(engine: Engine, columns?: readonly DeclaredColumn[]): Dataset {
-  const repository = engine.repositories()[0] ?? engine.createRepository({ name: 'test' })
+export async function newDataset(engine: Engine, columns?: readonly DeclaredColumn[]): Promise<Dataset> {
+  const repository = (await engine.repositories())[0] ?? (await engine.createRepository({ name: 'test' }))
   made += 1
-  return engine.dataset(
-    engine.createDataset({ repositoryId: repository.id, name: `dataset ${made}`, columns }).id,
+  return await engine.dataset(
+    (await engine.createDataset({ repositoryId: repository.id, name: `dataset ${made}`, columns })).id,
   )
 }
 

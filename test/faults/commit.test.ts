@@ -20,10 +20,10 @@ function upload(text: string) {
 
 beforeAll(async () => {
   await using engine = await openEngine({ directory: before, role: 'server', threads: 1, workers: 1 })
-  const { id: repositoryId } = engine.createRepository({ name: 'r' })
+  const { id: repositoryId } = await engine.createRepository({ name: 'r' })
   for (const name of ['d', 'e']) {
-    const { id } = engine.createDataset({ repositoryId, name })
-    await engine.dataset(id).replace(upload('old'))
+    const { id } = await engine.createDataset({ repositoryId, name })
+    await (await engine.dataset(id)).replace(upload('old'))
   }
 })
 afterAll(() => {
@@ -33,7 +33,7 @@ afterAll(() => {
 
 /** What dataset 1 holds: one text, in a thousand rows. */
 async function held(engine: Engine): Promise<string> {
-  using query = engine.dataset(1).query()
+  using query = await (await engine.dataset(1)).query()
   const texts = new Set<unknown>()
   let count = 0
   for await (const row of query.rows()) {
@@ -79,7 +79,7 @@ async function survive(rules: readonly Rule[]): Promise<Survived> {
     if (!(replaced === 'storage_full' && stopped >= 0)) expect(possible).toContain(text)
     expect((await engine.verify()).problems).toEqual([])
     await engine.settled()
-    engine.gc()
+    await engine.gc()
     expect((await engine.verify()).problems).toEqual([])
   }
   rmSync(directory, { recursive: true })

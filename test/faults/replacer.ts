@@ -33,15 +33,15 @@ const engine = await openEngine({
   onEvent: ({ kind }) => tell({ event: kind }),
 })
 // What is opened at the first use is opened before calls fail.
-await engine.dataset(2).replace(rows('other'))
+await (await engine.dataset(2)).replace(rows('other'))
 await engine.settled()
 writeFileSync(process.env['FAULT_ARM']!, '')
-await attempt('replace', async () => void (await engine.dataset(1).replace(rows('new'))))
-await attempt('again', async () => void (await engine.dataset(2).append(rows('more'))))
-await attempt('rename', async () => void engine.updateDataset(2, { description: 'changed' }))
+await attempt('replace', async () => void (await (await engine.dataset(1)).replace(rows('new'))))
+await attempt('again', async () => void (await (await engine.dataset(2)).append(rows('more'))))
+await attempt('rename', async () => void (await engine.updateDataset(2, { description: 'changed' })))
 await attempt('read', async () => {
   const texts = new Set<unknown>()
-  using query = engine.dataset(1).query()
+  using query = await (await engine.dataset(1)).query()
   let count = 0
   for await (const row of query.rows()) {
     texts.add(row['text'])

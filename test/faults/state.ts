@@ -4,9 +4,9 @@ import type { Block, State } from './operations.ts'
 /** What an engine shows, read row by row. @throws where rows are out of order, doubled or missing in a block */
 export async function stateOf(engine: Engine): Promise<State> {
   const state: Record<number, { name: string; blocks: Block[] }> = {}
-  for (const { id, name, rowCount } of engine.datasets()) {
+  for (const { id, name, rowCount } of await engine.datasets()) {
     const blocks: { step: number; rows: number }[] = []
-    using query = engine.dataset(id).query()
+    using query = await (await engine.dataset(id)).query()
     for await (const row of query.rows()) {
       let last = blocks.at(-1)
       if (last?.step !== Number(row['op'])) blocks.push((last = { step: Number(row['op']), rows: 0 }))

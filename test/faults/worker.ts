@@ -43,23 +43,21 @@ if (await attempt({ phase: 'open' }, () => opened.then(() => undefined))) {
     })(),
   })
 
-  const make = (step: Step, number: number): unknown => {
+  const make = async (step: Step, number: number): Promise<unknown> => {
     switch (step.kind) {
       case 'append':
       case 'replace':
-        return engine
-          .dataset(step.dataset)
-          [step.kind](upload(number, step.rows))
-          .then(() => undefined)
+        await (await engine.dataset(step.dataset))[step.kind](upload(number, step.rows))
+        return undefined
       case 'create':
-        return void engine.createDataset({ repositoryId: 1, name: step.name })
+        return engine.createDataset({ repositoryId: 1, name: step.name }).then(() => undefined)
       case 'rename':
-        return void engine.updateDataset(step.dataset, { name: step.name })
+        return engine.updateDataset(step.dataset, { name: step.name }).then(() => undefined)
       case 'delete':
-        return void engine.deleteDataset(step.dataset)
+        return engine.deleteDataset(step.dataset)
       case 'widen': {
-        const dataset = engine.dataset(step.dataset)
-        const columns = dataset.record.columns.map((column) =>
+        const dataset = await engine.dataset(step.dataset)
+        const columns = (await dataset.record()).columns.map((column) =>
           column.name === 'n' ? { ...column, type: 'decimal(20,0)' as const } : column,
         )
         return dataset.declareColumns(columns).then(() => undefined)

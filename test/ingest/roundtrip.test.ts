@@ -83,13 +83,13 @@ test.each<Format>([
 ])('what is exported as %s goes in again as it was', async (format) => {
   await using place = await openWorkplace()
   const { engine, directory } = place
-  const dataset = newDataset(engine, COLUMNS)
+  const dataset = await newDataset(engine, COLUMNS)
   await dataset.append({ body: bytesOf(ROWS), format: 'json' })
   const file = join(directory, `export.${format}`)
-  await dataset.query().toFile(file, format)
-  const copy = newDataset(engine, COLUMNS)
+  await (await dataset.query()).toFile(file, format)
+  const copy = await newDataset(engine, COLUMNS)
   await copy.append({ body: { file }, format })
-  const text = async (one: typeof dataset) => textOf(await one.query().bytes('csv'))
+  const text = async (one: typeof dataset) => textOf(await (await one.query()).bytes('csv'))
   expect(await text(copy)).toBe(await text(dataset))
 })
 
@@ -104,16 +104,16 @@ test.each<Format>([
   await using place = await openWorkplace()
   const { engine, directory } = place
   const inferable = COLUMNS.filter(({ name }) => !['d', 'u', 'bin', 'j', 'i', 'x'].includes(name))
-  const dataset = newDataset(engine, inferable)
+  const dataset = await newDataset(engine, inferable)
   const rows = (JSON.parse(ROWS) as { rows: unknown[][] }).rows.map((row) =>
     row.filter((_, index) => inferable.includes(COLUMNS[index]!)),
   )
   await dataset.append({ body: bytesOf(JSON.stringify({ rows })), format: 'json' })
   const file = join(directory, `export.${format}`)
-  await dataset.query().toFile(file, format)
-  const copy = newDataset(engine)
+  await (await dataset.query()).toFile(file, format)
+  const copy = await newDataset(engine)
   await copy.append({ body: { file }, format })
-  expect(copy.record.columns.map(({ name, type }) => `${name}: ${type}`)).toEqual(
-    dataset.record.columns.map(({ name, type }) => `${name}: ${type}`),
+  expect((await copy.record()).columns.map(({ name, type }) => `${name}: ${type}`)).toEqual(
+    (await dataset.record()).columns.map(({ name, type }) => `${name}: ${type}`),
   )
 })

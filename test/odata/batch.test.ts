@@ -8,7 +8,7 @@ let key: string
 let root: string
 beforeAll(async () => {
   at = await platform()
-  key = at.account('ada')
+  key = await at.account('ada')
   const { repository } = await dataset(at, key, { name: 'my table', csv: CSV })
   root = `/repositories/${repository}/odata`
 })

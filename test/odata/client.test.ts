@@ -4,7 +4,7 @@ import { dataset, platform } from '../server/platform.ts'
 
 test('a client from npm reads rows, counts, filters and finds one by its key', async () => {
   await using at = await platform()
-  const key = at.account('ada')
+  const key = await at.account('ada')
   const rows = Array.from({ length: 50 }, (_, index) => `${index + 1},w${index % 7}`)
   const { repository } = await dataset(at, key, { name: 'numbers', csv: `n,word\n${rows.join('\n')}\n` })
   const serviceEndpoint = `${await at.listen()}/repositories/${repository}/odata/`

@@ -9,7 +9,7 @@ let root: string
 let id: number
 beforeAll(async () => {
   at = await platform()
-  key = at.account('ada')
+  key = await at.account('ada')
   const made = await dataset(at, key, { name: 'my table', csv: CSV })
   id = made.id
   root = `/repositories/${made.repository}/odata`
@@ -256,7 +256,7 @@ describe('refusals', () => {
     expect(unknown.headers['www-authenticate']).toContain('Basic')
     expect(unknown.json().error.code).toBe('unauthorized')
     const made = await dataset(at, key, { name: 'secret', private: true })
-    const other = at.account('bob')
+    const other = await at.account('bob')
     const response = await at.call(other, 'GET', `/repositories/${made.repository}/odata/secret`)
     expect(response.statusCode).toBe(403)
     expect((await at.call(other, 'GET', '/odata/')).body).not.toContain('secret')
@@ -332,7 +332,7 @@ describe('what Power Query sends', () => {
 })
 
 test('rows of the feed count against the plan', async () => {
-  const free = at.account('free', 'free')
+  const free = await at.account('free', 'free')
   await at.call(free, 'GET', `${root}/my_table`)
   expect((await at.call(free, 'GET', '/account')).json().usage.exportedRows).toBe(3)
 })

@@ -247,12 +247,12 @@ await server.close()
 const config = readConfig({ data: process.argv[2] }, environment)
 const engine = await openEngine({ directory: config.data, role: 'server' })
 const connectors = openConnectors()
-const services = openServices({ config, engine, connectors, version: '1' })
+const services = await openServices({ config, engine, connectors, version: '1' })
 const app = Fastify()
 app.get('/own', async () => 'own')
 await app.register(parquetry(services), { prefix: '/tables' })
 const url = await app.listen({ port: 0 })
-const inside = await names(url + '/tables', services.accounts.create({ name: 'me', plan: 'free' }).key)
+const inside = await names(url + '/tables', (await services.accounts.create({ name: 'me', plan: 'free' })).key)
 await app.close()
 await Promise.all([connectors.close(), engine.close()])
 console.log(JSON.stringify({ alone, inside, console: console_, refused }))
@@ -278,7 +278,7 @@ export async function all(signal: AbortSignal): Promise<number> {
   await using engine = await openEngine({ directory: 'data', role: 'guest' })
   await using files = await openFiles(['a.parquet', 'b.parquet'], { threads: 1 })
   const options: QueryOptions = { filter: 'a gt 1', orderBy: [{ column: 'a', descending: true }], last: 3 }
-  using query = engine.dataset(1).query(options)
+  using query = (await engine.dataset(1)).query(options)
   for await (const batch of query.batches({ signal })) batch.numRows.toFixed()
   for await (const row of query.rows()) row['a']
   const stream = await query.bytes('csv')
@@ -353,15 +353,15 @@ test('the engine loads what it needs when it needs it', async () => {
   await loaded(`
     import { openEngine } from 'parquetry'
     const engine = await openEngine({ directory: 'loads' })
-    const { id: repositoryId } = engine.createRepository({ name: 'r' })
-    const { id } = engine.createDataset({ repositoryId, name: 'd' })
+    const { id: repositoryId } = await engine.createRepository({ name: 'r' })
+    const { id } = await engine.createDataset({ repositoryId, name: 'd' })
     await engine.dataset(id).replace({ format: 'csv', body: { file: 'loads.csv' } })
     await engine.close()`)
   expect(
     await loaded(`
       import { openEngine } from 'parquetry'
       const engine = await openEngine({ directory: 'loads' })
-      for await (const row of engine.dataset(1).query().rows()) if (row.a !== 1) throw new Error()
+      for await (const row of (await engine.dataset(1)).query().rows()) if (row.a !== 1) throw new Error()
       await engine.close()`),
   ).toEqual(
     expect.not.arrayContaining([

@@ -142,11 +142,11 @@ test('files that are not alike, hard to read for others or tiny are not copied',
 
 test('an export of all rows is a copy of the part, one of some rows is written anew', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   const text = `n,Name\n${Array.from({ length: 3_000 }, (_, n) => `${n},name ${n}`).join('\n')}`
   await dataset.replace({ body: bytesOf(text), format: 'csv' })
   const codecs = async (options: Parameters<typeof dataset.query>[0]) => {
-    using query = dataset.query(options)
+    using query = await dataset.query(options)
     const file = join(folder, `export-${++made}.parquet`)
     const { rows: count } = await query.toFile(file, 'parquet')
     expect(await read(`SELECT count(*) FROM '${file}'`)).toEqual([[String(count)]])

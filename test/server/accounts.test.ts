@@ -60,8 +60,8 @@ describe('accounts, for admins', () => {
 
 describe('named keys', () => {
   let eve: string
-  beforeAll(() => {
-    eve = at.account('eve')
+  beforeAll(async () => {
+    eve = await at.account('eve')
   })
   const make = (json: unknown, key = eve) => at.call(key, 'POST', '/account/keys', { json })
 

@@ -110,7 +110,7 @@ describe('the same question again', () => {
 
 describe('an answer from memory', () => {
   it('counts against the plan, and is refused where rows are spent', async () => {
-    const ada = at.account('ada', 'free')
+    const ada = await at.account('ada', 'free')
     const statuses = []
     for (let n = 0; n < 3; n++) statuses.push((await get(ada, '')).statusCode)
     expect(statuses).toEqual([200, 200, 402])
@@ -118,7 +118,7 @@ describe('an answer from memory', () => {
   })
 
   it('is for those alone who may read, from the moment that they may not', async () => {
-    const bob = at.account('bob')
+    const bob = await at.account('bob')
     expect((await get(bob, '?$top=5')).statusCode).toBe(200)
     await at.call(at.root, 'PUT', `/repositories/${table.repository}`, { json: { private: true } })
     expect((await get(bob, '?$top=5')).statusCode).toBe(403)
@@ -149,7 +149,7 @@ it('what another process writes is seen by the next request', async () => {
   const { description } = await read()
   {
     await using beside = await openEngine({ directory: at.directory })
-    beside.updateDataset(table.id, { description: `${description} and more` })
+    await beside.updateDataset(table.id, { description: `${description} and more` })
     expect((await read()).description).toBe(`${description} and more`)
   }
 })

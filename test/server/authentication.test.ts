@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Database } from '../../engine/catalog/database.ts'
+import { SqliteDatabase } from '../../engine/catalog/sqlite.ts'
 import { Accounts } from '../../server/accounts/accounts.ts'
 import { generateKey, isMistyped } from '../../server/accounts/keys.ts'
 import { basic, type Platform, platform } from './platform.ts'
@@ -8,7 +9,7 @@ let at: Platform
 let key: string
 beforeAll(async () => {
   at = await platform()
-  key = at.account('ada')
+  key = await at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -47,7 +48,7 @@ describe('a request is let in', () => {
 
   it('with a key that was chosen, also percent-encoded in the URL', async () => {
     const chosen = 'a key with blanks & signs+%'
-    at.services.accounts.create({ name: 'chosen', plan: 'free', key: chosen })
+    await at.services.accounts.create({ name: 'chosen', plan: 'free', key: chosen })
     expect((await get('/account', basic(chosen))).json().name).toBe('chosen')
     expect((await get(`/account?apiKey=${encodeURIComponent(chosen)}`)).json().name).toBe('chosen')
   })
@@ -120,7 +121,7 @@ describe('401', () => {
 
 describe('a rotated key', () => {
   it('is dead at once, and the new one works', async () => {
-    const old = at.account('rotating')
+    const old = await at.account('rotating')
     const response = await at.call(old, 'POST', '/account/api-key')
     expect(response.statusCode).toBe(201)
     expect(response.headers['cache-control']).toBe('no-store')
@@ -134,12 +135,12 @@ describe('a rotated key', () => {
   })
 
   it('is dead at once also when it was rotated over another connection, as the command does', async () => {
-    const old = at.account('elsewhere')
+    const old = await at.account('elsewhere')
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(200)
-    const elsewhere = new Database(at.engine.database.file)
+    const elsewhere = new SqliteDatabase(join(at.directory, 'catalog.sqlite'))
     const accounts = new Accounts(elsewhere)
-    accounts.rotateKey(accounts.byName('elsewhere').id)
-    elsewhere.close()
+    await accounts.rotateKey((await accounts.byName('elsewhere')).id)
+    await elsewhere.close()
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(401)
   })
 })
@@ -152,7 +153,7 @@ describe('keys', () => {
       expect(one).toMatch(/^pq_[0-9A-Za-z]{38}$/)
       expect(isMistyped(one)).toBe(false)
     }
-    const rows = JSON.stringify(at.engine.database.all('SELECT * FROM accounts'))
+    const rows = JSON.stringify(await at.engine.database.all('SELECT * FROM accounts'))
     expect(rows).not.toContain(key)
     expect(rows).not.toContain(key.slice(3, 30))
   })

@@ -8,7 +8,7 @@ let ada: string
 let id: number
 beforeAll(async () => {
   at = await platform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
   id = (await dataset(at, ada, { name: 'Zahlen “und” Wörter/№1' })).id
 })
 afterAll(() => at[Symbol.asyncDispose]())
@@ -253,7 +253,7 @@ describe('ETag', () => {
   })
 
   it('is no way around permissions', async () => {
-    const eve = at.account('eve')
+    const eve = await at.account('eve')
     const { id } = await dataset(at, ada, { name: 'closed', private: true })
     const response = await at.call(eve, 'GET', `/datasets/${id}/data`, { headers: { 'if-none-match': '*' } })
     expect(response.statusCode).toBe(403)

@@ -6,7 +6,7 @@ let ada: string
 let repositoryId: number
 beforeAll(async () => {
   at = await platform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
   repositoryId = (await at.call(ada, 'POST', '/repositories', { json: { name: 'r' } })).json().id
 })
 afterAll(() => at[Symbol.asyncDispose]())

@@ -16,7 +16,7 @@ beforeAll(async () => {
   at = await platform({
     config: { limits: { bodyBytes: 2_000 }, cors: { origins: ['https://tables.example'] } } as never,
   })
-  ada = at.account('ada')
+  ada = await at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 

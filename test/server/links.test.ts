@@ -9,7 +9,7 @@ let time = Date.parse('2026-11-21T12:00:00Z')
 
 beforeAll(async () => {
   at = await platform({ now: () => new Date(time) })
-  ada = at.account('ada')
+  ada = await at.account('ada')
   id = (await dataset(at, ada, { csv: 'a\n1\n2\n3\n' })).id
 })
 afterAll(() => at[Symbol.asyncDispose]())
@@ -57,7 +57,7 @@ test('a link ends with the key of its account', async () => {
 
 test('a link reads no more than its account may', async () => {
   const { id: hidden } = await dataset(at, ada, { name: 'own', private: true })
-  const url = await linkTo(`/datasets/${hidden}/data`, at.account('eve'))
+  const url = await linkTo(`/datasets/${hidden}/data`, await at.account('eve'))
   expect((await at.call(undefined, 'GET', url)).statusCode).toBe(403)
 })
 

@@ -8,7 +8,7 @@ let id: number
 let repository: number
 beforeAll(async () => {
   at = await platform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
   ;({ id, repository } = await dataset(at, ada, { name: 'prices' }))
   await at.call(ada, 'PUT', `/datasets/${id}/data?columns=replace`, {
     body: 'price,what\n1.5,=1+1\n,\n-2.25,"NA"\n',

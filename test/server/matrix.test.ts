@@ -104,8 +104,8 @@ async function scene(asker: Asker) {
   if (asker === 'bad key') return { n, repository: 1, id: 1, key: 'pq_nonsense' }
   const keys: Partial<Record<Asker, string>> = { admin: at.root }
   for (const name of ['owner', 'reader', 'writer', 'stranger'] as const)
-    keys[name] = at.account(`${name}${n}`)
-  at.account(`other${n}`)
+    keys[name] = await at.account(`${name}${n}`)
+  await at.account(`other${n}`)
   const { repository, id } = await dataset(at, keys.owner!, { private: true })
   const members = { [`reader${n}`]: 'Read', [`writer${n}`]: 'Write', [`other${n}`]: 'Read' }
   for (const [name, permission] of Object.entries(members)) {
@@ -114,7 +114,7 @@ async function scene(asker: Asker) {
   }
   if (asker === 'rotated key') {
     keys[asker] = keys.owner!
-    at.services.accounts.rotateKey(at.services.accounts.byName(`owner${n}`).id)
+    await at.services.accounts.rotateKey((await at.services.accounts.byName(`owner${n}`)).id)
   }
   return { n, repository, id, key: keys[asker] }
 }
@@ -122,15 +122,15 @@ async function scene(asker: Asker) {
 /** The file of a dataset in the version that its scene made. */
 async function fileOf(id: number): Promise<string> {
   // Who is nobody is refused before the file is looked for.
-  if (!at.engine.datasets().some((one) => one.id === id)) return '1/1.parquet'
-  using snapshot = at.engine.dataset(id).snapshot()
+  if (!(await at.engine.datasets()).some((one) => one.id === id)) return '1/1.parquet'
+  using snapshot = await (await at.engine.dataset(id)).snapshot()
   const [file] = await snapshot.files()
   return `${snapshot.version}/${file!.number}.parquet`
 }
 
 /** A dataset that may follow series holds nothing else; one that is asked for its source has one. */
 async function follow(id: number, operation: string): Promise<void> {
-  await at.engine.dataset(id).replace({
+  await (await at.engine.dataset(id)).replace({
     format: 'csv',
     columns: [{ name: 'series_id', type: 'string' }],
     replaceColumns: true,
@@ -169,7 +169,7 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
     // The key of the admin is needed again: put the old one back.
     const { createHash } = await import('node:crypto')
     const hash = createHash('sha256').update(at.root).digest()
-    at.engine.database.run("UPDATE accounts SET key_hash = ? WHERE name = 'root'", hash)
+    await at.engine.database.run("UPDATE accounts SET key_hash = ? WHERE name = 'root'", hash)
   }
   return statusCode
 }
@@ -204,8 +204,8 @@ describe.each(PUBLIC)('%s', (operation) => {
 
 describe('of a public repository', () => {
   it('everybody with a key reads, and strangers write nothing', async () => {
-    const owner = at.account('public-owner')
-    const stranger = at.account('public-stranger')
+    const owner = await at.account('public-owner')
+    const stranger = await at.account('public-stranger')
     const { repository, id } = await dataset(at, owner)
     const ask = async (operation: string) => {
       const [method, template] = operation.split(' ') as [string, string]

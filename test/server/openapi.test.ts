@@ -230,8 +230,8 @@ function calls(operation: Operation) {
 
 describe('every operation, called with what the document allows and with what it does not', () => {
   it('never gives 500, and answers as documented', async () => {
-    const owner = at.account('owner')
-    at.account('grace')
+    const owner = await at.account('owner')
+    await at.account('grace')
     let ids = { repository: 0, id: 0 }
     for (const operation of operations.filter(({ operationId }) => operationId !== 'rotateApiKey')) {
       await fc.assert(

@@ -13,7 +13,7 @@ let url: string
 let whole: Buffer
 beforeAll(async () => {
   at = await platform()
-  key = at.account('ada')
+  key = await at.account('ada')
   id = (await dataset(at, key, { name: 'tables', csv: CSV })).id
   const [file] = (await at.call(key, 'GET', `/datasets/${id}/parquet`)).json()
   url = file.url.replace('http://localhost:80', '')
@@ -41,7 +41,7 @@ describe('the list of files', () => {
   test('is for those who may read', async () => {
     const made = await dataset(at, key, { name: 'secret', private: true })
     const [file] = (await at.call(key, 'GET', `/datasets/${made.id}/parquet`)).json()
-    const other = at.account('bob')
+    const other = await at.account('bob')
     expect((await at.call(other, 'GET', `/datasets/${made.id}/parquet`)).statusCode).toBe(403)
     expect((await at.call(other, 'GET', new URL(file.url).pathname)).statusCode).toBe(403)
   })
@@ -134,17 +134,17 @@ describe('a file', () => {
 
   test('counts each of its rows once, however it is read', async () => {
     const used = async (who: string) => (await at.call(who, 'GET', '/account')).json().usage.exportedRows
-    const one = at.account('one', 'free')
+    const one = await at.account('one', 'free')
     await at.call(one, 'GET', url)
     expect(await used(one)).toBe(ROWS)
-    const two = at.account('two', 'free')
+    const two = await at.account('two', 'free')
     const step = Math.ceil(whole.length / 10)
     for (let from = 0; from < whole.length; from += step) {
       await at.call(two, 'GET', url, { headers: { range: `bytes=${from}-${from + step - 1}` } })
     }
     expect(await used(two)).toBeGreaterThanOrEqual(ROWS)
     expect(await used(two)).toBeLessThan(ROWS + 20)
-    const three = at.account('three', 'free')
+    const three = await at.account('three', 'free')
     // The footer holds no rows.
     await at.call(three, 'GET', url, { headers: { range: 'bytes=-100' } })
     expect(await used(three)).toBe(0)

@@ -24,7 +24,7 @@ const usage = async (key: string) => (await at.call(key, 'GET', '/account')).jso
 
 describe('GET /account', () => {
   it('tells usage and limits, null where there is none', async () => {
-    const key = at.account('ada', 'free')
+    const key = await at.account('ada', 'free')
     expect((await at.call(key, 'GET', '/account')).json()).toEqual({
       id: expect.any(Number),
       name: 'ada',
@@ -47,7 +47,7 @@ describe('private repositories', () => {
     at.call(key, 'POST', '/repositories', { json: { name, private: true } })
 
   it('work up to the limit and are 402 past it, with nothing half-made', async () => {
-    const key = at.account('grace', 'free')
+    const key = await at.account('grace', 'free')
     expect((await make(key, 'first')).statusCode).toBe(201)
     const before = (await at.call(key, 'GET', '/repositories')).json()
     const second = await make(key, 'second')
@@ -61,7 +61,7 @@ describe('private repositories', () => {
   })
 
   it('count when a public one becomes private', async () => {
-    const key = at.account('edsger', 'free')
+    const key = await at.account('edsger', 'free')
     const open = (await at.call(key, 'POST', '/repositories', { json: { name: 'open' } })).json()
     const closed = (await make(key, 'closed')).json()
     const change = (id: number, isPrivate: boolean) =>
@@ -75,14 +75,14 @@ describe('private repositories', () => {
   })
 
   it('are free again when one is deleted', async () => {
-    const key = at.account('barbara', 'free')
+    const key = await at.account('barbara', 'free')
     const { id } = (await make(key, 'a')).json()
     await at.call(key, 'DELETE', `/repositories/${id}`)
     expect((await make(key, 'b')).statusCode).toBe(201)
   })
 
   it('can not be passed by many requests at once', async () => {
-    const key = at.account('tony', 'pro')
+    const key = await at.account('tony', 'pro')
     const codes = await Promise.all(
       Array.from({ length: 12 }, async (_, i) => (await make(key, `r${i}`)).statusCode),
     )
@@ -91,7 +91,7 @@ describe('private repositories', () => {
   })
 
   it("count against the owner's plan, whoever makes one private", async () => {
-    const key = at.account('donald', 'free')
+    const key = await at.account('donald', 'free')
     await make(key, 'a')
     const { id } = (await at.call(key, 'POST', '/repositories', { json: { name: 'b' } })).json()
     const byAdmin = await at.call(at.root, 'PUT', `/repositories/${id}`, { json: { private: true } })
@@ -102,7 +102,7 @@ describe('private repositories', () => {
 
 describe('exported rows', () => {
   it('work up to the limit and are 402 past it, before the first byte', async () => {
-    const key = at.account('niklaus', 'free')
+    const key = await at.account('niklaus', 'free')
     const { id } = await dataset(at, key)
     const get = (query = '') => at.call(key, 'GET', `/datasets/${id}/data${query}`)
     expect((await get()).statusCode).toBe(200)
@@ -125,7 +125,7 @@ describe('exported rows', () => {
   })
 
   it('count by month, UTC', async () => {
-    const key = at.account('ole', 'free')
+    const key = await at.account('ole', 'free')
     const { id } = await dataset(at, key)
     const get = async () => (await at.call(key, 'GET', `/datasets/${id}/data`)).statusCode
     expect([await get(), await get(), await get()]).toEqual([200, 200, 402])
@@ -136,7 +136,7 @@ describe('exported rows', () => {
   })
 
   it('are not counted for a 304, a HEAD, an error or an upload', async () => {
-    const key = at.account('john', 'free')
+    const key = await at.account('john', 'free')
     const { id } = await dataset(at, key)
     const url = `/datasets/${id}/data`
     const { etag } = (await at.call(key, 'HEAD', url)).headers
@@ -149,7 +149,7 @@ describe('exported rows', () => {
   })
 
   it('of downloads at once are set aside, so that together they can not pass the limit', async () => {
-    const key = at.account('alan', 'free')
+    const key = await at.account('alan', 'free')
     const { id } = await dataset(at, key)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => at.call(key, 'GET', `/datasets/${id}/data?$filter=n ge 1`)),
@@ -160,13 +160,13 @@ describe('exported rows', () => {
   })
 
   it('are written down, and survive', async () => {
-    const key = at.account('kay', 'pro')
+    const key = await at.account('kay', 'pro')
     const { id } = await dataset(at, key)
     await at.call(key, 'GET', `/datasets/${id}/data`)
-    at.services.usage.flush()
-    const account = at.services.accounts.byName('kay')
+    await at.services.usage.flush()
+    const account = await at.services.accounts.byName('kay')
     const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
-    const row = at.engine.database.get(sql, account.id, '2026-11')
+    const row = await at.engine.database.get(sql, account.id, '2026-11')
     expect(row).toMatchObject({ rows: 10 })
     expect((await usage(key)).exportedRows).toBe(10)
   })

@@ -35,7 +35,7 @@ export interface Platform extends AsyncDisposable {
   /** Key of an admin. */
   readonly root: string
   /** Makes an account and gives its key. */
-  account(name: string, plan?: string): string
+  account(name: string, plan?: string): Promise<string>
   call(
     key: string | undefined,
     method: string,
@@ -78,7 +78,7 @@ export async function platform(
     ...config.engine,
     uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
   })
-  migrate(engine.database, 'server', SERVER_STEPS)
+  await migrate(engine.database, 'server', SERVER_STEPS)
   const slugs = ['fred', 'nasdaq', 'alphavantage', 'frankfurter', 'ecb']
   const connectors = openConnectors({
     overrides: Object.fromEntries(
@@ -90,12 +90,12 @@ export async function platform(
         },
       ]),
     ),
-    limitStore: providerLimits(engine.database),
+    limitStore: await providerLimits(engine.database),
     retry: { attempts: 1 },
     ...(options.now && { now: () => options.now!().getTime() }),
   })
   const log: Record<string, unknown>[] = []
-  const services = openServices({
+  const services = await openServices({
     config,
     engine,
     connectors,
@@ -104,7 +104,7 @@ export async function platform(
     ...(options.console !== undefined && { console: options.console }),
   })
   addGauges(services)
-  services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })
+  await services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })
   const app = buildApp(services, { write: (line) => log.push(JSON.parse(line)) })
   await app.ready()
   return {
@@ -116,7 +116,7 @@ export async function platform(
     upstream,
     log,
     root: ROOT_KEY,
-    account: (name, plan = 'unlimited') => services.accounts.create({ name, plan }).key,
+    account: async (name, plan = 'unlimited') => (await services.accounts.create({ name, plan })).key,
     call: (key, method, url, { json, body, headers } = {}) =>
       app.inject({
         method: method as NonNullable<InjectOptions['method']>,
@@ -134,7 +134,7 @@ export async function platform(
       await app.close()
       await services.refresher.close()
       await connectors.close()
-      services.usage.flush()
+      await services.usage.flush()
       await engine.close()
       await upstream.close()
       await rm(directory, { recursive: true, force: true })

@@ -6,7 +6,7 @@ let at: Platform
 let ada: string
 beforeAll(async () => {
   at = await fredPlatform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -213,14 +213,14 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
 
 describe('plans and keys', () => {
   it('a paid provider is 402 on a plan without paid providers', async () => {
-    const free = at.account('free', 'free')
+    const free = await at.account('free', 'free')
     for (const path of ['series/X/Y', 'browse', 'browse?series=true']) {
       const response = await get(`/providers/nasdaq/${path}`, free)
       expect(response.statusCode).toBe(402)
       expect(response.json()).toEqual({ error: expect.stringMatching(/paid/), code: 'plan_limit' })
     }
     expect((await get('/providers/nasdaq', free)).json()).toMatchObject({ tier: 'paid' })
-    const pro = at.account('pro', 'pro')
+    const pro = await at.account('pro', 'pro')
     expect((await get('/providers/nasdaq/series/X/Y', pro)).statusCode).not.toBe(402)
     const upload = await at.call(free, 'POST', `/datasets/${(await dataset(at, free)).id}/data`, {
       json: { provider: 'nasdaq', series: ['X/Y'] },
@@ -229,7 +229,7 @@ describe('plans and keys', () => {
   })
 
   it('a provider that costs only with the service’s key is free with a key of one’s own', async () => {
-    const free = at.account('own', 'free')
+    const free = await at.account('own', 'free')
     expect((await get('/providers/alphavantage', free)).json()).toMatchObject({
       tier: 'paid',
       userKey: false,
@@ -241,7 +241,7 @@ describe('plans and keys', () => {
   })
 
   it('a missing key is 400 and says how to save one', async () => {
-    const pro = at.account('pro2', 'pro')
+    const pro = await at.account('pro2', 'pro')
     const response = await get('/providers/nasdaq/series/X/Y', pro)
     expect(response.statusCode).toBe(400)
     expect(response.json()).toEqual({

@@ -17,7 +17,7 @@ let ada: string
 let path: string
 beforeAll(async () => {
   at = await platform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
   const { repository } = await dataset(at, ada)
   const made = await at.call(ada, 'POST', '/datasets', { json: { name: 'sales', repositoryId: repository } })
   path = `/datasets/${made.json().id}/data`

@@ -49,7 +49,7 @@ describe('wrong API keys', () => {
 describe('requests of one account', () => {
   it('are 429 past a configured limit, those of others not', async () => {
     await using at = await platform({ config: { limits: { requestsPerMinute: 3 } as never } })
-    const ada = at.account('ada')
+    const ada = await at.account('ada')
     const get = async (key: string) => (await at.call(key, 'GET', '/account')).statusCode
     expect([await get(ada), await get(ada), await get(ada), await get(ada)]).toEqual([200, 200, 200, 429])
     expect(await get(at.root)).toBe(200)

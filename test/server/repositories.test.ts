@@ -7,9 +7,9 @@ let grace: string
 let eve: string
 beforeAll(async () => {
   at = await platform()
-  ada = at.account('ada')
-  grace = at.account('grace')
-  eve = at.account('eve')
+  ada = await at.account('ada')
+  grace = await at.account('grace')
+  eve = await at.account('eve')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -170,12 +170,12 @@ describe('members', () => {
       { account: 'grace', permission: 'Write' },
       { account: 'later', permission: 'Write' },
     ])
-    const later = at.account('later')
+    const later = await at.account('later')
     expect(await status(later, 'PUT', `/repositories/${id}`, { description: 'mine, too' })).toBe(200)
     expect((await at.call(ada, 'GET', url)).json()).toHaveLength(2)
     expect(await put('other')).toEqual(await put('later'))
     expect(await status(ada, 'DELETE', `${url}/other`)).toBe(204)
-    expect(await status(at.account('other'), 'GET', `/repositories/${id}`)).toBe(403)
+    expect(await status(await at.account('other'), 'GET', `/repositories/${id}`)).toBe(403)
   })
 
   it('may leave by themselves, and are not shown to strangers of a public repository', async () => {
@@ -209,7 +209,7 @@ describe('PUT and DELETE', () => {
 })
 
 it('a repository made by the library belongs to the first admin and is private', async () => {
-  const { id } = at.engine.createRepository({ name: 'by the library' })
+  const { id } = await at.engine.createRepository({ name: 'by the library' })
   expect((await at.call(at.root, 'GET', `/repositories/${id}`)).json()).toMatchObject({
     owner: 'root',
     private: true,

@@ -10,7 +10,7 @@ let at: Platform
 let ada: string
 beforeAll(async () => {
   at = await fredPlatform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 

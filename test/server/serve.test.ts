@@ -38,14 +38,14 @@ const ask = (server: Server, path: string, init: RequestInit = {}) =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: basic(ROOT_KEY), ...init.headers } })
 
 async function bigDataset(server: Server): Promise<number> {
-  const repository = server.engine.createRepository({ name: 'r' })
-  const { id } = server.engine.createDataset({ repositoryId: repository.id, name: 'big' })
+  const repository = await server.engine.createRepository({ name: 'r' })
+  const { id } = await server.engine.createDataset({ repositoryId: repository.id, name: 'big' })
   const line = `${'x'.repeat(99)}\n`
   const body = (async function* () {
     yield Buffer.from('text\n')
     for (let i = 0; i < 200; i++) yield Buffer.from(line.repeat(1_000))
   })()
-  await server.engine.dataset(id).replace({ format: 'csv', body })
+  await (await server.engine.dataset(id)).replace({ format: 'csv', body })
   return id
 }
 

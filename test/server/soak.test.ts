@@ -235,8 +235,8 @@ test(
     await using engine = await openEngine({ directory: folder, role: 'server', threads: 1, workers: 1 })
     expect((await engine.verify()).problems).toEqual([])
     await engine.settled()
-    engine.gc()
-    const parts = engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts')!.n
+    await engine.gc()
+    const parts = (await engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts'))!.n
     expect(readdirSync(join(folder, 'parts'))).toHaveLength(Number(parts))
   },
   (SECONDS + 60) * 1_000,

@@ -27,7 +27,7 @@ beforeAll(async () => {
       },
     },
   })
-  ada = at.account('ada', 'free')
+  ada = await at.account('ada', 'free')
   repositoryId = (await at.call(ada, 'POST', '/repositories', { json: { name: 'small' } })).json().id
 })
 afterAll(() => at[Symbol.asyncDispose]())
@@ -116,13 +116,13 @@ describe('GET /datasets', () => {
 
   it('is whole beyond one page, in the order of ids', async () => {
     const home = (await at.call(at.root, 'POST', '/repositories', { json: { name: 'many' } })).json().id
-    const made = Array.from(
-      { length: 450 },
-      (_, n) => at.engine.createDataset({ repositoryId: home, name: `t${n}` }).id,
-    )
+    const made: number[] = []
+    for (let n = 0; n < 450; n++) {
+      made.push((await at.engine.createDataset({ repositoryId: home, name: `t${n}` })).id)
+    }
     const all = (await at.call(at.root, 'GET', '/datasets')).json() as { id: number; repositoryId: number }[]
     expect(all.filter((one) => one.repositoryId === home).map(({ id }) => id)).toEqual(made)
-    const nobody = at.account('nobody')
+    const nobody = await at.account('nobody')
     await at.call(at.root, 'PUT', `/repositories/${home}`, { json: { private: true } })
     const seen = (await at.call(nobody, 'GET', '/datasets')).json() as { repositoryId: number }[]
     expect(seen.filter((one) => one.repositoryId === home)).toEqual([])

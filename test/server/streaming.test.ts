@@ -32,7 +32,7 @@ beforeAll(async () => {
       },
     } as never,
   })
-  ada = at.account('ada')
+  ada = await at.account('ada')
   port = Number(new URL(await at.listen()).port)
   id = (await dataset(at, ada)).id
   const filler = 'x'.repeat(90)
@@ -42,7 +42,7 @@ beforeAll(async () => {
       yield Buffer.from(Array.from({ length: 1000 }, (_, i) => `${n + i},${filler}${n + i}\n`).join(''))
     }
   }
-  await at.engine.dataset(id).replace({ format: 'csv', body: csv() })
+  await (await at.engine.dataset(id)).replace({ format: 'csv', body: csv() })
 }, 60_000)
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -306,7 +306,7 @@ describe('more downloads than there are places', () => {
   })
 
   it('of one account do not take the places of another', async () => {
-    const eve = at.account('eve')
+    const eve = await at.account('eve')
     const running = [await open(), await open()]
     const answer = await open('?$top=1', eve)
     expect(answer.statusCode).toBe(200)

@@ -12,7 +12,7 @@ let id: number
 let address: string
 beforeAll(async () => {
   at = await platform({ config: { limits: { uploadBytes: 200_000 }, timeouts: { stall: 1_500 } } as never })
-  ada = at.account('ada')
+  ada = await at.account('ada')
   id = (await dataset(at, ada)).id
   address = await at.listen()
 })

@@ -6,7 +6,7 @@ let at: Platform
 let ada: string
 beforeAll(async () => {
   at = await fredPlatform()
-  ada = at.account('ada')
+  ada = await at.account('ada')
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -33,7 +33,7 @@ describe('/user-keys', () => {
   })
 
   it('never serve another user', async () => {
-    const bob = at.account('bob')
+    const bob = await at.account('bob')
     await put('the-key-of-bob-1', 'fred', bob)
     const before = at.upstream.requests.length
     await get('/providers/fred/series/GNPCA?start=1929-07-01')
@@ -91,13 +91,13 @@ describe('/user-keys', () => {
   it('are encrypted at rest, and useless under another account, provider or secret', async () => {
     await put('plain-text-key-42')
     const database = at.engine.database
-    const { id } = at.services.accounts.byName('ada')
+    const { id } = await at.services.accounts.byName('ada')
     const sql = 'SELECT sealed FROM provider_keys WHERE account_id = ?'
-    const { sealed } = database.get<{ sealed: Uint8Array }>(sql, id)!
+    const { sealed } = (await database.get<{ sealed: Uint8Array }>(sql, id))!
     expect(Buffer.from(sealed).includes('plain-text-key')).toBe(false)
-    const eve = at.account('eve')
-    const eveId = at.services.accounts.byName('eve').id
-    database.run("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')", eveId, sealed)
+    const eve = await at.account('eve')
+    const eveId = (await at.services.accounts.byName('eve')).id
+    await database.run("INSERT INTO provider_keys VALUES (?, 'fred', ?, '…', '')", eveId, sealed)
     const response = await get('/providers/fred/series/GNPCA', eve)
     expect(response.statusCode).toBe(400)
     expect(response.json()).toEqual({

@@ -81,11 +81,11 @@ async function make(
       const body = (async function* () {
         yield Buffer.from(csv(op, rows))
       })()
-      await engine.dataset(work.dataset)[work.kind]({ format: 'csv', body })
+      await (await engine.dataset(work.dataset))[work.kind]({ format: 'csv', body })
       return {}
     }
     case 'read': {
-      using query = engine.dataset(work.dataset).query()
+      using query = await (await engine.dataset(work.dataset)).query()
       tell({ id, taken: now() })
       await wait?.()
       const blocks: [number, number][] = []

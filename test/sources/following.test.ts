@@ -18,13 +18,13 @@ beforeEach(async () => {
   at.series.set('A', [1, 2])
   at.series.set('B', [10])
   // What earlier tests have left does not get in the way.
-  for (const { id } of at.at.engine.datasets()) at.at.engine.deleteDataset(id)
+  for (const { id } of await at.at.engine.datasets()) await at.at.engine.deleteDataset(id)
   id = await at.dataset()
   at.clock.now = new Date(at.clock.now.getTime() + 100 * 86_400_000)
   at.asked()
 })
 
-const versionOf = () => at.at.engine.dataset(id).record.version
+const versionOf = async () => (await (await at.at.engine.dataset(id)).record()).version
 const iso = (hours: number) => new Date(at.clock.now.getTime() + hours * 3_600_000).toISOString()
 
 describe('a dataset that follows series', () => {
@@ -38,23 +38,23 @@ describe('a dataset that follows series', () => {
       nextRun: iso(24),
       lastError: null,
       missing: [],
-      lastVersion: versionOf(),
+      lastVersion: await versionOf(),
     })
     expect(await at.csv(id)).toBe(HEAD + A1 + A2 + B1)
   })
 
   it('gets a new version when something has changed, and else none', async () => {
     await at.follow(id, { series: ['fred/A'], every: 'day' })
-    const first = versionOf()
+    const first = await versionOf()
     expect(await at.later(23)).toBe(0)
     expect(await at.later(1)).toBe(1)
-    expect(versionOf()).toBe(first)
+    expect(await versionOf()).toBe(first)
     expect(await at.source(id)).toMatchObject({ lastRun: iso(0), nextRun: iso(24), lastVersion: first })
     at.series.set('A', [1, 2, 3])
     expect(await at.later(24)).toBe(1)
     expect(await at.csv(id)).toBe(`${HEAD}${A1}${A2}fred/A,Series A,Index,monthly,2024-03-01,2024-03,3,\n`)
     expect(await at.source(id)).toMatchObject({ lastVersion: first + 1 })
-    expect(versionOf()).toBe(first + 1)
+    expect(await versionOf()).toBe(first + 1)
   })
 
   it('asks for what lies behind the start alone', async () => {
@@ -106,10 +106,10 @@ describe('a dataset that follows series', () => {
 
   it('changes nothing where nothing can be had', async () => {
     await at.follow(id, { series: ['fred/A'], every: 'day' })
-    const before = versionOf()
+    const before = await versionOf()
     at.series.set('A', 503)
     await at.later(24)
-    expect(versionOf()).toBe(before)
+    expect(await versionOf()).toBe(before)
     expect(await at.csv(id)).toBe(HEAD + A1 + A2)
   })
 
@@ -121,7 +121,7 @@ describe('a dataset that follows series', () => {
 
   it('has rows put back that a command has replaced', async () => {
     await at.follow(id, { series: ['fred/B'], every: 'day' })
-    await at.at.engine.dataset(id).replace({
+    await (await at.at.engine.dataset(id)).replace({
       format: 'csv',
       body: (async function* () {
         yield Buffer.from(HEAD + A1)
@@ -134,9 +134,10 @@ describe('a dataset that follows series', () => {
   it('says so when whoever set it may no longer write there', async () => {
     await at.follow(id, { series: ['fred/A'], every: 'day' })
     const { services } = at.at
-    services.accounts.setDisabled(services.accounts.byName('ada').id, true)
+    const { id: ada } = await services.accounts.byName('ada')
+    await services.accounts.setDisabled(ada, true)
     await at.later(24)
-    services.accounts.setDisabled(services.accounts.byName('ada').id, false)
+    await services.accounts.setDisabled(ada, false)
     expect(await at.source(id)).toMatchObject({
       lastError: 'The account ada, which set the source, is disabled.',
       nextRun: iso(24),
@@ -180,7 +181,7 @@ describe('refused', () => {
   })
 
   it('a paid provider on a plan without them', async () => {
-    const eve = at.at.account(`eve-${id}`, 'free')
+    const eve = await at.at.account(`eve-${id}`, 'free')
     const repository = await at.at.call(eve, 'POST', '/repositories', { json: { name: 'hers' } })
     const made = await at.at.call(eve, 'POST', '/datasets', {
       json: { name: 'x', repositoryId: repository.json().id },

@@ -58,7 +58,7 @@ export async function following(limits: object = LIMITS): Promise<Following> {
     now: () => clock.now,
     config: { providers: { fred: { key: 'k', limits } } },
   })
-  const ada = at.account('ada')
+  const ada = await at.account('ada')
   const { id: repositoryId } = (
     await at.call(ada, 'POST', '/repositories', { json: { name: 'followed' } })
   ).json()

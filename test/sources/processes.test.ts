@@ -28,11 +28,11 @@ async function another(limits: object): Promise<Services> {
   const engine = await openEngine({ directory, ...services.config.engine })
   const connectors = openConnectors({
     overrides: { fred: { baseUrl: `${upstream.url}/fred`, key: 'k', limits } },
-    limitStore: providerLimits(engine.database),
+    limitStore: await providerLimits(engine.database),
     retry: { attempts: 1 },
     now: () => at.clock.now.getTime(),
   })
-  const opened = openServices({
+  const opened = await openServices({
     config: services.config,
     engine,
     connectors,
@@ -61,7 +61,7 @@ describe('two processes on one data directory', () => {
       const counts = await Promise.all([at.at.services.refresher.runDue(), other.refresher.runDue()])
       expect(counts[0] + counts[1]).toBe(names.length)
       expect(at.asked().sort()).toEqual(names.toSorted())
-      const versions = at.at.engine.datasets().map(({ version }) => version)
+      const versions = (await at.at.engine.datasets()).map(({ version }) => version)
       expect(new Set(versions).size).toBe(1)
     }
   })
@@ -81,7 +81,11 @@ describe('two processes on one data directory', () => {
     expect(await other.refresher.runDue()).toBe(1)
     // The one that was thought dead finds that it is no longer its own.
     expect(await at.at.services.sources.keep(id, 'dead', now)).toBe(false)
-    expect(at.at.services.sources.noteVersion(id, 'dead', 9, 'x')).toMatchObject({ changes: 0 })
+    const { engine, services } = at.at
+    const noted = engine.transaction((t) =>
+      services.sources.noteVersion(t, id, { token: 'dead', version: 9, digest: 'x' }),
+    )
+    expect(await noted).toBe(false)
   })
 
   it('spend one limit together, and fetch the rest once there is room', async () => {
@@ -98,7 +102,7 @@ describe('two processes on one data directory', () => {
       await at.at.services.sources.set(
         {
           datasetId: id,
-          accountId: at.at.services.accounts.byName('ada').id,
+          accountId: (await at.at.services.accounts.byName('ada')).id,
           series: [`fred/${name}`],
           start: null,
           every: 'day',
@@ -109,13 +113,13 @@ describe('two processes on one data directory', () => {
     const run = () => Promise.all([at.at.services.refresher.runDue(), other.refresher.runDue()])
     await run()
     expect(at.at.upstream.requests.length).toBeLessThanOrEqual(8)
-    const rows = () => at.at.engine.datasets().filter(({ rowCount }) => rowCount > 0).length
-    expect(rows()).toBeGreaterThan(1)
-    expect(rows()).toBeLessThan(6)
+    const rows = async () => (await at.at.engine.datasets()).filter(({ rowCount }) => rowCount > 0).length
+    expect(await rows()).toBeGreaterThan(1)
+    expect(await rows()).toBeLessThan(6)
     const waiting = (await Promise.all(ids.map((id) => at.source(id)))).filter(
       ({ lastError }) => lastError !== null,
     )
-    expect(waiting.length).toBe(6 - rows())
+    expect(waiting.length).toBe(6 - (await rows()))
     for (const { missing, nextRun } of waiting) {
       expect(missing).toMatchObject([{ code: 'provider_limit' }])
       expect(Date.parse(nextRun as string) - at.clock.now.getTime()).toBeLessThanOrEqual(2 * 3_600_000)
@@ -126,7 +130,7 @@ describe('two processes on one data directory', () => {
       await run()
       expect(at.at.upstream.requests.length - before).toBeLessThanOrEqual(8)
     }
-    expect(rows()).toBe(6)
+    expect(await rows()).toBe(6)
   })
 })
 
@@ -164,11 +168,18 @@ it('a server that is started again goes on where the last one ended', async () =
   const again = await serve(config())
   expect(await call(`${again.url}/datasets/${id}/source`, 'GET')).toEqual(set)
   // While no server ran, the time has come.
-  again.engine.database.run('UPDATE dataset_sources SET due = ?, scheduled = ?', '2026-01-01', '2026-01-01')
+  await again.engine.database.run(
+    'UPDATE dataset_sources SET due = ?, scheduled = ?',
+    '2026-01-01',
+    '2026-01-01',
+  )
   await again.close()
   const third = await serve(config())
   await expect
-    .poll(() => third.engine.dataset(id).record.rowCount, { timeout: 20_000, interval: 100 })
+    .poll(() => third.engine.dataset(id).then(async (dataset) => (await dataset.record()).rowCount), {
+      timeout: 20_000,
+      interval: 100,
+    })
     .toBe(2)
   await third.close()
   await upstream.close()

@@ -26,9 +26,9 @@ function upload(content: string | Buffer, format: UploadFormat = 'csv', more = {
   return { format, body, ...more }
 }
 
-function dataset(engine: Engine) {
-  const repository = engine.createRepository({ name: 'r' })
-  return engine.dataset(engine.createDataset({ repositoryId: repository.id, name: 'd' }).id)
+async function dataset(engine: Engine) {
+  const repository = await engine.createRepository({ name: 'r' })
+  return await engine.dataset((await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id)
 }
 
 /** Files of the data directory that this process has open. */
@@ -47,11 +47,11 @@ function openFiles(): string[] {
 describe.runIf(process.platform === 'linux')('no file of the data directory is open after closing', () => {
   test('when all has gone well', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     await rows.replace(upload(CSV))
     for (let n = 0; n < 9; n++) await rows.append(upload(CSV))
     for (const format of FORMATS) {
-      using query = rows.query({ orderBy: 'x', top: 20_000 })
+      using query = await rows.query({ orderBy: 'x', top: 20_000 })
       for await (const _ of await query.bytes(format));
     }
     await engine.verify()
@@ -62,15 +62,15 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
 
   test('when queries were dropped, forgotten or cancelled', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     await rows.replace(upload(CSV))
-    const forgotten = rows.query()
+    const forgotten = await rows.query()
     const stream = (await forgotten.bytes('csv'))[Symbol.asyncIterator]()
     await stream.next()
-    for await (const _ of rows.query({ orderBy: 'x' }).rows()) break
+    for await (const _ of (await rows.query({ orderBy: 'x' })).rows()) break
     const cancelled = new AbortController()
     const { signal } = cancelled
-    const late = rows.query({ orderBy: 'x desc' }).bytes('xlsx', { signal })
+    const late = (await rows.query({ orderBy: 'x desc' })).bytes('xlsx', { signal })
     cancelled.abort()
     await expect(late).rejects.toMatchObject({ code: 'cancelled' })
     await engine.close()
@@ -87,7 +87,9 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
     ['xlsx', Buffer.alloc(1_000_000, 'PK'), {}],
   ] as const)('when an upload of %s was broken', async ([format, content, more]) => {
     const engine = await open()
-    await expect(dataset(engine).replace(upload(content as string, format, more))).rejects.toMatchObject({
+    await expect(
+      (await dataset(engine)).replace(upload(content as string, format, more)),
+    ).rejects.toMatchObject({
       name: 'EngineError',
     })
     await engine.close()
@@ -96,7 +98,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
 
   test('when an upload was given up in its middle', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     for (const format of ['csv', 'ndjson'] as const) {
       const content = format === 'csv' ? CSV : '{"n":1,"x":0.5}\n'.repeat(ROWS)
       const gone = new AbortController()
@@ -125,7 +127,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
 describe('closing', () => {
   test('need not wait for rows to be rewritten under a manifest that is given up', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     const before = await rows.replace(upload(CSV))
     const gone = new AbortController()
     const rewritten = rows.declareColumns(
@@ -137,9 +139,9 @@ describe('closing', () => {
     await expect(rewritten).rejects.toMatchObject({ code: 'cancelled' })
     await closing
     await using again = await open()
-    expect(again.dataset(rows.id).record).toEqual(before)
+    expect(await (await again.dataset(rows.id)).record()).toEqual(before)
     expect((await again.verify()).problems).toEqual([])
-    expect(again.gc()).toMatchObject({ files: 0 })
+    expect(await again.gc()).toMatchObject({ files: 0 })
   })
 
   test.for([
@@ -147,31 +149,31 @@ describe('closing', () => {
     ['guest', 'waits for the merge that its write brought about', 1],
   ] as const)('a %s %s', async ([role, , left]) => {
     const engine = await open({ role })
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     const parts = () => readdirSync(join(directory, 'parts')).length
     for (let n = 0; n < 8; n++) await rows.append(upload(CSV))
     await vi.waitFor(() => expect(parts()).toBe(9), { interval: 1 })
     await engine.close()
     expect(parts()).toBe(left)
     await using again = await open()
-    expect(again.dataset(rows.id).record.rowCount).toBe(8 * ROWS)
+    expect((await (await again.dataset(rows.id)).record()).rowCount).toBe(8 * ROWS)
     expect((await again.verify()).problems).toEqual([])
   })
 
   test('waits for the writes under way', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     const writing = Promise.all([rows.append(upload(CSV)), rows.append(upload(CSV))])
     await engine.close()
     await writing
     await using again = await open()
-    expect(again.dataset(rows.id).record.rowCount).toBe(2 * ROWS)
+    expect((await (await again.dataset(rows.id)).record()).rowCount).toBe(2 * ROWS)
     expect((await again.verify()).problems).toEqual([])
   })
 
   test('ends a verification that is under way', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     for (let n = 0; n < 3; n++) await rows.append(upload(CSV))
     const verified = engine.verify()
     await Promise.all([expect(verified).rejects.toMatchObject({ code: 'cancelled' }), engine.close()])
@@ -180,7 +182,7 @@ describe('closing', () => {
 
   test('refuses what comes later, in words', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     const writing = rows.replace(upload(CSV))
     const closing = engine.close()
     const late = { code: 'cancelled', message: expect.stringContaining('being closed') }
@@ -191,9 +193,9 @@ describe('closing', () => {
 
   test('is no hindrance to queries that are disposed later', async () => {
     const engine = await open()
-    const rows = dataset(engine)
+    const rows = await dataset(engine)
     await rows.replace(upload(CSV))
-    const query = rows.query()
+    const query = await rows.query()
     await engine.close()
     query[Symbol.dispose]()
     // Nothing had been asked before: no DuckDB is opened now.
@@ -212,7 +214,7 @@ describe('closing', () => {
 describe('a start that fails lets the directory go', () => {
   test('at a catalog of a newer program', async () => {
     const engine = await open()
-    engine.database.exec("UPDATE migrations SET step = 1000 WHERE namespace = 'catalog'")
+    await engine.database.exec("UPDATE migrations SET step = 1000 WHERE namespace = 'catalog'")
     await engine.close()
     await expect(open()).rejects.toThrow(/newer version/)
     expect(existsSync(join(directory, 'locks/server.lock'))).toBe(false)
@@ -230,7 +232,7 @@ describe('a start that fails lets the directory go', () => {
 
   test('at leftovers that can not be swept', async () => {
     const engine = await open()
-    engine.database.exec('ALTER TABLE parts RENAME TO lost')
+    await engine.database.exec('ALTER TABLE parts RENAME TO lost')
     await expect(engine.close()).rejects.toThrow(/parts/)
     await expect(open()).rejects.toThrow(/parts/)
     expect(readdirSync(join(directory, 'locks'))).toEqual([])

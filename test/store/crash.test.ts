@@ -65,9 +65,9 @@ test(
       }
       await using engine = await openEngine({ directory, role: 'server', threads: 1 })
       const found: Model = new Map()
-      for (const { id, rowCount } of engine.datasets()) {
+      for (const { id, rowCount } of await engine.datasets()) {
         const blocks: { operation: number; rows: number }[] = []
-        using query = engine.dataset(id).query()
+        using query = await (await engine.dataset(id)).query()
         for await (const row of query.rows()) {
           const last = blocks.at(-1)
           if (last && last.operation === row['op']) {
@@ -97,9 +97,9 @@ test(
       const report = await engine.verify()
       expect(report.problems).toEqual([])
       await engine.settled()
-      engine.gc()
-      const kept = engine.transaction(
-        () => engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts')!.n,
+      await engine.gc()
+      const kept = await engine.transaction(
+        async () => (await engine.database.get<{ n: number }>('SELECT count(*) AS n FROM parts'))!.n,
       )
       expect(readdirSync(join(directory, 'parts'))).toHaveLength(Number(kept))
       // This process's own folder and lock, and the server's lock, are all that is left.

@@ -31,7 +31,7 @@ const upload = () => ({ format: 'csv' as const, body: body() })
 
 /** The number of rows that a query gives, each of which is looked at. */
 async function readRows(): Promise<number> {
-  using query = engine.dataset(id).query()
+  using query = await (await engine.dataset(id)).query()
   let rows = 0
   let wrong = 0
   for await (const row of query.rows()) {
@@ -57,7 +57,7 @@ async function attempt(work: () => unknown): Promise<string> {
 /** No file but those that the catalog knows, and none that it has in the making. */
 async function expectNothingHalfMade(): Promise<void> {
   await engine.settled()
-  const known = engine.database.all<{ id: number }>('SELECT id FROM parts WHERE process IS NULL')
+  const known = await engine.database.all<{ id: number }>('SELECT id FROM parts WHERE process IS NULL')
   const files = readdirSync(join(data, 'parts')).toSorted()
   expect(files).toEqual(known.map((part) => `${part.id}.parquet`).toSorted())
   const [process] = readdirSync(join(data, 'tmp'))
@@ -71,11 +71,11 @@ async function expectNothingHalfMade(): Promise<void> {
 async function squeeze(room: readonly number[], work: () => unknown): Promise<number> {
   let failures = 0
   for (const bytes of room) {
-    const before = engine.dataset(id).record
+    const before = await (await engine.dataset(id)).record()
     leave(bytes)
     const outcome = await attempt(work)
     expect(['done', 'storage_full']).toContain(outcome)
-    const after = engine.dataset(id).record
+    const after = await (await engine.dataset(id)).record()
     if (outcome === 'storage_full') {
       failures += 1
       expect(after).toEqual(before)
@@ -83,7 +83,7 @@ async function squeeze(room: readonly number[], work: () => unknown): Promise<nu
     expect(await readRows()).toBe(after.rowCount)
     clear()
     // What could not be tidied on the full disk is tidied with the next write.
-    engine.updateDataset(id, { description: `${bytes} bytes were left` })
+    await engine.updateDataset(id, { description: `${bytes} bytes were left` })
     await expectNothingHalfMade()
   }
   return failures
@@ -99,9 +99,9 @@ describe.runIf(disk)('with a full disk', () => {
   beforeAll(async () => {
     mkdirSync(data)
     engine = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
-    const repository = engine.createRepository({ name: 'r' })
-    id = engine.createDataset({ repositoryId: repository.id, name: 'd' }).id
-    await engine.dataset(id).replace(upload())
+    const repository = await engine.createRepository({ name: 'r' })
+    id = (await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id
+    await (await engine.dataset(id)).replace(upload())
   })
   afterAll(async () => {
     clear()
@@ -110,8 +110,8 @@ describe.runIf(disk)('with a full disk', () => {
   })
 
   test('an upload that is spooled ends whole or not at all', async () => {
-    const failures = await squeeze(descending(1 * MIB, 128 * 1024), () =>
-      engine.dataset(id).replace(upload()),
+    const failures = await squeeze(descending(1 * MIB, 128 * 1024), async () =>
+      (await engine.dataset(id)).replace(upload()),
     )
     expect(failures).toBeGreaterThan(8)
   })
@@ -120,36 +120,39 @@ describe.runIf(disk)('with a full disk', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parquetry-elsewhere-'))
     const file = join(folder, 'rows.csv')
     writeFileSync(file, CSV)
-    const part = engine.dataset(id).record.bytes
+    const part = (await (await engine.dataset(id)).record()).bytes
     const room = Array.from({ length: 16 }, (_, n) => part + (12 - n) * PAGE)
-    const failures = await squeeze(room, () => engine.dataset(id).replace({ format: 'csv', body: { file } }))
+    const failures = await squeeze(room, async () =>
+      (await engine.dataset(id)).replace({ format: 'csv', body: { file } }),
+    )
     expect(failures).toBeGreaterThan(0)
     expect(failures).toBeLessThan(room.length)
     rmSync(folder, { recursive: true })
   })
 
   test('a column manifest that rewrites the rows is applied whole or not at all', async () => {
-    const part = engine.dataset(id).record.bytes
+    const part = (await (await engine.dataset(id)).record()).bytes
     let added = 0
-    const failures = await squeeze(descending(part + 64 * 1024, 64 * 1024), () => {
+    const failures = await squeeze(descending(part + 64 * 1024, 64 * 1024), async () => {
       added += 1
-      const { columns } = engine.dataset(id).record
-      return engine
-        .dataset(id)
-        .declareColumns([...columns, { name: `added ${added}`, type: 'integer', nullable: true }])
+      const { columns } = await (await engine.dataset(id)).record()
+      return (await engine.dataset(id)).declareColumns([
+        ...columns,
+        { name: `added ${added}`, type: 'integer', nullable: true },
+      ])
     })
     expect(failures).toBeGreaterThan(4)
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
   })
 
   test('a merge that finds no room leaves the parts as they are, and is made up for later', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parquetry-elsewhere-'))
     const file = join(folder, 'rows.csv')
     writeFileSync(file, CSV)
-    const append = () => engine.dataset(id).append({ format: 'csv', body: { file } })
+    const append = async () => (await engine.dataset(id)).append({ format: 'csv', body: { file } })
     const parts = () => readdirSync(join(data, 'parts')).length
     while (parts() < 7) await append()
-    const part = engine.dataset(id).record.bytes / parts()
+    const part = (await (await engine.dataset(id)).record()).bytes / parts()
     leave(2 * part + 64 * 1024)
     expect(await attempt(append)).toBe('done')
     await expectNothingHalfMade()
@@ -164,28 +167,29 @@ describe.runIf(disk)('with a full disk', () => {
   })
 
   test('records are made, changed and deleted whole or not at all, and deleting makes room again', async () => {
-    const { repositoryId } = engine.dataset(id).record
+    const { repositoryId } = await (await engine.dataset(id)).record()
     leave(0)
     let made = 0
     for (let n = 0; n < 200; n++) {
       const name = `name ${n} ${'x'.repeat(200)}`
-      if ((await attempt(() => engine.createDataset({ repositoryId, name }))) === 'done') made += 1
+      if ((await attempt(async () => await engine.createDataset({ repositoryId, name }))) === 'done')
+        made += 1
     }
-    expect(engine.datasets()).toHaveLength(1 + made)
+    expect(await engine.datasets()).toHaveLength(1 + made)
     expect(made).toBeLessThan(200)
-    expect(await readRows()).toBe(engine.dataset(id).record.rowCount)
+    expect(await readRows()).toBe((await (await engine.dataset(id)).record()).rowCount)
     clear()
-    for (const one of engine.datasets()) if (one.id !== id) engine.deleteDataset(one.id)
+    for (const one of await engine.datasets()) if (one.id !== id) await engine.deleteDataset(one.id)
     await expectNothingHalfMade()
   })
 
   test('a reader that began on the full disk keeps its version while it is replaced', async () => {
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
     await engine.settled()
     leave(0)
-    using query = engine.dataset(id).query()
+    using query = await (await engine.dataset(id)).query()
     clear()
-    await engine.dataset(id).replace({
+    await (await engine.dataset(id)).replace({
       format: 'csv',
       body: (async function* () {
         yield Buffer.from('n,x\n0,1.5\n')
@@ -195,15 +199,15 @@ describe.runIf(disk)('with a full disk', () => {
     let rows = 0
     for await (const _ of query.rows()) rows += 1
     expect(rows).toBe(ROWS)
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
   })
 
   test('a backup onto a full disk says so, and the copy that was there is still one', async () => {
     const copy = join(disk!.folder, 'copy')
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
     await engine.backup(copy)
     const before = readdirSync(join(copy, 'parts'))
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
     leave(10 * PAGE)
     expect(await attempt(() => engine.backup(copy))).toBe('storage_full')
     expect(readdirSync(join(copy, 'parts'))).toEqual(before)
@@ -220,7 +224,7 @@ describe.runIf(disk)('with a full disk', () => {
     leave(0)
     const outcome = await attempt(async () => {
       await using again = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
-      expect(again.dataset(id).record.rowCount).toBe(before)
+      expect((await (await again.dataset(id)).record()).rowCount).toBe(before)
     })
     expect(['done', 'storage_full']).toContain(outcome)
     clear()
@@ -229,10 +233,10 @@ describe.runIf(disk)('with a full disk', () => {
   })
 
   test('all is well when there is room again', async () => {
-    await engine.dataset(id).replace(upload())
+    await (await engine.dataset(id)).replace(upload())
     await engine.settled()
     expect(await readRows()).toBe(ROWS)
     expect((await engine.verify()).problems).toEqual([])
-    expect(engine.gc()).toMatchObject({ files: 0 })
+    expect(await engine.gc()).toMatchObject({ files: 0 })
   })
 })

@@ -19,8 +19,8 @@ beforeEach(async () => {
     workers: 1,
     onEvent: (event) => events.push(event),
   })
-  const repository = engine.createRepository({ name: 'r' })
-  id = engine.createDataset({ repositoryId: repository.id, name: 'd' }).id
+  const repository = await engine.createRepository({ name: 'r' })
+  id = (await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id
 })
 afterEach(async () => {
   await engine.close()
@@ -35,7 +35,7 @@ function upload() {
 }
 
 test('nothing is told where all goes well', async () => {
-  for (let n = 0; n < 20; n++) await engine.dataset(id).append(upload())
+  for (let n = 0; n < 20; n++) await (await engine.dataset(id)).append(upload())
   await engine.settled()
   expect(events).toEqual([])
   const { events: counts } = await engine.stats()
@@ -44,13 +44,13 @@ test('nothing is told where all goes well', async () => {
 })
 
 test('a merge that fails is told of with its dataset and cause, and the rows are there', async () => {
-  for (let n = 0; n < 7; n++) await engine.dataset(id).append(upload())
+  for (let n = 0; n < 7; n++) await (await engine.dataset(id)).append(upload())
   await engine.settled()
   const [first] = readdirSync(join(directory, 'parts'))
   const file = join(directory, 'parts', first!)
   const whole = readFileSync(file)
   writeFileSync(file, 'no part')
-  await engine.dataset(id).append(upload())
+  await (await engine.dataset(id)).append(upload())
   await engine.settled()
   expect(events).toMatchObject([
     { kind: 'part_damaged', level: 'error', part: 1 },
@@ -58,20 +58,20 @@ test('a merge that fails is told of with its dataset and cause, and the rows are
   ])
   expect(events[1]!.cause).toBeInstanceOf(Error)
   expect((await engine.stats()).events.merge_failed).toBe(1)
-  expect(engine.dataset(id).record.rowCount).toBe(16)
+  expect((await (await engine.dataset(id)).record()).rowCount).toBe(16)
   writeFileSync(file, whole)
 })
 
 test('tidying that fails is told of and tried again', async () => {
-  await engine.dataset(id).replace(upload())
+  await (await engine.dataset(id)).replace(upload())
   await engine.settled()
-  engine.database.exec('ALTER TABLE version_parts RENAME TO hidden')
-  engine.deleteDataset(id)
+  await engine.database.exec('ALTER TABLE version_parts RENAME TO hidden')
+  await engine.deleteDataset(id)
   await engine.settled()
   expect(events).toMatchObject([{ kind: 'tidy_failed' }])
-  engine.database.exec('ALTER TABLE hidden RENAME TO version_parts')
+  await engine.database.exec('ALTER TABLE hidden RENAME TO version_parts')
   expect(readdirSync(join(directory, 'parts'))).toHaveLength(1)
-  engine.gc()
+  await engine.gc()
   expect(readdirSync(join(directory, 'parts'))).toEqual([])
 })
 
@@ -85,9 +85,9 @@ test('a listener that throws does not break the work', async () => {
       throw new Error('the listener fails')
     },
   })
-  engine.database.exec('ALTER TABLE version_parts RENAME TO hidden')
-  engine.deleteDataset(id)
+  await engine.database.exec('ALTER TABLE version_parts RENAME TO hidden')
+  await engine.deleteDataset(id)
   await engine.settled()
   expect(await warned).toMatchObject({ message: 'the listener fails' })
-  engine.database.exec('ALTER TABLE hidden RENAME TO version_parts')
+  await engine.database.exec('ALTER TABLE hidden RENAME TO version_parts')
 })

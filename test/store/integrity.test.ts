@@ -23,9 +23,9 @@ beforeEach(async () => {
   directory = join(folder, 'data')
   events = []
   await using engine = await open()
-  const repository = engine.createRepository({ name: 'r' })
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
-  await engine.dataset(id).replace(upload())
+  const repository = await engine.createRepository({ name: 'r' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await (await engine.dataset(id)).replace(upload())
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -61,7 +61,7 @@ function flip(file: string, at: number): void {
 
 async function rows(of: EngineOptions['directory'] = directory): Promise<number> {
   await using engine = await open({ directory: of })
-  using query = engine.dataset(1).query()
+  using query = await (await engine.dataset(1)).query()
   let count = 0
   for await (const _ of query.rows()) count += 1
   return count
@@ -76,7 +76,7 @@ describe('a damaged part', () => {
   ] as const)('is noticed at its first reading where it %s', async ([, harm]) => {
     harm(part())
     await using engine = await open()
-    expect(() => engine.dataset(1).query()).toThrow(
+    await expect((await engine.dataset(1)).query()).rejects.toThrow(
       expect.objectContaining({
         code: 'storage_damaged',
         message: expect.stringMatching(/^Part 1 of the stored/),
@@ -85,7 +85,7 @@ describe('a damaged part', () => {
     expect(events).toMatchObject([{ kind: 'part_damaged', level: 'error', part: 1 }])
     expect((await engine.stats()).damagedParts).toBe(1)
     // Counting rows needs no part, but nothing is said of rows that can't be had.
-    expect(() => engine.dataset(1).query({ top: 1 })).toThrow(/damaged/)
+    await expect((await engine.dataset(1)).query({ top: 1 })).rejects.toThrow(/damaged/)
   })
 
   test('is found by verify, whichever bit is another one, and is no more read, also after a start', async () => {
@@ -117,7 +117,7 @@ describe('a damaged part', () => {
     await vi.waitFor(() => expect(events).toMatchObject([{ kind: 'part_damaged', part: 1 }]), {
       timeout: 10_000,
     })
-    expect(() => engine.dataset(1).query()).toThrow(/damaged/)
+    await expect((await engine.dataset(1)).query()).rejects.toThrow(/damaged/)
   })
 
   test('that DuckDB can not read is an error of the storage, and looked for', async () => {
@@ -126,7 +126,7 @@ describe('a damaged part', () => {
     bytes.fill(0xff, 4, bytes.length - 1_000)
     writeFileSync(file, bytes)
     await using engine = await open()
-    using query = engine.dataset(1).query()
+    using query = await (await engine.dataset(1)).query()
     const read = async () => {
       for await (const _ of query.rows());
     }
@@ -140,7 +140,7 @@ describe('a damaged part', () => {
     {
       await using engine = await open()
       await engine.backup(copy)
-      await engine.dataset(1).append(upload())
+      await (await engine.dataset(1)).append(upload())
       const [, second] = readdirSync(join(directory, 'parts')).sort()
       flip(join(directory, 'parts', second!), 2_000)
       await expect(engine.backup(copy)).rejects.toMatchObject({
@@ -184,13 +184,13 @@ describe('a restore', () => {
 
 test('a part that can not be opened for once is not taken for damaged', async () => {
   await using engine = await open()
-  const rows = engine.dataset(1)
+  const rows = await engine.dataset(1)
   const file = part()
   renameSync(file, `${file}.away`)
   // A link to itself: opening it is ELOOP, as it may be EMFILE or EIO for a moment.
   symlinkSync(file, file)
   const count = async () => {
-    using query = rows.query()
+    using query = await rows.query()
     let found = 0
     for await (const _ of query.rows()) found += 1
     return found
@@ -207,11 +207,12 @@ test('parts of an older program get their hash when they are first read as a who
   const older = join(folder, 'older')
   {
     await using engine = await open()
-    engine.database.run('UPDATE parts SET hash = NULL, checked_at = NULL')
+    await engine.database.run('UPDATE parts SET hash = NULL, checked_at = NULL')
   }
   cpSync(directory, older, { recursive: true })
   await using engine = await open({ directory: older, checks: { bytesPerSecond: 1e9, everyDays: 1 } })
-  const hash = () => engine.database.get<{ hash: string | null }>('SELECT hash FROM parts')!.hash
-  await vi.waitFor(() => expect(hash()).toMatch(/^blake2b512:/), { timeout: 10_000 })
+  const hash = async () =>
+    (await engine.database.get<{ hash: string | null }>('SELECT hash FROM parts'))!.hash
+  await vi.waitFor(async () => expect(await hash()).toMatch(/^blake2b512:/), { timeout: 10_000 })
   expect(events).toEqual([])
 })

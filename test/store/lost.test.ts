@@ -28,9 +28,9 @@ const parts = () => readdirSync(join(directory, 'parts')).sort()
 /** Writes a dataset of one part; gives its id. */
 async function fill(): Promise<number> {
   await using engine = await open()
-  const repository = engine.createRepository({ name: 'r' })
-  const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
-  await engine.dataset(id).replace({
+  const repository = await engine.createRepository({ name: 'r' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  await (await engine.dataset(id)).replace({
     format: 'csv',
     body: (async function* () {
       yield Buffer.from('n\n1\n2\n')
@@ -45,10 +45,10 @@ describe('a start where parts are but the catalog is not', () => {
     ['empty', () => writeFileSync(catalog(), '')],
     [
       'a new one',
-      () => {
+      async () => {
         rmSync(catalog())
         // Another program has made a database of its own there.
-        writeFileSync(catalog(), readFileSync(emptyDatabase()))
+        writeFileSync(catalog(), readFileSync(await emptyDatabase()))
       },
     ],
     ['damaged', () => writeFileSync(catalog(), Buffer.alloc(8_192, 'x'))],
@@ -59,7 +59,7 @@ describe('a start where parts are but the catalog is not', () => {
     await fill()
     const before = parts()
     expect(before).toHaveLength(1)
-    harm()
+    await harm()
     for (const role of ['server', 'guest'] as const) {
       await expect(open({ role })).rejects.toMatchObject({
         name: 'EngineError',
@@ -73,7 +73,7 @@ describe('a start where parts are but the catalog is not', () => {
     expect(readdirSync(join(directory, 'locks'))).toEqual([])
 
     await using engine = await open({ anew: true })
-    expect(engine.datasets()).toEqual([])
+    expect(await engine.datasets()).toEqual([])
     expect(parts()).toEqual([])
     const [moment] = readdirSync(join(directory, 'lost'))
     expect(readdirSync(join(directory, 'lost', moment!, 'parts'))).toEqual(before)
@@ -94,12 +94,12 @@ test('a directory whose catalog is well is not begun anew', async () => {
   const id = await fill()
   await expect(open({ anew: true })).rejects.toMatchObject({ code: 'invalid_option' })
   await using engine = await open()
-  expect(engine.dataset(id).record.rowCount).toBe(2)
+  expect((await (await engine.dataset(id)).record()).rowCount).toBe(2)
 })
 
 test('an empty directory may be begun anew', async () => {
   await using engine = await open({ anew: true })
-  expect(engine.datasets()).toEqual([])
+  expect(await engine.datasets()).toEqual([])
 })
 
 test('parts that the catalog never knew, being older than they, are set aside and not removed', async () => {
@@ -108,7 +108,7 @@ test('parts that the catalog never knew, being older than they, are set aside an
   writeFileSync(join(directory, 'parts', '0.parquet'), 'a leftover')
   {
     await using engine = await open()
-    expect(engine.dataset(id).record.rowCount).toBe(2)
+    expect((await (await engine.dataset(id)).record()).rowCount).toBe(2)
     expect((await engine.stats()).events).toMatchObject({ files_set_aside: 1 })
   }
   const [moment] = readdirSync(join(directory, 'lost'))
@@ -117,11 +117,11 @@ test('parts that the catalog never knew, being older than they, are set aside an
 })
 
 /** A file that SQLite has made but that holds no table. */
-function emptyDatabase(): string {
+async function emptyDatabase(): Promise<string> {
   const file = join(directory, 'other.sqlite')
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
   const database = new DatabaseSync(file)
-  database.exec('PRAGMA user_version = 1')
+  await database.exec('PRAGMA user_version = 1')
   database.close()
   return file
 }

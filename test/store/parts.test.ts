@@ -13,8 +13,8 @@ let id: number
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'parquetry-parts-'))
   engine = await open()
-  const repository = engine.createRepository({ name: 'r' })
-  id = engine.createDataset({ repositoryId: repository.id, name: 'd' }).id
+  const repository = await engine.createRepository({ name: 'r' })
+  id = (await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id
 })
 afterEach(async () => {
   await engine.close()
@@ -35,18 +35,18 @@ function upload(from: number, to: number) {
 }
 
 /** Rows of each part, in order. */
-function parts(): number[] {
-  return engine.database
-    .all<{ rows: number }>(
+async function parts(): Promise<number[]> {
+  return (
+    await engine.database.all<{ rows: number }>(
       `SELECT p.rows FROM datasets d JOIN version_parts vp ON vp.version_id = d.version_id
        JOIN parts p ON p.id = vp.part_id WHERE d.id = ? ORDER BY vp.position`,
       id,
     )
-    .map(({ rows }) => rows)
+  ).map(({ rows }) => rows)
 }
 
 async function numbers(options = {}): Promise<number[]> {
-  using query = engine.dataset(id).query({ select: ['n'], ...options })
+  using query = await (await engine.dataset(id)).query({ select: ['n'], ...options })
   const found: number[] = []
   for await (const row of query.rows()) found.push(row['n'] as number)
   return found
@@ -56,59 +56,62 @@ const count = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 describe('a large upload', () => {
   test('becomes parts of bounded size, in its order, and leaves nothing else', async () => {
-    await engine.dataset(id).replace(upload(0, 30_000))
+    await (await engine.dataset(id)).replace(upload(0, 30_000))
     await engine.settled()
-    expect(parts()).toEqual([4_096, 4_096, 4_096, 4_096, 4_096, 4_096, 4_096, 1_328])
+    expect(await parts()).toEqual([4_096, 4_096, 4_096, 4_096, 4_096, 4_096, 4_096, 1_328])
     expect(readdirSync(join(directory, 'parts'))).toHaveLength(8)
     expect(await numbers()).toEqual(count(0, 30_000))
     expect((await engine.verify()).problems).toEqual([])
-    expect(engine.gc()).toMatchObject({ files: 0 })
+    expect(await engine.gc()).toMatchObject({ files: 0 })
   })
 
   test('is read in the parts alone that a window or a filter needs', async () => {
-    await engine.dataset(id).replace(upload(0, 30_000))
-    const scan = (options: object) => {
-      using query = engine.dataset(id).query(options)
+    await (await engine.dataset(id)).replace(upload(0, 30_000))
+    const scan = async (options: object) => {
+      using query = await (await engine.dataset(id)).query(options)
       const { scan } = query.plan
       return scan.kind === 'slices' ? [scan.slices.length, scan.of] : []
     }
-    expect(scan({ skip: 20_000, top: 10 })).toEqual([1, 8])
-    expect(scan({ last: 10 })).toEqual([1, 8])
-    expect(scan({ filter: 'n ge 8191 and n lt 8193' })).toEqual([2, 8])
-    expect(scan({})).toEqual([8, 8])
+    expect(await scan({ skip: 20_000, top: 10 })).toEqual([1, 8])
+    expect(await scan({ last: 10 })).toEqual([1, 8])
+    expect(await scan({ filter: 'n ge 8191 and n lt 8193' })).toEqual([2, 8])
+    expect(await scan({})).toEqual([8, 8])
     expect(await numbers({ skip: 20_000, top: 10 })).toEqual(count(20_000, 20_010))
     expect(await numbers({ filter: 'n ge 8191 and n lt 8193' })).toEqual([8_191, 8_192])
   })
 
   test('keeps its columns where they are rewritten', async () => {
-    await engine.dataset(id).replace(upload(0, 10_000))
-    const { columns } = engine.dataset(id).record
-    await engine.dataset(id).declareColumns([...columns, { name: 'more', type: 'string', nullable: true }])
-    expect(parts()).toEqual([4_096, 4_096, 1_808])
+    await (await engine.dataset(id)).replace(upload(0, 10_000))
+    const { columns } = await (await engine.dataset(id)).record()
+    await (await engine.dataset(id)).declareColumns([
+      ...columns,
+      { name: 'more', type: 'string', nullable: true },
+    ])
+    expect(await parts()).toEqual([4_096, 4_096, 1_808])
     expect(await numbers()).toEqual(count(0, 10_000))
   })
 })
 
 test('merging never makes a part that is too large, and keeps the order', async () => {
-  for (let n = 0; n < 40; n++) await engine.dataset(id).append(upload(n * 700, (n + 1) * 700))
+  for (let n = 0; n < 40; n++) await (await engine.dataset(id)).append(upload(n * 700, (n + 1) * 700))
   await engine.settled()
-  expect(Math.max(...parts())).toBeLessThanOrEqual(4_096)
-  expect(parts().length).toBeLessThan(20)
+  expect(Math.max(...(await parts()))).toBeLessThanOrEqual(4_096)
+  expect((await parts()).length).toBeLessThan(20)
   expect(await numbers()).toEqual(count(0, 28_000))
 })
 
 test('a part of an older program that is too large is cut when something is appended', async () => {
   await engine.close()
   engine = await open({ rows: 1_000_000, bytes: 2 ** 30 })
-  await engine.dataset(id).replace(upload(0, 10_000))
-  engine.database.run('UPDATE parts SET hash = NULL, statistics = NULL')
+  await (await engine.dataset(id)).replace(upload(0, 10_000))
+  await engine.database.run('UPDATE parts SET hash = NULL, statistics = NULL')
   await engine.close()
   engine = await open()
-  expect(parts()).toEqual([10_000])
+  expect(await parts()).toEqual([10_000])
   expect(await numbers({ filter: 'n eq 9999' })).toEqual([9_999])
-  await engine.dataset(id).append(upload(10_000, 10_010))
+  await (await engine.dataset(id)).append(upload(10_000, 10_010))
   await engine.settled()
-  expect(parts()).toEqual([4_096, 4_096, 1_808, 10])
+  expect(await parts()).toEqual([4_096, 4_096, 1_808, 10])
   expect(await numbers()).toEqual(count(0, 10_010))
 })
 

@@ -21,12 +21,12 @@ test.runIf(process.platform !== 'win32')(
     try {
       chmodSync(place, 0o755)
       await using engine = await openEngine({ directory: place, role: 'server', threads: 1, workers: 1 })
-      const repository = engine.createRepository({ name: 'r' })
-      const { id } = engine.createDataset({ repositoryId: repository.id, name: 'd' })
+      const repository = await engine.createRepository({ name: 'r' })
+      const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
       const body = (async function* () {
         yield Buffer.from('n\n1\n')
       })()
-      await engine.dataset(id).replace({ format: 'csv', body })
+      await (await engine.dataset(id)).replace({ format: 'csv', body })
       expect(readdirSync(place)).toContain('catalog.sqlite-wal')
       expect(exposed(place)).toEqual([])
       const copy = mkdtempSync(join(tmpdir(), 'parquetry-private-copy-'))

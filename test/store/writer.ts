@@ -7,7 +7,7 @@ import { openEngine } from '../../engine/index.ts'
 
 const [directory, firstOperation] = process.argv.slice(2)
 const engine = await openEngine({ directory: directory!, role: 'server', threads: 1 })
-const repository = engine.repositories()[0] ?? engine.createRepository({ name: 'crash' })
+const repository = (await engine.repositories())[0] ?? (await engine.createRepository({ name: 'crash' }))
 const ROWS = [1, 40, 5_000, 60_000]
 
 function tell(line: object): void {
@@ -27,12 +27,12 @@ async function* csv(operation: number, rows: number): AsyncGenerator<Uint8Array>
 }
 
 for (let operation = Number(firstOperation); ; operation++) {
-  const datasets = engine.datasets()
+  const datasets = await engine.datasets()
   const chance = Math.random()
   const rows = ROWS[Math.floor(Math.random() * ROWS.length)]!
   const picked = datasets[Math.floor(Math.random() * datasets.length)]
   if (!picked || (chance < 0.1 && datasets.length < 4)) {
-    const { id } = engine.createDataset({
+    const { id } = await engine.createDataset({
       repositoryId: repository.id,
       name: `d${operation}`,
       columns: [
@@ -44,12 +44,12 @@ for (let operation = Number(firstOperation); ; operation++) {
     tell({ did: 'create', id, operation })
   } else if (chance < 0.18 && datasets.length > 1) {
     tell({ doing: 'delete', id: picked.id, operation })
-    engine.deleteDataset(picked.id)
+    await engine.deleteDataset(picked.id)
     tell({ did: 'delete', id: picked.id, operation })
   } else {
     const mode = chance < 0.4 ? 'replace' : 'append'
     tell({ doing: mode, id: picked.id, operation, rows })
-    await engine.dataset(picked.id)[mode]({ body: csv(operation, rows), format: 'csv' })
+    await (await engine.dataset(picked.id))[mode]({ body: csv(operation, rows), format: 'csv' })
     tell({ did: mode, id: picked.id, operation, rows })
   }
 }

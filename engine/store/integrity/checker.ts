@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Parts } from '../../catalog/parts.ts'
 import type { Part } from '../../catalog/records.ts'
-import type { Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Integrity } from './integrity.ts'
@@ -21,15 +21,15 @@ const DAY_MS = 86_400_000
 
 /** Checks parts in the background, one after the other, those first that were never checked. */
 export class Checker {
-  readonly #versions: Versions
+  readonly #parts: Parts
   readonly #integrity: Integrity
   readonly #events: Events
   readonly #options: CheckOptions
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
 
-  constructor(versions: Versions, integrity: Integrity, events: Events, options: CheckOptions) {
-    this.#versions = versions
+  constructor(parts: Parts, integrity: Integrity, events: Events, options: CheckOptions) {
+    this.#parts = parts
     this.#integrity = integrity
     this.#events = events
     this.#options = options
@@ -63,7 +63,7 @@ export class Checker {
     const before = new Date(Date.now() - this.#options.everyDays * DAY_MS).toISOString()
     let last: number | undefined
     for (;;) {
-      const part = this.#versions.partToCheck(before)
+      const part = await this.#parts.toCheck(before)
       // The same again: what was found of it couldn't be written down, as on a full disk, so there is no hurry.
       if (!part || part.id === last) return
       last = part.id
@@ -77,7 +77,7 @@ export class Checker {
       await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
     } catch (error) {
       // It was removed meanwhile, being of a version that nobody needs any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !this.#versions.hasPart(part.id)) return
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await this.#parts.has(part.id))) return
       throw error instanceof EngineError
         ? error
         : new Error(`part ${part.id} could not be read`, { cause: error })

@@ -1,8 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import type { Parts } from '../../catalog/parts.ts'
 import type { Part } from '../../catalog/records.ts'
-import type { Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
+import type { Background } from '../../util/background.ts'
 import { type HashOptions, hashFile } from './hash.ts'
 
 /** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */
@@ -19,15 +20,17 @@ const TAIL = 8
  * damaged gives an error in place of rows, in every process, until it is found whole again.
  */
 export class Integrity {
-  readonly #versions: Versions
+  readonly #parts: Parts
   readonly #events: Events
+  readonly #background: Background
   readonly #fileOf: (part: Part) => string
   /** Parts that were looked at since the start. */
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
-  constructor(versions: Versions, events: Events, fileOf: (part: Part) => string) {
-    this.#versions = versions
+  constructor(parts: Parts, events: Events, background: Background, fileOf: (part: Part) => string) {
+    this.#parts = parts
+    this.#background = background
     this.#events = events
     this.#fileOf = fileOf
   }
@@ -38,8 +41,8 @@ export class Integrity {
   }
 
   /** Learns what was found before, and what other processes find. */
-  refresh(): void {
-    this.#damaged = this.#versions.damagedParts()
+  async refresh(): Promise<void> {
+    this.#damaged = await this.#parts.damaged()
   }
 
   /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
@@ -58,7 +61,8 @@ export class Integrity {
       )
     }
     if (problem !== undefined) {
-      this.note(part, problem)
+      this.#note(part, problem)
+      this.#writeLater(part, problem)
       throw damaged(part.id)
     }
     this.#seen.add(part.id)
@@ -73,18 +77,30 @@ export class Integrity {
     const file = this.#fileOf(part)
     let problem = glance(file, part.bytes)
     // Another check may have filled it in since the part was looked up.
-    let hash = part.hash ?? this.#versions.hashOf(part.id)
+    let hash = part.hash ?? (await this.#parts.hashOf(part.id))
     if (problem === undefined) {
       const found = await hashFile(file, options)
       if (hash !== null && found !== hash) problem = 'its bytes are not those that were written'
       hash ??= found
     }
-    this.note(part, problem, hash)
+    this.#note(part, problem)
+    await this.#parts.noteCheck(part.id, { hash, damage: problem })
     return problem
   }
 
-  /** Writes down what a check has found. */
-  note(part: Part, problem: Problem, hash: string | null = part.hash): void {
+  /** Nobody who reads waits until it is written down what was found in passing. */
+  #writeLater({ id, hash }: Part, problem: Problem): void {
+    this.#background.later(
+      () => this.#parts.noteCheck(id, { hash, damage: problem }),
+      (cause) =>
+        this.#events.tell('check_failed', `It could not be written down that part ${id} is damaged.`, {
+          part: id,
+          cause,
+        }),
+    )
+  }
+
+  #note(part: Part, problem: Problem): void {
     const before = this.#damaged.get(part.id)
     if (problem !== undefined && before === undefined) {
       this.#events.tell(
@@ -103,7 +119,6 @@ export class Integrity {
     else known.set(part.id, problem)
     this.#damaged = known
     this.#seen.delete(part.id)
-    this.#versions.noteCheck(part.id, { hash, damage: problem })
   }
 }
 

@@ -18,13 +18,14 @@ export async function verifyStore(
   store: Store,
   onProgress?: (done: { parts: number; of: number; bytes: number }) => void,
 ): Promise<VerifyReport> {
-  const records = store.datasets.list()
-  const of = records.reduce((sum, record) => sum + store.versions.current(record.id).parts.length, 0)
+  const records = await store.datasets.list()
+  let of = 0
+  for (const { id } of records) of += (await store.versions.current(id)).parts.length
   const report = { datasets: records.length, parts: 0, rows: 0, bytes: 0 }
   const problems: { dataset: number; part?: number; problem: string }[] = []
   const ingestor = await store.ingestor()
   for (const record of records) {
-    const lease = store.read(record.id)
+    const lease = await store.read(record.id)
     try {
       const { version } = lease
       for (const part of version.parts) {

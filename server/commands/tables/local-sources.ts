@@ -27,7 +27,7 @@ export function localSources({ engine, config }: Workplace): Pick<Tables, 'sourc
       try {
         const slugs = connectors.list().map(({ slug }) => slug)
         const wanted = checkedWanted(fields, { slugs, most: config.limits.savedSeries })
-        const record = await (await engine.dataset(id)).record
+        const record = await (await engine.dataset(id)).record()
         if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })

@@ -13,14 +13,16 @@ export function localTables(place: Workplace): Tables {
     createRepository: async (fields) => engine.createRepository(fields),
     createDataset: async (fields) => engine.createDataset(fields),
     deleteDataset: async (id) => engine.deleteDataset(id),
-    write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
+    async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
       const { from, format, gzip } = source
       const body = 'file' in from ? { file: from.file } : from
-      return engine.dataset(id)[mode]({ body, format, gzip, ...options })
+      const dataset = await engine.dataset(id)
+      return dataset[mode]({ body, format, gzip, ...options })
     },
     async *read(id: number, format: Format, asked: Asked & Manner, signal: AbortSignal) {
       const { bom, delimiter, decimal, null: missing, formulas, overlong, ...question } = asked
-      using query = engine.dataset(id).query(queryOptions(question))
+      const dataset = await engine.dataset(id)
+      using query = await dataset.query(queryOptions(question))
       const dialect = { bom, delimiter, decimal, null: missing, formulas }
       await using stream = await query.bytes(format, { signal, dialect, ...(overlong && { overlong }) })
       yield* stream

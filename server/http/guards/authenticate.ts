@@ -38,27 +38,22 @@ export function authenticate(
   const failedKeys = new FailedKeys(config.limits.failedKeys)
   const requests = new RequestRate(config.limits.requestsPerMinute)
   app.decorateRequest('account', null as unknown as Account)
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.config.public) return done()
-    const linked = linkedAccount(request, links)
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.public) return
+    const linked = await linkedAccount(request, links)
     const key = linked ? '' : keyOf(request)
-    const found = linked ? { account: linked, readOnly: false } : accountOf(key, accounts, namedKeys)
+    const found = linked ? { account: linked, readOnly: false } : await accountOf(key, accounts, namedKeys)
     if (!found) {
-      const wrong = unauthorized('The API key is not valid. It may have been mistyped or replaced.')
-      failedKeys.count(request.ip, key).then(() => done(wrong), done)
-      return
+      await failedKeys.count(request.ip, key)
+      throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
     }
     const { account, readOnly } = found
-    if (account.disabled) return done(unauthorized('This account is disabled.'))
+    if (account.disabled) throw unauthorized('This account is disabled.')
     if (readOnly && !onlyReads(request)) {
-      return done(
-        new ServerError('forbidden', 'This key only reads. Writing takes another key of the account.'),
-      )
+      throw new ServerError('forbidden', 'This key only reads. Writing takes another key of the account.')
     }
     request.account = account
-    // What is not limited needs no turn of the event loop.
-    if (requests.limited) requests.count(account.id).then(() => done(), done)
-    else done()
+    if (requests.limited) await requests.count(account.id)
   })
 }
 
@@ -68,12 +63,12 @@ interface Found {
 }
 
 /** The account of a key, which may be its first or a named one; undefined for every other text. */
-function accountOf(key: string, accounts: Accounts, namedKeys: NamedKeys): Found | undefined {
+async function accountOf(key: string, accounts: Accounts, namedKeys: NamedKeys): Promise<Found | undefined> {
   if (key === '') return undefined
-  const first = accounts.byKey(key)
+  const first = await accounts.byKey(key)
   if (first) return { account: first, readOnly: false }
-  const named = namedKeys.find(key)
-  return named && { account: accounts.get(named.accountId), readOnly: named.readOnly }
+  const named = await namedKeys.find(key)
+  return named && { account: await accounts.get(named.accountId), readOnly: named.readOnly }
 }
 
 function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
@@ -81,9 +76,12 @@ function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /** The account that made the link which this request follows. @throws ServerError `unauthorized` */
-function linkedAccount({ headers, method, url }: FastifyRequest, links: Links): Account | undefined {
+async function linkedAccount(
+  { headers, method, url }: FastifyRequest,
+  links: Links,
+): Promise<Account | undefined> {
   if (headers.authorization !== undefined || !isLink(url)) return undefined
-  const account = method === 'GET' || method === 'HEAD' ? links.account(url) : undefined
+  const account = method === 'GET' || method === 'HEAD' ? await links.account(url) : undefined
   if (!account) throw unauthorized('This link has ended, or it was changed on its way. Make a new one.')
   return account
 }

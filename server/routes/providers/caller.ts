@@ -14,25 +14,29 @@ export interface CallerParts {
 }
 
 /** A provider as one account sees it: `tier` and `limit` depend on whose key is used. */
-export function providerRecord(services: CallerParts, account: Account, info: ProviderInfo) {
+export async function providerRecord(services: CallerParts, account: Account, info: ProviderInfo) {
   const { slug, name, description, homepage } = info
-  const userKey = services.userKeys.has(account, slug)
+  const userKey = await services.userKeys.has(account, slug)
   return {
     slug,
     name,
     description,
     homepage,
-    tier: isPaid(services, account, info) ? 'paid' : 'free',
+    tier: (await isPaid(services, account, info)) ? 'paid' : 'free',
     keyRequired: info.key === 'required',
     userKey,
-    limit: services.connectors.limit(slug, userKey ? readableKey(services, account, slug) : undefined),
+    limit: services.connectors.limit(slug, userKey ? await readableKey(services, account, slug) : undefined),
   }
 }
 
 /** A key that can't be read any more is told of where it is used; here it would hide every provider. */
-function readableKey(services: CallerParts, account: Account, slug: string): UserKey | undefined {
+async function readableKey(
+  services: CallerParts,
+  account: Account,
+  slug: string,
+): Promise<UserKey | undefined> {
   try {
-    return ownKey(services, account, slug)
+    return await ownKey(services, account, slug)
   } catch (error) {
     if (error instanceof ServerError && error.code === 'user_key_unreadable') return undefined
     throw error
@@ -43,25 +47,33 @@ function readableKey(services: CallerParts, account: Account, slug: string): Use
  * The provider with a slug and who asks it, with the account's own key where there is one.
  * @throws ConnectorError `unknown_provider`, ServerError `plan_limit`, `user_key_unreadable`
  */
-export function callerOf(
+export async function callerOf(
   services: CallerParts,
   account: Account,
   givenSlug: string,
   signal: AbortSignal,
-): { info: ProviderInfo; caller: Caller } {
+): Promise<{ info: ProviderInfo; caller: Caller }> {
   const info = services.connectors.get(givenSlug)
-  if (isPaid(services, account, info)) services.plans.allowPaidProvider(account, info.name)
-  const userKey = ownKey(services, account, info.slug)
+  if (await isPaid(services, account, info)) services.plans.allowPaidProvider(account, info.name)
+  const userKey = await ownKey(services, account, info.slug)
   return { info, caller: { signal, ...(userKey && { userKey }) } }
 }
 
 /** Where only the service's own key costs, an account with a key of its own does not need a paid plan. */
-function isPaid({ config, userKeys }: CallerParts, account: Account, info: ProviderInfo): boolean {
+async function isPaid(
+  { config, userKeys }: CallerParts,
+  account: Account,
+  info: ProviderInfo,
+): Promise<boolean> {
   if (info.tier !== 'shared-key') return info.tier === 'paid'
-  return config.providers[info.slug]?.key !== undefined && !userKeys.has(account, info.slug)
+  return config.providers[info.slug]?.key !== undefined && !(await userKeys.has(account, info.slug))
 }
 
-function ownKey({ userKeys }: CallerParts, account: Account, slug: string): UserKey | undefined {
-  const key = userKeys.reveal(account, slug)
+async function ownKey(
+  { userKeys }: CallerParts,
+  account: Account,
+  slug: string,
+): Promise<UserKey | undefined> {
+  const key = await userKeys.reveal(account, slug)
   return key === undefined ? undefined : { owner: String(account.id), key }
 }

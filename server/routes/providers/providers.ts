@@ -32,7 +32,8 @@ export function providerRoutes(app: Routes, services: Services): void {
       tags,
       response: { 200: json(listOf(PROVIDER), 'All of them.', { example: [EXAMPLES.provider] }) },
     },
-    handler: async ({ account }) => connectors.list().map((info) => providerRecord(services, account, info)),
+    handler: async ({ account }) =>
+      Promise.all(connectors.list().map((info) => providerRecord(services, account, info))),
   })
 
   app.get('/providers/:slug', {
@@ -71,7 +72,7 @@ export function providerRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { path = '', series = false, limit = 200, offset = 0 } = request.query
       const transfer = transferOf(request, reply)
-      const { info, caller } = callerOf(
+      const { info, caller } = await callerOf(
         services,
         request.account,
         pathParameter(request, 'slug'),
@@ -117,7 +118,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       const encoding = encodingOf(request.query, format)
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
-      const { info, caller } = callerOf(services, request.account, slug, transfer.signal)
+      const { info, caller } = await callerOf(services, request.account, slug, transfer.signal)
       // Before the provider is asked, because that counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const series = withoutProvenance(

@@ -37,7 +37,8 @@ export function searchRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { q = '', limit = 20, offset = 0 } = request.query
       const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
-      const { info, caller } = callerOf(services, request.account, pathParameter(request, 'slug'), signal)
+      const slug = pathParameter(request, 'slug')
+      const { info, caller } = await callerOf(services, request.account, slug, signal)
       const found =
         q.trim() === ''
           ? { total: 0, series: [], categories: [] }
@@ -62,9 +63,9 @@ export function searchRoutes(app: Routes, services: Services): void {
     handler: async ({ query, account }) => {
       const { q = '', limit = 20, offset = 0 } = query
       const { total, series, categories } = connectors.searchAll(q, { limit, offset })
-      const readable = access.readable(account)
+      const readable = await access.readable(account)
       const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-      const datasets = engine.datasets().filter(({ name, description, repositoryId }) => {
+      const datasets = (await engine.datasets()).filter(({ name, description, repositoryId }) => {
         const text = `${name} ${description}`.toLowerCase()
         return words.length > 0 && readable.has(repositoryId) && words.every((word) => text.includes(word))
       })

@@ -133,7 +133,7 @@ async function sendTable(
   const encoding = encodingOf(query, format)
   if (query.envelope && format !== 'json') throw invalid('envelope is for $format=json alone.')
   const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
-  const { allowed, refused } = callers(services, request, wanted, signal)
+  const { allowed, refused } = await callers(services, request, wanted, signal)
   const batch = await connectors.many(allowed, seriesQuery(query))
   request.trace.stage('provider')
   const missing = [...refused, ...batch.missing.map(missingRecord)]
@@ -164,17 +164,18 @@ interface Missing {
 }
 
 /** Who asks for each series. What the plan of an account does not include is missing like the rest. */
-function callers(
+async function callers(
   services: Services,
   { account }: FastifyRequest,
   wanted: readonly WantedSeries[],
   signal: AbortSignal,
-): { allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly Missing[] } {
+): Promise<{ allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly Missing[] }> {
   const allowed: (WantedSeries & { caller: Caller })[] = []
   const refused: Missing[] = []
   for (const one of wanted) {
     try {
-      allowed.push({ ...one, caller: callerOf(services, account, one.provider, signal).caller })
+      const { caller } = await callerOf(services, account, one.provider, signal)
+      allowed.push({ ...one, caller })
     } catch (error) {
       const isExpected = error instanceof ServerError || error instanceof ConnectorError
       if (!isExpected || wanted.every(({ provider }) => provider === one.provider)) throw error

@@ -77,7 +77,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const { slug } = connectors.get(pathParameter(request, 'slug'))
-      userKeys.delete(request.account, slug)
+      await userKeys.delete(request.account, slug)
       return reply.code(204).send()
     },
   })

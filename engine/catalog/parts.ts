@@ -1,0 +1,107 @@
+import type { Database } from './database.ts'
+import { isUnwritable } from './failures.ts'
+import { now } from './fields.ts'
+import type { Part } from './records.ts'
+
+export interface PartRow extends Omit<Part, 'statistics'> {
+  readonly statistics: string | null
+}
+
+/** The columns of a `PartRow`. */
+export const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS "rawBytes", p.hash, p.statistics'
+
+export function partOf({ statistics, ...row }: PartRow): Part {
+  return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
+}
+
+/**
+ * The parts that versions are made of. A part is registered before its file exists and belongs to its writer's process
+ * until a commit takes it into a version: so a file on disk is either in a version, or known to be in the making, or a
+ * leftover.
+ */
+export class Parts {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Registers a part that `process` is about to write. */
+  register(process: string): Promise<number> {
+    return this.#database.insert('INSERT INTO parts (process) VALUES (?)', process)
+  }
+
+  async describe(part: Part): Promise<void> {
+    await this.#database.run(
+      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ? WHERE id = ?',
+      part.rows,
+      part.bytes,
+      part.rawBytes,
+      part.hash,
+      part.statistics && JSON.stringify(part.statistics),
+      now(),
+      part.id,
+    )
+  }
+
+  /** Forgets a part whose write failed. */
+  async drop(id: number): Promise<void> {
+    await this.#database.run('DELETE FROM parts WHERE id = ? AND process IS NOT NULL', id)
+  }
+
+  /** The ids of all parts that a file may stand for. */
+  async all(): Promise<Set<number>> {
+    const rows = await this.#database.all<{ id: number }>('SELECT id FROM parts')
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  /** The highest number that a part was ever given. */
+  newest(): Promise<number> {
+    return this.#database.newestId('parts')
+  }
+
+  /** What is wrong with parts that were found damaged, by their ids. */
+  async damaged(): Promise<Map<number, string>> {
+    const rows = await this.#database.all<{ id: number; damage: string }>(
+      'SELECT id, damage FROM parts WHERE damage IS NOT NULL',
+    )
+    return new Map(rows.map(({ id, damage }) => [id, damage]))
+  }
+
+  /** Writes down what reading all of a part's file has shown. Lost in a power cut, it is found again. */
+  async noteCheck(id: number, found: { hash: string | null; damage: string | undefined }): Promise<void> {
+    try {
+      await this.#database.transient((t) =>
+        t.run(
+          'UPDATE parts SET hash = coalesce(?, hash), damage = ?, checked_at = ? WHERE id = ?',
+          found.hash,
+          found.damage ?? null,
+          now(),
+          id,
+        ),
+      )
+    } catch (error) {
+      // It is known in memory, and who reads a damaged part hears so.
+      if (!isUnwritable(error)) throw error
+    }
+  }
+
+  /** The part of a version that was checked longest ago, if that was before a moment. */
+  async toCheck(before: string): Promise<Part | undefined> {
+    const row = await this.#database.get<PartRow>(
+      `SELECT ${PART} FROM parts p WHERE process IS NULL AND (checked_at IS NULL OR checked_at < ?)
+       ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
+      before,
+    )
+    return row && partOf(row)
+  }
+
+  async hashOf(id: number): Promise<string | null> {
+    const row = await this.#database.get<{ hash: string | null }>('SELECT hash FROM parts WHERE id = ?', id)
+    return row?.hash ?? null
+  }
+
+  async has(id: number): Promise<boolean> {
+    return (await this.#database.get('SELECT 1 FROM parts WHERE id = ?', id)) !== undefined
+  }
+}

@@ -1,0 +1,69 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { EngineError } from '../errors.ts'
+import type { SqlValue } from './database.ts'
+import { databaseError, isDisorder } from './failures.ts'
+
+/** One connection to a file of SQLite's. Its statements run to their end at once, on the thread that calls. */
+export class SqliteConnection {
+  readonly #raw: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(file: string, options: { readonly readOnly: boolean }) {
+    this.#raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true, ...options })
+  }
+
+  /** SQLite rolls back by itself on some errors, a full disk among them. */
+  get isTransaction(): boolean {
+    return this.#raw.isTransaction
+  }
+
+  get<Row>(sql: string, parameters: readonly SqlValue[]): Row | undefined {
+    return guard(() => this.#statement(sql).get(...parameters)) as Row | undefined
+  }
+
+  all<Row>(sql: string, parameters: readonly SqlValue[]): Row[] {
+    return guard(() => this.#statement(sql).all(...parameters)) as Row[]
+  }
+
+  /** @throws SQLite's own errors */
+  run(sql: string, parameters: readonly SqlValue[]): { readonly id: number; readonly changes: number } {
+    const { lastInsertRowid, changes } = this.#statement(sql).run(...parameters)
+    return { id: Number(lastInsertRowid), changes: Number(changes) }
+  }
+
+  /** @throws SQLite's own errors */
+  exec(sql: string): void {
+    this.#raw.exec(sql)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#raw.close()
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#raw.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** Does what commits nothing. */
+export function guard<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw knownError(error)
+  }
+}
+
+/** An error of SQLite's about the machine or the file as one of ours; every other as it is. */
+export function knownError(error: unknown): unknown {
+  if (!isDisorder(error)) return databaseError(error)
+  return new EngineError('storage_damaged', 'The catalog is damaged. Restore it from a backup.', {
+    cause: error,
+  })
+}

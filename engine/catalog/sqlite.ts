@@ -1,0 +1,271 @@
+import { closeSync, openSync, realpathSync } from 'node:fs'
+import { Semaphore } from '../util/semaphore.ts'
+import { Alone } from './alone.ts'
+import type { Database, Handle, SqlValue } from './database.ts'
+import { SQLITE } from './dialect.ts'
+import { Doubt } from './doubt.ts'
+import { isSurelyUndone } from './failures.ts'
+import { Recalled } from './recalled.ts'
+import { guard, knownError, SqliteConnection } from './sqlite-connection.ts'
+
+/**
+ * The metadata database as a file of SQLite's. WAL, so that commands read beside a running server; synchronous=FULL, so
+ * that a commit survives a power cut.
+ *
+ * One connection writes, one transaction after the other. While one is open, others read over a second connection, so
+ * that they see nothing of it.
+ *
+ * A commit can fail so that nobody knows whether it was made: where the log could not be synced, SQLite takes it back
+ * in this process, but may find it whole in the log at the next start. From then on this process writes nothing, since
+ * whatever it did would rest on a guess; reads go on.
+ */
+export class SqliteDatabase implements Database {
+  readonly file: string
+  readonly dialect = SQLITE
+  readonly inTransaction = false
+  readonly #writer: SqliteConnection
+  #reader: SqliteConnection | undefined
+  readonly #turns: Semaphore
+  readonly #alone = new Alone()
+  readonly #doubt: Doubt
+  readonly #recalled = new Recalled()
+  #dataVersion: unknown
+  #isOpen = false
+
+  /**
+   * @param onDoubt called once, when the outcome of a commit has become unknown
+   * @throws EngineError `storage_damaged` where the file is no database; `storage_full`, `locked`
+   */
+  constructor(file: string, onDoubt: (cause: unknown) => void = () => {}) {
+    this.file = file
+    this.#doubt = new Doubt(file, onDoubt)
+    makePrivate(file)
+    this.#turns = turnsOf(file)
+    this.#writer = new SqliteConnection(file, { readOnly: false })
+    try {
+      guard(() => this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;'))
+    } catch (error) {
+      this.#writer.close()
+      throw error
+    }
+  }
+
+  get inDoubt(): boolean {
+    return this.#doubt.exists
+  }
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return this.#readable().get<Row>(sql, parameters)
+  }
+
+  async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
+    return this.#readable().all<Row>(sql, parameters)
+  }
+
+  /** Emptied at once by what is written here, and by what another process writes, which `data_version` tells. */
+  recall<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
+    const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
+    if (data_version !== this.#dataVersion) {
+      this.#recalled.clear()
+      this.#dataVersion = data_version
+    }
+    return this.#recalled.get(name, read)
+  }
+
+  async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.#inTurn(() => this.#write(() => this.#writer.run(sql, parameters)).changes)
+  }
+
+  async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.#inTurn(() => this.#write(() => this.#writer.run(sql, parameters)).id)
+  }
+
+  async exec(sql: string): Promise<void> {
+    return this.#inTurn(() => this.#write(() => this.#writer.exec(sql)))
+  }
+
+  /** The write lock is for the whole file, and a transaction has it from its beginning. */
+  async lock(): Promise<void> {}
+
+  /** Takes the write lock at once, so a read inside can't be outdated by its write. */
+  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => this.#transaction(work))
+  }
+
+  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      this.#writer.exec('PRAGMA synchronous = NORMAL')
+      try {
+        return await this.#transaction(work)
+      } finally {
+        this.#writer.exec('PRAGMA synchronous = FULL')
+      }
+    })
+  }
+
+  async hasTable(name: string): Promise<boolean> {
+    return this.#readable().get('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]) !== undefined
+  }
+
+  async newestId(table: string): Promise<number> {
+    const sql = 'SELECT seq FROM sqlite_sequence WHERE name = ?'
+    return this.#readable().get<{ seq: number }>(sql, [table])?.seq ?? 0
+  }
+
+  /**
+   * Brings all that the log holds into the database file and syncs it. What was found in the log at a start may be there
+   * in memory alone, if syncing it was what failed before: then nothing may be removed on its account.
+   * Gives whether all of it could be; a reader of an older state prevents it.
+   */
+  settle(): Promise<boolean> {
+    return this.#inTurn(() => {
+      const sql = 'PRAGMA wal_checkpoint(PASSIVE)'
+      const row = this.#writer.get<{ busy: number; log: number; checkpointed: number }>(sql, [])
+      return row !== undefined && row.busy === 0 && row.log === row.checkpointed
+    })
+  }
+
+  /** Waits for the transaction that is open. */
+  async close(): Promise<void> {
+    using _ = await this.#turns.enter()
+    this.#reader?.close()
+    this.#writer.close()
+  }
+
+  /** The connection that sees what is committed, and nothing else. */
+  #readable(): SqliteConnection {
+    if (!this.#isOpen) return this.#writer
+    this.#reader ??= new SqliteConnection(this.file, { readOnly: true })
+    return this.#reader
+  }
+
+  async #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    this.#alone.require()
+    using _ = await this.#turns.enter()
+    return await work()
+  }
+
+  async #transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    this.#doubt.requireNone()
+    guard(() => this.#writer.exec('BEGIN IMMEDIATE'))
+    this.#isOpen = true
+    const t = new SqliteTransaction(this.#writer)
+    try {
+      const result = await this.#alone.run(() => work(t))
+      t.end()
+      this.#write(() => this.#writer.exec('COMMIT'))
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    } finally {
+      t.end()
+      this.#isOpen = false
+    }
+  }
+
+  /** Does what commits. */
+  #write<T>(work: () => T): T {
+    this.#doubt.requireNone()
+    try {
+      return work()
+    } catch (error) {
+      if (isSurelyUndone(error)) throw knownError(error)
+      throw this.#doubt.begin(error)
+    } finally {
+      this.#recalled.clear()
+    }
+  }
+
+  #rollBack(): void {
+    if (!this.#writer.isTransaction) return
+    try {
+      this.#writer.exec('ROLLBACK')
+    } catch (error) {
+      this.#doubt.begin(error)
+    }
+  }
+}
+
+const TURNS = new Map<string, WeakRef<Semaphore>>()
+
+/**
+ * Whose turn it is to write a file, for all who have it open in this process: waiting for SQLite's own lock would stop
+ * the thread, and with it the transaction that is waited for.
+ */
+function turnsOf(file: string): Semaphore {
+  const path = realpathSync(file)
+  const known = TURNS.get(path)?.deref()
+  if (known) return known
+  const turns = new Semaphore(1)
+  TURNS.set(path, new WeakRef(turns))
+  return turns
+}
+
+/** What a transaction's work uses. The connection is its own until it ends. */
+class SqliteTransaction implements Handle {
+  readonly dialect = SQLITE
+  readonly inTransaction = true
+  readonly #connection: SqliteConnection
+  #ended = false
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return this.#open().get<Row>(sql, parameters)
+  }
+
+  async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
+    return this.#open().all<Row>(sql, parameters)
+  }
+
+  async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return guard(() => this.#open().run(sql, parameters)).changes
+  }
+
+  async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return guard(() => this.#open().run(sql, parameters)).id
+  }
+
+  async exec(sql: string): Promise<void> {
+    guard(() => this.#open().exec(sql))
+  }
+
+  async lock(): Promise<void> {}
+
+  async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
+    return read()
+  }
+
+  async transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    await this.exec('SAVEPOINT nested')
+    try {
+      const result = await work(this)
+      await this.exec('RELEASE nested')
+      return result
+    } catch (error) {
+      if (this.#connection.isTransaction) await this.exec('ROLLBACK TO nested; RELEASE nested')
+      throw error
+    }
+  }
+
+  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.transaction(work)
+  }
+
+  #open(): SqliteConnection {
+    if (this.#ended) throw new Error('a transaction is used after its end')
+    return this.#connection
+  }
+}
+
+/** Makes an empty file that nobody else reads, where there is none. SQLite gives its log the mode of the database. */
+export function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+}
