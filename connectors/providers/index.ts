@@ -1,7 +1,9 @@
 import type { Connector } from '../connector.ts'
 import { alphavantage } from './alphavantage/alphavantage.ts'
 import { bankOfCanada } from './bank-of-canada.ts'
+import { bea } from './bea.ts'
 import { bls } from './bls.ts'
+import { census } from './census.ts'
 import { dbnomics } from './dbnomics.ts'
 import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
@@ -20,6 +22,7 @@ import { norgesBank } from './sdmx/norges-bank.ts'
 import { oecd } from './sdmx/oecd.ts'
 import { undata } from './sdmx/undata.ts'
 import { unicef } from './sdmx/unicef.ts'
+import { sec } from './sec.ts'
 import { statcan } from './statcan/statcan.ts'
 import { usTreasury } from './us-treasury/us-treasury.ts'
 import { worldbank } from './worldbank.ts'
@@ -50,4 +53,7 @@ export const connectors: readonly Connector[] = [
   unicef,
   undata,
   eia,
+  bea,
+  census,
+  sec,
 ]

@@ -52,6 +52,7 @@ export function kindOfCode(code: number): FailureKind | undefined {
     case 110:
     case 401:
     case 403:
+    case 451:
     case 500:
     case 501:
     case 502:

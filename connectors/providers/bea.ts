@@ -1,0 +1,177 @@
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { invalidSeriesId, keyRejected, limitReached, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
+import { slice } from '../paging.ts'
+import { frequencyName } from '../periods.ts'
+import {
+  firstText,
+  type JsonRecord,
+  notUnderstood,
+  number,
+  record,
+  records,
+  required,
+  text,
+} from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
+
+const info = {
+  slug: 'bea',
+  name: 'BEA',
+  description: 'National accounts and fixed assets of the United States, by the Bureau of Economic Analysis.',
+  homepage: 'https://apps.bea.gov/API/docs',
+  tier: 'free',
+  baseUrl: 'https://apps.bea.gov/api/data',
+  key: 'required',
+  // A key that makes 30 errors in a minute is turned away for an hour, so their limit is left some room.
+  limits: { windows: [{ requests: 90, perSeconds: 60 }] },
+} as const
+
+/** Those whose tables have lines with a code of their own; a series is one of those lines. */
+const DATASETS: Readonly<Record<string, string>> = {
+  NIPA: 'National income and product accounts',
+  NIUnderlyingDetail: 'National accounts, underlying detail',
+  FixedAssets: 'Fixed assets',
+}
+
+const ID = /^(\w+)\/(\w+)\/([\w-]+)\/([AQM])$/
+const MULTIPLES: Readonly<Record<string, string>> = { 3: 'thousands', 6: 'millions', 9: 'billions' }
+
+/** https://apps.bea.gov/api/_pdf/bea_web_service_api_user_guide.pdf. A series id is dataset, table, code, frequency. */
+export const bea: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path, context) {
+    if (path === '') {
+      return Object.entries(DATASETS).map(([id, name]) => ({
+        path: id,
+        name,
+        description: '',
+        series: false,
+      }))
+    }
+    if (!(path in DATASETS)) throw pathNotFound(info, path)
+    const query = { method: 'GetParameterValues', DatasetName: path, ParameterName: 'TableName' }
+    const rows = await context.cached(requestOf(context, query), (answer) =>
+      required(
+        resultsOf(answer, () => pathNotFound(info, path)),
+        'ParamValue',
+      ),
+    )
+    return rows.map((row) => {
+      const table = firstText(row, 'TableName', 'Key') ?? ''
+      return {
+        path: `${path}/${table}`,
+        name: firstText(row, 'Description', 'Desc') ?? table,
+        description: '',
+        series: true,
+      }
+    })
+  },
+
+  async list(path, page, context) {
+    const [dataset = '', table, ...rest] = path.split('/')
+    if (table === undefined && (dataset === '' || dataset in DATASETS)) return { total: 0, series: [] }
+    if (!(dataset in DATASETS) || rest.length > 0) throw pathNotFound(info, path)
+    const request = dataOf(context, dataset, table!, 'A,Q,M')
+    const series = await context.cached(request, (answer) =>
+      seriesIn(
+        dataset,
+        required(
+          resultsOf(answer, () => pathNotFound(info, path)),
+          'Data',
+        ),
+      ),
+    )
+    return slice(series, page)
+  },
+
+  async series(id, _range, context) {
+    const [, dataset = '', table = '', code = '', letter = ''] = ID.exec(id) ?? []
+    if (!(dataset in DATASETS)) throw invalidSeriesId(info, id, 'as NIPA/T10101/A191RL/Q')
+    const notFound = () => seriesNotFound(info, id)
+    const results = resultsOf(await context.send(dataOf(context, dataset, table, letter)), notFound)
+    const lines = required(results, 'Data').filter((row) => text(row['SeriesCode']) === code)
+    const [first] = lines
+    if (first === undefined) throw notFound()
+    // A series may stand in a table twice, as in a memorandum at its end.
+    const rows = lines.filter((row) => text(row['LineNumber']) === text(first['LineNumber']))
+    const note = records(results['Notes']).find((one) => text(one['NoteRef']) === table)
+    const { name, frequency, unit } = described(dataset, first)
+    return {
+      series_id: id,
+      name,
+      frequency,
+      unit,
+      lastUpdated: text(results['UTCProductionTime']),
+      notes: note === undefined ? null : text(note['NoteText']),
+      observations: observed(
+        rows.map((row) => ({ time: row['TimePeriod'], value: row['DataValue'] })),
+        frequency,
+      ),
+    }
+  },
+
+  async checkKey(context) {
+    const answer = await context.send(requestOf(context, { method: 'GetDatasetList' }))
+    resultsOf(answer, () => notUnderstood('the list of datasets is missing'))
+  },
+}
+
+type Query = Readonly<Record<string, string>>
+
+function requestOf(context: ConnectorContext, query: Query) {
+  return { path: [], query: { UserID: context.key, ...query, ResultFormat: 'JSON' } }
+}
+
+function dataOf(context: ConnectorContext, dataset: string, table: string, frequency: string) {
+  const query = { method: 'GetData', DatasetName: dataset, TableName: table, Year: 'ALL' }
+  // Fixed assets are annual alone, and have no such parameter.
+  return requestOf(context, dataset === 'FixedAssets' ? query : { ...query, Frequency: frequency })
+}
+
+/** One for each line and frequency of a table. */
+function seriesIn(dataset: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
+  const found = new Map<string, SeriesInfo>()
+  for (const row of rows) {
+    const series = described(dataset, row)
+    if (series.series_id !== '' && !found.has(series.series_id)) found.set(series.series_id, series)
+  }
+  return [...found.values()]
+}
+
+function described(dataset: string, row: JsonRecord): SeriesInfo {
+  const letter = /^\d{4}([QM])/.exec(text(row['TimePeriod']) ?? '')?.[1] ?? 'A'
+  const code = text(row['SeriesCode']) ?? ''
+  return {
+    series_id: `${dataset}/${text(row['TableName'])}/${code}/${letter}`,
+    name: text(row['LineDescription']) ?? code,
+    frequency: frequencyName(letter),
+    unit: unitOf(row),
+    start: null,
+    end: null,
+  }
+}
+
+/** `Level` says that the values are of the metric itself; `UNIT_MULT` is the power of ten that they are given in. */
+function unitOf(row: JsonRecord): string | null {
+  const calculated = text(row['CL_UNIT'])
+  const unit = calculated === 'Level' ? (text(row['METRIC_NAME']) ?? calculated) : calculated
+  const multiple = MULTIPLES[String(number(row['UNIT_MULT']) ?? 0)]
+  return unit === null || multiple === undefined ? unit : `${unit}, ${multiple}`
+}
+
+/** Errors come with status 200: `{BEAAPI: {Error}}` or `{BEAAPI: {Results: {Error}}}`. */
+function resultsOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const api = record(record(openBody(answer, info, notFound))['BEAAPI'])
+  const given = api['Results']
+  const results = record(Array.isArray(given) ? given[0] : given)
+  const error = record(results['Error'] ?? api['Error'])
+  const message = firstText(error, 'APIErrorDescription') ?? ''
+  if (/rate limit|too many|exceeded/i.test(message)) throw limitReached(info, 3600)
+  if (/user ?id/i.test(message)) throw keyRejected(info)
+  if (Object.keys(error).length > 0) throw notFound()
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  return results
+}

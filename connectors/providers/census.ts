@@ -1,0 +1,150 @@
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
+import { slice } from '../paging.ts'
+import { parsePeriod } from '../periods.ts'
+import { type Json, type JsonRecord, notUnderstood, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
+
+const info = {
+  slug: 'census',
+  name: 'Census Bureau',
+  description: 'Economic indicators of the U.S. Census Bureau: construction, trade, housing, manufacturing.',
+  homepage: 'https://www.census.gov/data/developers/data-sets/economic-indicators.html',
+  tier: 'free',
+  baseUrl: 'https://api.census.gov/data',
+  key: 'required',
+  // None is published for those with a key.
+  limits: { windows: [] },
+} as const
+
+const PROGRAMS: Readonly<Record<string, string>> = {
+  advm3: 'Advance report on durable goods',
+  bfs: 'Business formation statistics',
+  ftd: 'U.S. international trade in goods and services',
+  hv: 'Housing vacancies and homeownership',
+  m3: "Manufacturers' shipments, inventories and orders",
+  marts: 'Advance monthly retail trade',
+  mhs: 'Manufactured homes survey',
+  mrts: 'Monthly retail trade and food services',
+  mtis: 'Manufacturing and trade inventories and sales',
+  mwts: 'Monthly wholesale trade',
+  qfr: 'Quarterly financial report',
+  qss: 'Quarterly services survey',
+  resconst: 'New residential construction',
+  ressales: 'New home sales',
+  vip: 'Construction spending',
+}
+
+const COLUMNS = 'cell_value,data_type_code,time_slot_id,error_data,category_code,seasonally_adj'
+const ID = /^(\w+)\/(\w+)\.(\w+)\.(yes|no)$/
+/** Lists are of the series with values since then. */
+const LISTED_SINCE = '2024-01'
+
+/**
+ * The economic indicators (EITS), for the United States as a whole. A series id is program, category, type of data and
+ * whether it is seasonally adjusted: `resconst/APERMITS.TOTAL.yes`. What codes and units mean, the API does not say.
+ */
+export const census: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path) {
+    if (path === '') {
+      return Object.entries(PROGRAMS).map(([id, name]) => ({ path: id, name, description: '', series: true }))
+    }
+    if (!(path in PROGRAMS)) throw pathNotFound(info, path)
+    return []
+  },
+
+  async list(path, page, context) {
+    if (path === '') return { total: 0, series: [] }
+    if (!(path in PROGRAMS)) throw pathNotFound(info, path)
+    const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
+    const series = await context.cached(request, (answer) =>
+      seriesIn(
+        path,
+        rowsOf(answer, () => pathNotFound(info, path)),
+      ),
+    )
+    return slice(series, page)
+  },
+
+  async series(id, range, context) {
+    const [, program = '', category, type, adjusted] = ID.exec(id) ?? []
+    if (!(program in PROGRAMS)) throw invalidSeriesId(info, id, 'as resconst/APERMITS.TOTAL.yes')
+    const notFound = () => seriesNotFound(info, id)
+    const request = requestOf(context, program, {
+      category_code: category,
+      data_type_code: type,
+      seasonally_adj: adjusted,
+      time: `from ${range.start?.slice(0, 4) ?? '1940'}`,
+    })
+    // Rows of sampling errors stand between those of values.
+    const rows = rowsOf(await context.send(request), notFound).filter((row) => row['error_data'] !== 'yes')
+    if (rows.length === 0) throw notFound()
+    const { name, frequency } = described(program, rows[0]!)
+    return {
+      series_id: id,
+      name,
+      frequency,
+      unit: null,
+      lastUpdated: null,
+      seasonalAdjustment: adjusted === 'yes' ? 'Seasonally adjusted' : 'Not seasonally adjusted',
+      observations: observed(
+        rows.map((row) => ({ time: row['time'], value: row['cell_value'] })),
+        frequency,
+      ),
+    }
+  },
+
+  async checkKey(context) {
+    const answer = await context.send(requestOf(context, 'resconst', { time: LISTED_SINCE }))
+    rowsOf(answer, () => notUnderstood('the program is missing'))
+  },
+}
+
+function requestOf(
+  context: ConnectorContext,
+  program: string,
+  query: Readonly<Record<string, string | undefined>>,
+) {
+  const path = ['timeseries', 'eits', program]
+  return { path, query: { get: COLUMNS, ...query, for: 'us:*', key: context.key } }
+}
+
+function seriesIn(program: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
+  const values = rows.filter((row) => row['error_data'] !== 'yes')
+  const series = values.map((row) => described(program, row))
+  return [...new Map(series.map((one) => [one.series_id, one])).values()]
+}
+
+function described(program: string, row: JsonRecord): SeriesInfo {
+  const category = text(row['category_code']) ?? ''
+  const type = text(row['data_type_code']) ?? ''
+  const adjusted = text(row['seasonally_adj']) ?? 'no'
+  const how = adjusted === 'yes' ? 'seasonally adjusted' : 'not seasonally adjusted'
+  return {
+    series_id: `${program}/${category}.${type}.${adjusted}`,
+    name: `${PROGRAMS[program]}: ${category}, ${type}, ${how}`,
+    frequency: parsePeriod(text(row['time']) ?? '')?.frequency ?? null,
+    unit: null,
+    start: null,
+    end: null,
+  }
+}
+
+/** A list of lists, the first of which names the columns; 204 where nothing matches; a page about a bad key. */
+function rowsOf(answer: UpstreamAnswer, notFound: () => Error): readonly JsonRecord[] {
+  if (answer.status === 204) throw notFound()
+  if (/<title>[^<]*(invalid|missing) key/i.test(answer.text)) throw keyRejected(info)
+  // Refusals of a query are plain text.
+  if (answer.status === 400 && /^error:/.test(answer.text)) throw notFound()
+  const body: Json = openBody(answer, info, notFound)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  const [names, ...rows] = Array.isArray(body) ? (body as readonly Json[]) : []
+  if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')
+  return rows.map((row) =>
+    Object.fromEntries(names.map((name, at) => [String(name), (row as Json[])[at] ?? null])),
+  )
+}

@@ -1,0 +1,154 @@
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
+import { observed } from '../observations.ts'
+import { slice } from '../paging.ts'
+import { isRecord, type JsonRecord, record, records, required, text } from '../read.ts'
+import { openBody, refusedStatus } from '../statuses.ts'
+
+const info = {
+  slug: 'sec',
+  name: 'SEC',
+  description:
+    'Figures of companies from their reports to the U.S. Securities and Exchange Commission. The key is who asks, as a ' +
+    'name and an address for mail, which the SEC wants to be told.',
+  homepage: 'https://www.sec.gov/search-filings/edgar-application-programming-interfaces',
+  tier: 'free',
+  baseUrl: 'https://data.sec.gov/api/xbrl',
+  key: 'required',
+  limits: { windows: [{ requests: 10, perSeconds: 1 }] },
+} as const
+
+/** There is no list of companies at this address; every other one is had by its number (CIK). */
+const COMPANIES: Readonly<Record<string, string>> = {
+  320193: 'Apple Inc.',
+  789019: 'Microsoft Corporation',
+  1018724: 'Amazon.com, Inc.',
+  1652044: 'Alphabet Inc.',
+  1067983: 'Berkshire Hathaway Inc.',
+  19617: 'JPMorgan Chase & Co.',
+  34088: 'Exxon Mobil Corporation',
+  104169: 'Walmart Inc.',
+}
+
+const ID = /^(\d{1,10})\/([a-z][\w-]*)\/(\w+)\/([\w-]+)(?:\/([AQ]))?$/
+const SHAPE = 'as 320193/us-gaap/Assets/USD, with /A or /Q behind it for years or quarters'
+
+/**
+ * Facts of the "companyconcept" and "companyfacts" of EDGAR. Reports repeat figures of earlier ones; the SEC marks with
+ * a `frame` the one that was filed last for a calendar period: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a moment.
+ */
+export const sec: Connector = {
+  info,
+  freshSeconds: 3600,
+
+  async browse(path, context) {
+    if (path === '') {
+      return Object.entries(COMPANIES).map(([cik, name]) => ({
+        path: cik,
+        name,
+        description: '',
+        series: false,
+      }))
+    }
+    const { facts } = await factsOf(path, context)
+    return Object.keys(facts).map((taxonomy) => ({
+      path: `${path}/${taxonomy}`,
+      name: taxonomy,
+      description: '',
+      series: true,
+    }))
+  },
+
+  async list(path, page, context) {
+    const [cik = '', taxonomy, ...rest] = path.split('/')
+    if (taxonomy === undefined || rest.length > 0) return { total: 0, series: [] }
+    const { facts } = await factsOf(cik, context)
+    if (!(taxonomy in facts)) throw pathNotFound(info, path)
+    return slice(facts[taxonomy]!, page)
+  },
+
+  async series(id, _range, context) {
+    const [, cik, taxonomy, tag, unit, asked] = ID.exec(id) ?? []
+    if (cik === undefined || taxonomy === undefined || tag === undefined || unit === undefined)
+      throw invalidSeriesId(info, id, SHAPE)
+    const notFound = () => seriesNotFound(info, id)
+    const path = ['companyconcept', numberOf(cik), taxonomy, `${tag}.json`]
+    const concept = bodyOf(await context.send(requestOf(context, path)), notFound)
+    const units = record(concept['units'])
+    // Units as `USD/shares` hold a slash, for which the id has a hyphen.
+    const name = Object.keys(units).find((each) => each.replaceAll('/', '-') === unit)
+    if (name === undefined) {
+      required(concept, 'units')
+      throw notFound()
+    }
+    const facts = records(units[name]).flatMap((fact) => {
+      const [, year, quarter] = /^CY(\d{4})(?:(Q[1-4])I?)?$/.exec(text(fact['frame']) ?? '') ?? []
+      if (year === undefined) return []
+      return [
+        { time: quarter === undefined ? year : `${year}-${quarter}`, value: fact['val'], quarter, fact },
+      ]
+    })
+    const isQuarterly =
+      asked === undefined ? facts.some(({ quarter }) => quarter !== undefined) : asked === 'Q'
+    const rows = facts.filter(({ quarter }) => (quarter !== undefined) === isQuarterly)
+    if (rows.length === 0) throw notFound()
+    const filed = rows.map(({ fact }) => text(fact['filed']) ?? '').sort()
+    return {
+      series_id: id,
+      name: `${text(concept['entityName']) ?? cik}: ${text(concept['label']) ?? tag}`,
+      frequency: isQuarterly ? 'quarterly' : 'annual',
+      unit: name,
+      lastUpdated: filed.at(-1) || null,
+      source: text(concept['entityName']),
+      notes: text(concept['description']),
+      observations: observed(rows, isQuarterly ? 'quarterly' : 'annual'),
+    }
+  },
+}
+
+/** The SEC turns programs away that don't say whose they are. */
+function requestOf({ key = '' }: ConnectorContext, path: readonly string[]) {
+  if (!/^[\x20-\x7e]+$/.test(key)) throw keyRejected(info)
+  return { path, headers: { 'user-agent': key } }
+}
+
+function numberOf(cik: string): string {
+  return `CIK${cik.padStart(10, '0')}`
+}
+
+async function factsOf(cik: string, context: ConnectorContext) {
+  const notFound = () => pathNotFound(info, cik)
+  if (!/^\d{1,10}$/.test(cik)) throw notFound()
+  const request = requestOf(context, ['companyfacts', `${numberOf(cik)}.json`])
+  return context.cached(request, (answer) => {
+    const body = bodyOf(answer, notFound)
+    required(body, 'facts')
+    const facts = Object.entries(record(body['facts'])).map(
+      ([taxonomy, concepts]) => [taxonomy, seriesOf(cik, taxonomy, record(concepts))] as const,
+    )
+    return { facts: Object.fromEntries(facts) }
+  })
+}
+
+function seriesOf(cik: string, taxonomy: string, concepts: JsonRecord): readonly SeriesInfo[] {
+  return Object.entries(concepts).flatMap(([tag, concept]) => {
+    const { label, units } = record(concept)
+    return Object.entries(record(units)).map(([unit, facts]) => {
+      const ends = records(facts).flatMap(({ end }) => text(end) ?? [])
+      return {
+        series_id: `${cik}/${taxonomy}/${tag}/${unit.replaceAll('/', '-')}`,
+        name: text(label) ?? tag,
+        frequency: null,
+        unit,
+        start: ends.toSorted()[0] ?? null,
+        end: ends.toSorted().at(-1) ?? null,
+      }
+    })
+  })
+}
+
+function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
+  const body = openBody(answer, info, notFound)
+  if (answer.status >= 400) throw refusedStatus(answer, info)
+  return isRecord(body) ? body : {}
+}
