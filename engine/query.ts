@@ -14,6 +14,7 @@ import { copies } from './plan/copies.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
+import { withoutRowNumbers } from './plan/view.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
 import { objectMaker } from './util/objects.ts'
 
@@ -165,7 +166,8 @@ export class Query implements Disposable {
       )
       return first
     }
-    const statement = await this.#statement(options)
+    const counted = format === 'json' ? withoutRowNumbers(this.plan) : undefined
+    const statement = counted ? rowsStatement(counted.plan, undefined) : await this.#statement(options)
     try {
       const executor = await this.#context.executor()
       if (format === 'xlsx') {
@@ -176,7 +178,10 @@ export class Query implements Disposable {
       const copied = format === 'parquet' && copies(this.plan)
       const stream =
         (copied && (await executor.copied(copied.files, copied.columns, options))) ||
-        (await executor.bytes(statement, format, { ...this.#hints(options), ...encodeOptions(options) }))
+        (await executor.bytes(statement, format, {
+          ...this.#hints(options),
+          ...encodeOptions({ ...options, ...(counted && { numbers: counted.numbers }) }),
+        }))
       return readableErrors(stream, (error) => this.#readable(error))
     } catch (error) {
       throw this.#readable(error)

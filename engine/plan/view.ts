@@ -1,4 +1,5 @@
-import type { PlanSource, Slice } from './plan.ts'
+import type { RowNumbers } from '../export/formats/encoder.ts'
+import type { Plan, PlanSource, Slice } from './plan.ts'
 
 /** The columns of a source under other names, and the number of each row as one more. */
 export interface View {
@@ -30,4 +31,27 @@ export function rowNumberOf(slices: readonly Slice[]): string {
   const first = slices.map((slice) => slice.first + 1)
   if (first.length === 1) return `${first[0]} + file_row_number`
   return `[${first.join(', ')}][CAST(file_index AS BIGINT) + 1] + file_row_number`
+}
+
+/**
+ * The plan without the numbers of its rows, where they stand before the other columns and the rows follow one another in
+ * the source: then they need not be read, only counted. Undefined where that is not so.
+ */
+export function withoutRowNumbers(
+  plan: Plan,
+): { readonly plan: Plan; readonly numbers: RowNumbers } | undefined {
+  const { scan, steps, filter, order, window } = plan
+  const whole = window.skip === 0 && window.top === undefined && window.last === undefined
+  if (scan.kind !== 'slices' || steps.length > 0 || filter || order.length > 0 || !whole) return undefined
+  const [slice] = scan.slices
+  const count = plan.columns.findIndex(({ sql }) => sql !== ROW_NUMBER)
+  const columns = plan.columns.slice(count)
+  if (!slice || count < 1 || columns.some(({ sql }) => sql === ROW_NUMBER)) return undefined
+  return {
+    plan: { ...plan, columns, source: plan.source.filter(({ sql }) => sql !== ROW_NUMBER) },
+    numbers: {
+      names: plan.columns.slice(0, count).map(({ name }) => name),
+      first: slice.first + (slice.from ?? 0) + 1,
+    },
+  }
 }

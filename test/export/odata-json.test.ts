@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DeclaredColumn } from '../../engine/index.ts'
-import { openWorkplace, textOf } from '../engine/workplace.ts'
+import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
 
 const COLUMNS: readonly DeclaredColumn[] = [
   { name: 'i', type: 'integer' },
@@ -42,4 +42,35 @@ test('annotations stand before their members, and a number may stand within a te
   }
   const [first] = JSON.parse(await written(odata))
   expect(first).toMatchObject({ i: 'Tab"le(9007199254740993)', 'd@odata.type': '#Decimal', d: '1.50' })
+})
+
+test('numbers of rows that are counted are those that are read, in every window', async () => {
+  await using place = await openWorkplace()
+  const dataset = newDataset(place.engine)
+  for (const from of [0, 3_000, 3_001]) {
+    const rows = Array.from({ length: 3_000 }, (_, n) => `${from + n},text ${n}`)
+    await dataset.append({ body: bytesOf(`n,t\n${rows.join('\n')}\n`), format: 'csv' })
+  }
+  using snapshot = await dataset.snapshot()
+  const view = { names: ['n', 't'], rowNumbers: ['Row', 'id'] }
+  const odata = {
+    ieee754: true,
+    before: new Map([['Row', '"Row@odata.type":"#Int64",']]),
+    within: new Map([['id', ['rows(', ')'] as const]]),
+  }
+  const given = async (options: object) => {
+    using query = snapshot.query(options, view)
+    return await textOf(await query.bytes('json', { odata }))
+  }
+  const windows = [{}, { top: 3 }, { skip: 2_999, top: 2 }, { skip: 3_500 }, { last: 4_000 }, { top: 0 }]
+  for (const window of windows) {
+    for (const select of [undefined, ['id', 'Row', 't'], ['t', 'Row']]) {
+      const options = { ...window, ...(select && { select }) }
+      // With a filter, the number is a column like others.
+      expect(await given(options)).toBe(await given({ ...options, filter: 'Row ge 1' }))
+    }
+  }
+  expect(await given({ skip: 2_999, top: 1 })).toBe(
+    '[{"Row@odata.type":"#Int64","Row":"3000","id":"rows(3000)","n":"2999","t":"text 2999"}]\n',
+  )
 })

@@ -12,6 +12,8 @@ export interface EncodeOptions {
   readonly coding?: 'gzip'
   /** Writes JSON as OData has it (json). */
   readonly odata?: ODataJson
+  /** Columns that stand before the others, each with the number of its row (json). */
+  readonly numbers?: RowNumbers
   /** Writes the fields otherwise than RFC 4180 has them (csv, tsv). */
   readonly dialect?: Dialect
   /** Cuts texts that a cell can't hold, with a mark at their end; otherwise they are refused (xlsx). */
@@ -20,8 +22,15 @@ export interface EncodeOptions {
 
 /** These options alone, of an object that has others, too. */
 export function encodeOptions(options: EncodeOptions): EncodeOptions {
-  const { sheetName, coding, odata, dialect, overlong } = options
-  return { sheetName, coding, odata, dialect, overlong }
+  const { sheetName, coding, odata, numbers, dialect, overlong } = options
+  return { sheetName, coding, odata, numbers, dialect, overlong }
+}
+
+/** Numbers that follow from where a row stands, so that nobody has to read them. */
+export interface RowNumbers {
+  readonly names: readonly string[]
+  /** Of the first row; those behind it follow. */
+  readonly first: number
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 import { compileRows, fixed, of, write } from './text/compile.ts'
 import { embedJson } from './text/json-text.ts'
 import { KIND } from './text/kinds.ts'
-import { double } from './text/numbers.ts'
+import { double, MAX_INTEGER, unsigned } from './text/numbers.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -22,11 +22,11 @@ const BACKSLASH = 0x5c
  * An array of objects, one on each line. Numbers are exact: integers and decimals with all their digits, doubles in
  * their shortest form; `NaN`, `INF` and `-INF` are strings. Values of json columns are embedded.
  */
-export const json = (columns: readonly EncodedColumn[], { odata }: EncodeOptions): Encoder => ({
+export const json = (columns: readonly EncodedColumn[], { odata, numbers }: EncodeOptions): Encoder => ({
   begin: (out) => out.append(Buffer.from('[')),
   batch: batchWriter(
     odata ? columns.map(odataColumn) : columns,
-    odata,
+    { odata, numbers },
     `if (first + row > 0) { ${write(',\n')} }`,
     write('}'),
   ),
@@ -36,40 +36,51 @@ export const json = (columns: readonly EncodedColumn[], { odata }: EncodeOptions
 /** An object on each line, written as in json, nothing around them. */
 export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
   begin() {},
-  batch: batchWriter(columns, undefined, '', write('}\n')),
+  batch: batchWriter(columns, {}, '', write('}\n')),
   end() {},
 })
 
 function batchWriter(
   columns: readonly EncodedColumn[],
-  odata: ODataJson | undefined,
+  { odata, numbers }: Pick<EncodeOptions, 'odata' | 'numbers'>,
   before: string,
   after: string,
 ): Encoder['batch'] {
   const shape = shapeOf(columns.map((column) => column.type))
-  const keys = columns.map(({ name }, index) => {
-    const more = odata?.before?.get(name) ?? ''
-    return `${index === 0 ? '{' : ','}${more}${JSON.stringify(name)}:`
+  const names = numbers?.names ?? []
+  const [numberKeys, keys] = [names, columns.map(({ name }) => name)].map((some, group) => {
+    return some.map((name, index) => {
+      const more = odata?.before?.get(name) ?? ''
+      return `${index + group * names.length === 0 ? '{' : ','}${more}${JSON.stringify(name)}:`
+    })
+  }) as [string[], string[]]
+  const numberCode = names.map((name, index) => {
+    const code = `at = unsigned(view, at, ${numbers!.first} + first + row)`
+    return `${write(numberKeys[index]!)} ${odata ? odataInteger(code, odata, odata.within?.get(name)) : code};`
   })
   const within = columns.map(({ name }) => odata?.within?.get(name))
   const writeRows = compileRows({
-    before,
+    before: `${before} ${numberCode.join(' ')}`,
     cells: columns.map((_, column) => ({
       before: write(keys[column]!),
       value: odata ? odataCode(shape, column, odata, within[column]) : cellCode(shape, column),
       missing: write('null'),
     })),
     after,
-    helpers: { number, embedJson, plainText, escaped, writeBase64, writeBase64Url },
+    helpers: { unsigned, number, embedJson, plainText, escaped, writeBase64, writeBase64Url },
   })
   // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
   const texts = within.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))
   const around = Math.max(...keys.map((key, column) => Buffer.byteLength(key) + texts[column]!)) + 12
+  const numberBytes = names.reduce((sum, name, index) => {
+    const texts = odata?.within?.get(name)?.join('') ?? ''
+    return sum + Buffer.byteLength(numberKeys[index]! + texts) + MAX_INTEGER + 8
+  }, 0)
   return (batch, first, out) => {
     const factors = Uint8Array.from(batch.vectors, (vector, column) =>
       growth(vector, batch.rows, shape.kinds[column]!),
     )
-    out.reserve(boundOf(batch, shape, around, (column) => factors[column]!))
+    out.reserve(boundOf(batch, shape, around, (column) => factors[column]!) + batch.rows * numberBytes)
     out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first)
   }
 }
@@ -99,14 +110,23 @@ function odataColumn({ name, type }: EncodedColumn): EncodedColumn {
 function odataCode(
   shape: Shape,
   column: number,
-  { ieee754 }: ODataJson,
+  odata: ODataJson,
   within: readonly [string, string] | undefined,
 ): string {
   const kind = shape.kinds[column]!
   const code = cellCode(shape, column, 'writeBase64Url')
+  return kind === KIND.integer || kind === KIND.decimal ? odataInteger(code, odata, within) : code
+}
+
+/** What `code` writes, with what OData wants around numbers. */
+function odataInteger(
+  code: string,
+  { ieee754 }: ODataJson,
+  within: readonly [string, string] | undefined,
+): string {
   if (within)
     return `${write(JSON.stringify(within[0]).slice(0, -1))} ${code}; ${write(JSON.stringify(within[1]).slice(1))}`
-  return ieee754 && (kind === KIND.integer || kind === KIND.decimal) ? quoted(code) : code
+  return ieee754 ? quoted(code) : code
 }
 
 function number(bytes: Uint8Array, view: DataView, at: number, value: number): number {
