@@ -1,10 +1,11 @@
-import { Accounts, UserKeys } from './accounts.ts'
+import { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
 import { Datasets } from './datasets.ts'
 import { Providers } from './providers.ts'
+import type { Found } from './records.ts'
 import { Repositories } from './repositories.ts'
-import { type ClientOptions, Transport } from './transport.ts'
+import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 
-export type { Accounts, UserKeys } from './accounts.ts'
+export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
 export type { Datasets } from './datasets.ts'
 export type { Download } from './download.ts'
 export { ParquetryError } from './errors.ts'
@@ -14,7 +15,7 @@ export type * from './records.ts'
 export type { Repositories } from './repositories.ts'
 export type { RetryOptions } from './retry.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
-export type { Upload } from './uploads.ts'
+export type { Upload, UploadOptions } from './uploads.ts'
 
 /**
  * The HTTP API of a Parquetry server, over `fetch`: in Node, in browsers and wherever else there is one.
@@ -28,6 +29,8 @@ export class Client {
   readonly providers: Providers
   readonly userKeys: UserKeys
   readonly account: Accounts
+  readonly accounts: ManagedAccounts
+  readonly #transport: Transport
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options)
@@ -36,5 +39,15 @@ export class Client {
     this.providers = new Providers(transport)
     this.userKeys = new UserKeys(transport)
     this.account = new Accounts(transport)
+    this.accounts = new ManagedAccounts(transport)
+    this.#transport = transport
+  }
+
+  /** Finds datasets, and series of all providers in what was seen of them before. No provider is asked. */
+  search(
+    words: string,
+    { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
+  ): Promise<Found> {
+    return this.#transport.json({ path: ['search'], query: { q: words, limit, offset }, ...options })
   }
 }

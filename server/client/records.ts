@@ -69,6 +69,28 @@ export interface Account {
   }
 }
 
+/** An account, as admins see it. */
+export interface ManagedAccount {
+  readonly id: number
+  readonly name: string
+  readonly plan: string
+  readonly admin: boolean
+  /** None of its keys is accepted. */
+  readonly disabled: boolean
+  readonly apiKeyHint: string
+  readonly createdAt: string
+}
+
+/** A further key of an account, without the key. */
+export interface NamedKey {
+  readonly name: string
+  readonly keyHint: string
+  readonly readOnly: boolean
+  /** null: it does not end by itself. */
+  readonly expiresAt: string | null
+  readonly createdAt: string
+}
+
 export interface Provider {
   readonly slug: string
   readonly name: string
@@ -111,6 +133,21 @@ export interface SeriesInfo {
   readonly unit: string | null
   readonly start: string | null
   readonly end: string | null
+}
+
+/** What a search in all that is known found. */
+export interface Found {
+  readonly query: string
+  /** Of the series; null where it is not known. */
+  readonly total: number | null
+  readonly series: readonly (SeriesInfo & { readonly provider: string })[]
+  readonly categories: readonly (Category & { readonly provider: string })[]
+  readonly datasets: readonly {
+    readonly id: number
+    readonly name: string
+    readonly repositoryId: number
+    readonly description: string
+  }[]
 }
 
 export interface SeriesPage {

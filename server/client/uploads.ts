@@ -19,7 +19,23 @@ export type Upload =
       readonly body: string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
       /** The body is packed already. Of text forms alone. */
       readonly gzip?: boolean
+      /** How the file is written, where that is not what its format says. */
+      readonly options?: UploadOptions
     }
+
+/** As the parameters of the request: `delimiter` may be `tab`, `nulls` has commas between its texts. */
+export interface UploadOptions {
+  readonly nulls?: string
+  readonly delimiter?: string
+  readonly decimal?: string
+  readonly encoding?: string
+  readonly header?: string
+  readonly names?: string
+  readonly dates?: string
+  readonly nanoseconds?: string
+  /** `replace`: the columns of the upload take the place of those of the dataset. Not where rows are appended. */
+  readonly columns?: string
+}
 
 const CONTENT_TYPES = {
   csv: 'text/csv',
@@ -31,7 +47,7 @@ const CONTENT_TYPES = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const
 
-export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers'> {
+export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers' | 'query'> {
   if (!('format' in upload)) return { json: upload }
   const headers: Record<string, string> = { 'content-type': CONTENT_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
@@ -39,6 +55,7 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body
   return {
     headers,
+    ...(upload.options && { query: { ...upload.options } }),
     body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
   }
 }

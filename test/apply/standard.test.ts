@@ -51,6 +51,45 @@ describe('groupby', () => {
   test.each([
     ['groupby((Customer))', [['Joe'], ['Sue'], ['Ann']]],
     [
+      'groupby((Country,Product))',
+      [
+        ['USA', 'Paper'],
+        ['USA', 'Sugar'],
+        ['USA', 'Coffee'],
+        ['Netherlands', 'Sugar'],
+        ['Netherlands', 'Paper'],
+      ],
+    ],
+    [
+      'groupby((Product),aggregate($count as SalesCount,Customer with countdistinct as Customers))',
+      [
+        ['Paper', '4', '3'],
+        ['Sugar', '2', '2'],
+        ['Coffee', '2', '2'],
+      ],
+    ],
+    [
+      'groupby((Country,Product),aggregate(Amount with sum as Total))/groupby((Country),topcount(1,Total))',
+      [
+        ['USA', 'Coffee', '12'],
+        ['Netherlands', 'Paper', '3'],
+      ],
+    ],
+    [
+      'groupby((Country,Product),aggregate(Amount with sum as Total))/concat(topcount(1,Total),bottomcount(1,Total))',
+      [
+        ['USA', 'Coffee', '12'],
+        ['USA', 'Sugar', '2'],
+      ],
+    ],
+    [
+      'filter(Amount le 2)/groupby((Product),aggregate(Amount with sum as Total))/filter(Total ge 4)',
+      [
+        ['Paper', '4'],
+        ['Sugar', '4'],
+      ],
+    ],
+    [
       'groupby((Country,Product),aggregate(Amount with sum as Total))',
       [
         ['USA', 'Paper', '5'],

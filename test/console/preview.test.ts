@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { detectDialect, dialectOptions } from '../../server/console/src/upload/dialect.ts'
 import { kindOf } from '../../server/console/src/upload/formats.ts'
 import { inferType } from '../../server/console/src/upload/infer.ts'
 import { type Preview, PreviewError } from '../../server/console/src/upload/model.ts'
@@ -61,7 +62,7 @@ describe('a preview of a file', () => {
       'Row 2 has 1 field, but there are 2 columns.',
     )
     await expect(preview('a.ndjson', '{"a":1}\n{"a":}\n')).rejects.toThrow('Row 2 is not JSON.')
-    await expect(preview('a.csv', new Uint8Array([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('not UTF-8')
+    await expect(preview('a.ndjson', new Uint8Array([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('not UTF-8')
     await expect(preview('a.csv', '')).rejects.toThrow(PreviewError)
   })
 
@@ -130,3 +131,45 @@ function zip(files: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
   end.writeUInt32LE(offset, 16)
   return new Uint8Array(Buffer.concat([...parts, ...directory, end]))
 }
+
+describe('how a file of text is written', () => {
+  const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
+  const utf16 = (text: string) => Uint8Array.from(Buffer.from(`\ufeff${text}`, 'utf16le'))
+  const utf8 = (text: string) => Uint8Array.from(Buffer.from(text))
+
+  it.each([
+    ['plain', utf8('a,b\n1,2.5\n'), {}],
+    [
+      'semicolons and decimal commas in Latin 1',
+      latin1('Stadt;Höhe\nKöln;1,5\nHof;-2,25\n'),
+      { delimiter: ';', decimal: ',', encoding: 'latin1' },
+    ],
+    ['tabs in UTF-16', utf16('a\tb\n1\tx\n'), { delimiter: 'tab', encoding: 'utf-16' }],
+    ['bars', utf8('a|b\n1|x, y\n'), { delimiter: '|' }],
+    ['no names', utf8('1,x\n2,y\n'), { header: 'absent' }],
+    ['years as names', utf8('country,2020,2021\nNO,1,2\n'), {}],
+    ['texts alone', utf8('a,b\nx,y\n'), {}],
+    ['words for no value', utf8('n,t\n1,a\nNA,NA\n-,b\n'), { nulls: 'NA,-' }],
+    ['quoted delimiters', utf8('a,b\n"x;y;z",1\n"u;v;w",2\n'), {}],
+    ['one column', utf8('a\n1\n2\n'), {}],
+    ['a header alone', utf8('a;b'), { delimiter: ';' }],
+  ])('%s', (_, bytes, options) => {
+    expect(dialectOptions(detectDialect(bytes, 'csv'), 'csv')).toEqual(options)
+  })
+
+  it('decides types and rows of the preview', async () => {
+    const german = await preview('a.csv', latin1('Stadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\n'))
+    expect(german.columns).toEqual([
+      { name: 'Stadt', type: 'string' },
+      { name: 'Höhe', type: 'double' },
+      { name: 'am', type: 'date' },
+    ])
+    expect(german.rows).toEqual([
+      ['Köln', '1.5', '2024-01-31'],
+      ['Hof', null, null],
+    ])
+    const nameless = await preview('b.csv', '1,x\n2,y\n')
+    expect(nameless.columns.map(({ name }) => name)).toEqual(['column1', 'column2'])
+    expect(nameless.rowCount).toBe(2)
+  })
+})

@@ -1,52 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Visitor, violations, visit, withoutBrowser } from './browser.ts'
-import { FRED, openStage, ROOT_KEY, type Stage } from './stage.ts'
+import { describe, expect, it } from 'vitest'
+import { withoutBrowser } from './browser.ts'
+import { ROOT_KEY } from './stage.ts'
+import { drop, rowsOf, STATIONS } from './stations.ts'
+import { walk } from './steps.ts'
 
-const CSV = [
-  'day,station,"Rain (mm)",temperature,sunny',
-  ...Array.from({ length: 400 }, (_, at) => {
-    const day = new Date(Date.UTC(2024, 0, 1 + at)).toISOString().slice(0, 10)
-    const station = ['Oslo', 'Bergen', "Hell, i'm"][at % 3]!
-    return `${day},"${station}",${at % 7 === 0 ? '' : at % 11},${(at % 40) / 2 - 5},${at % 2 === 0}`
-  }),
-  '',
-].join('\n')
-
-describe.skipIf(withoutBrowser())('a walk through the console', () => {
-  let stage: Stage
-  let visitor: Visitor
-  let address: string
-
-  beforeAll(async () => {
-    stage = await openStage(FRED)
-    visitor = await visit(stage.server.url)
-    address = `${stage.server.url}/console/`
-  }, 120_000)
-
-  afterAll(async () => {
-    await visitor?.[Symbol.asyncDispose]()
-    await stage?.[Symbol.asyncDispose]()
-  })
-
-  // Each step begins where the one before has ended.
-  let broken = false
-  beforeEach(({ onTestFailed }) => {
-    if (broken) throw new Error('an earlier step has failed')
-    onTestFailed(() => {
-      broken = true
-    })
-  })
-
-  /** Every step leaves a view behind that axe finds nothing wrong with, and a quiet browser. */
-  async function expectClean() {
-    expect(await violations(visitor.page)).toEqual([])
-    expect(visitor.complaints).toEqual([])
-  }
+describe.skipIf(withoutBrowser())('from a file to a plot', () => {
+  const walked = walk()
 
   it('is interactive within a second, under a strict policy', async () => {
-    const { page } = visitor
-    const response = await page.goto(address)
+    const { page } = walked.visitor
+    const response = await page.goto(`${walked.stage.server.url}/console/`)
     const policy = response!.headers()['content-security-policy']!
     expect(policy).not.toContain('unsafe')
     await page.getByLabel('Your key').waitFor()
@@ -59,56 +23,56 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
       )
     }
     expect(times.sort((a, b) => a - b)[1]).toBeLessThan(1_000)
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('refuses a wrong key, takes the right one and keeps it in the tab alone', async () => {
-    const { page } = visitor
-    visitor.expectRefusal(401, '/account')
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(401, '/account')
     await page.getByLabel('Your key').fill('not-the-key')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This key is not known here.').waitFor()
-    await expectClean()
+    await walked.expectClean()
     await page.getByLabel('Your key').fill(ROOT_KEY)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'No repositories yet' }).waitFor()
     expect(await page.evaluate(() => Object.values({ ...localStorage }).join())).not.toContain(ROOT_KEY)
     expect(await page.context().cookies()).toEqual([])
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('makes a private repository', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('button', { name: 'New repository' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'New repository' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Weather')
     await dialog.getByRole('checkbox').check()
-    await expectClean()
+    await walked.expectClean()
     await dialog.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Weather private' }).waitFor()
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('shows a file before it is stored, and the row and column of what is wrong with it', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('link', { name: 'New dataset' }).click()
     const chooser = page.locator('input[type=file]')
-    const broken = CSV.replace('2024-01-03', '2024-01-33')
+    const broken = STATIONS.replace('2024-01-03', '2024-01-33')
     await chooser.setInputFiles({ name: 'broken.csv', mimeType: 'text/csv', buffer: Buffer.from(broken) })
     await page.getByLabel('Type of day').selectOption('date')
-    visitor.expectRefusal(400, '/data')
+    walked.visitor.expectRefusal(400, '/data')
     await page.getByRole('button', { name: 'Create the dataset' }).click()
     const alert = page.getByRole('alert')
     await alert.waitFor()
     expect(await alert.textContent()).toMatch(/row 3.*day/is)
-    const left = (await (await stage.api('GET', '/datasets')).json()) as unknown[]
+    const left = (await (await walked.stage.api('GET', '/datasets')).json()) as unknown[]
     expect(left).toEqual([])
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('takes a dropped file with the types that it found', async () => {
-    const { page } = visitor
-    await drop(page, '.drop', 'stations.csv', CSV)
+    const { page } = walked.visitor
+    await drop(page, '.drop', 'stations.csv', STATIONS)
     await page.getByText('5 columns, 400 rows.').waitFor()
     const types = page.locator('.type-choice')
     expect(
@@ -122,22 +86,22 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.getByLabel('Type of Rain (mm)').selectOption('double')
     expect(await page.getByLabel('Type of day').locator('option').allTextContents()).toContain('binary')
     await page.getByLabel('Name of the dataset').fill('stations')
-    await expectClean()
+    await walked.expectClean()
     await page.getByRole('button', { name: 'Create the dataset' }).click()
     await page.getByRole('heading', { name: 'stations', level: 1 }).waitFor()
     await page.getByRole('gridcell', { name: '2024-01-01' }).waitFor()
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('marks where a filter is wrong, and filters once it is mended', async () => {
-    const { page } = visitor
-    visitor.expectRefusal(400, '/data?')
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(400, '/data?')
     const filter = page.getByLabel('Filter', { exact: true })
     await filter.fill("station eq 'Oslo' and temperatur gt 3")
     await filter.press('Enter')
     await page.getByText('Filter contains invalid column(s): temperatur.').waitFor()
     expect(await page.locator('.filter-mirror .is-wrong').textContent()).toBe('temperatur')
-    await expectClean()
+    await walked.expectClean()
 
     await filter.fill("station eq 'Oslo' and temperature gt gt 3")
     await filter.press('Enter')
@@ -146,19 +110,19 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
 
     await filter.fill("station eq 'Oslo' and temperature gt 3")
     await filter.press('Enter')
-    const expected = rowsOf(CSV).filter((row) => row.includes('"Oslo"') && Number(row.split(',')[3]) > 3)
+    const expected = rowsOf(STATIONS).filter((row) => row.includes('"Oslo"') && Number(row.split(',')[3]) > 3)
     await page.getByTestId('row-count').getByText(`${expected.length} of 400 rows`).waitFor()
     expect(page.url()).toContain(encodeURIComponent("station eq 'Oslo' and temperature gt 3"))
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('completes columns, functions, operators and values by keyboard', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     const filter = page.getByLabel('Filter', { exact: true })
     await filter.fill('')
     await filter.pressSequentially('stat')
     await page.getByRole('option', { name: 'station' }).waitFor()
-    await expectClean()
+    await walked.expectClean()
     await filter.press('ArrowDown')
     await filter.press('Enter')
     await filter.press('ArrowDown')
@@ -171,14 +135,14 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
   })
 
   it('builds the same filter by clicks', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('button', { name: 'Build a filter' }).click()
     expect(await page.getByLabel('Value').inputValue()).toBe('Bergen')
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Column', { exact: true }).last().selectOption('Rain (mm)')
     await page.getByLabel('Comparison').last().selectOption('ge')
     await page.getByLabel('Value').last().fill('5')
-    await expectClean()
+    await walked.expectClean()
     await page.locator('.builder').getByRole('button', { name: 'Apply' }).click()
     const filter = page.getByLabel('Filter', { exact: true })
     await expect.poll(() => filter.inputValue()).toBe(`station eq 'Bergen' and "Rain (mm)" ge 5`)
@@ -186,7 +150,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
   })
 
   it('sorts by a heading and moves by keys', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     const heading = page.getByRole('columnheader', { name: 'temperature' })
     await heading.getByRole('button').click()
     await expect.poll(() => heading.getAttribute('aria-sort')).toBe('ascending')
@@ -199,17 +163,17 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.getByText(/^row \d+$/).waitFor()
     await grid.press('Control+Home')
     await page.getByText('row 1', { exact: true }).waitFor()
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('downloads what is seen, byte for byte, in every format', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     for (const format of ['CSV', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
       const ending = format === 'Excel' ? 'xlsx' : format.toLowerCase()
       await page.getByRole('button', { name: 'Download' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('radio', { name: new RegExp(`^${format} `) }).check()
-      await expectClean()
+      await walked.expectClean()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         dialog.getByRole('button', { name: 'Download' }).click(),
@@ -220,8 +184,8 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
         $orderby: 'temperature desc',
         $format: ending,
       })
-      const [{ id }] = (await (await stage.api('GET', '/datasets')).json()) as [{ id: number }]
-      const direct = await (await stage.api('GET', `/datasets/${id}/data?${query}`)).arrayBuffer()
+      const [{ id }] = (await (await walked.stage.api('GET', '/datasets')).json()) as [{ id: number }]
+      const direct = await (await walked.stage.api('GET', `/datasets/${id}/data?${query}`)).arrayBuffer()
       const saved = await readFile(await download.path())
       expect(saved.equals(Buffer.from(direct)), format).toBe(true)
       await dialog.waitFor({ state: 'hidden' })
@@ -229,7 +193,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
   })
 
   it('hides, finds and moves columns, and downloads those that are shown', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     const headings = () => page.locator('.grid-head .grid-name').allTextContents()
     await page.getByRole('button', { name: 'Choose columns' }).click()
     const dialog = page.getByRole('dialog', { name: 'Columns' })
@@ -237,7 +201,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await dialog.getByRole('button', { name: 'Move temperature to the left' }).click()
     await dialog.getByLabel('Find a column').fill('mm')
     await dialog.getByText('4 of 5 shown, 1 found').waitFor()
-    await expectClean()
+    await walked.expectClean()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Choose columns (1 hidden)' }).waitFor()
     await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
@@ -258,7 +222,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
   })
 
   it('writes the view as a request for curl, Python and R', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('button', { name: 'Copy as' }).click()
     const lines = page.locator('.snippet')
     expect(await lines.textContent()).toContain('curl --fail --user "$PARQUETRY_KEY:"')
@@ -266,23 +230,23 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     expect(await lines.textContent()).toContain('pd.read_csv')
     await page.getByRole('tab', { name: 'R', exact: true }).click()
     expect(await lines.textContent()).toContain('Rain%20(mm)')
-    await expectClean()
+    await walked.expectClean()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   it('profiles the columns', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await page.getByRole('tab', { name: 'Columns' }).click()
     const card = page.locator('.column-card', { has: page.getByRole('heading', { name: 'Rain (mm)' }) })
     await card.getByText('58').waitFor()
     expect(await card.locator('dl').textContent()).toBe('nulls58distinct11min0max10')
-    await expectClean()
+    await walked.expectClean()
   })
 
   it('plots, by an address that can be sent, and saves the picture', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('tab', { name: 'Plot' }).click()
     await page.locator('.u-over').waitFor()
     await page.getByLabel('Along').selectOption('station')
@@ -290,7 +254,7 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
     await page.getByText('Calculated over all 400 rows, mean by value.').waitFor()
     await page.locator('.u-over').waitFor()
     expect(page.url()).toContain('view=plot&x=station&y=temperature')
-    await expectClean()
+    await walked.expectClean()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save picture' }).click(),
@@ -301,167 +265,16 @@ describe.skipIf(withoutBrowser())('a walk through the console', () => {
   })
 
   it('plots sums over all rows, calculated by the service', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.evaluate(() => {
       location.hash = '#/datasets/2?view=plot&x=station&y=temperature&of=sum'
     })
     await page.getByText('Calculated over all 400 rows, sum by value.').waitFor()
     await page.getByText('The numbers').click()
-    const lines = rowsOf(CSV).filter((line) => line.includes('"Oslo"'))
+    const lines = rowsOf(STATIONS).filter((line) => line.includes('"Oslo"'))
     const sum = lines.reduce((total, line) => total + Number(line.split(',')[3]), 0)
     const row = page.locator('.values-table tr', { hasText: 'Oslo' })
     expect(await row.locator('td').last().textContent()).toBe(sum.toLocaleString('en'))
-    await expectClean()
-  })
-
-  it('browses a provider after a key is saved, plots a series and saves it', async () => {
-    const { page } = visitor
-    visitor.expectRefusal(400, '/providers/fred/browse')
-    await page.getByRole('link', { name: 'Providers' }).click()
-    await page.getByLabel('Find a provider').fill('st. louis')
-    await page.getByRole('link', { name: /FRED/ }).waitFor()
-    await expectClean()
-    await page.getByRole('link', { name: /FRED/ }).click()
-    await page.getByRole('heading', { name: 'FRED needs a key' }).waitFor()
-    await page.locator('.empty').getByRole('button', { name: 'Use your own key' }).click()
-    await page.getByLabel('Key', { exact: true }).fill('abcdefghijklmnopqrstuvwxyz123456')
-    await expectClean()
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-
-    await page.getByRole('treeitem', { name: 'Population' }).click()
-    await page.getByRole('link', { name: /POPTHM/ }).waitFor()
-    await page.getByText(/requests left, per/).waitFor()
-    await expectClean()
-    await page.getByRole('link', { name: /POPTHM/ }).click()
-    await page.locator('.u-over').waitFor()
-    await expectClean()
-
-    await page.getByRole('button', { name: 'Save as dataset' }).click()
-    await page.getByLabel('Name of the dataset').fill('population')
-    await expectClean()
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByRole('heading', { name: 'population', level: 1 }).waitFor()
-    await page.getByText('24 rows').first().waitFor()
-    await expectClean()
-  })
-
-  it('finds datasets by the names of their columns', async () => {
-    const { page } = visitor
-    await page.getByRole('link', { name: 'Data', exact: true }).first().click()
-    await page.getByLabel('Find a dataset or a column').fill('sunny')
-    await page.getByText('1 dataset', { exact: true }).waitFor()
-    await page.getByRole('link', { name: /stations/ }).waitFor()
-    await expectClean()
-  })
-
-  it('says what to do next where an address leads nowhere', async () => {
-    const { page } = visitor
-    visitor.expectRefusal(404, '/99')
-    visitor.expectRefusal(404, '/providers/nobody')
-    for (const place of ['datasets/99', 'repositories/99', 'providers/nobody', 'elsewhere']) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `#/${place}`)
-      await page.locator('main > .empty').getByRole('link', { name: /^All / }).waitFor()
-      await expectClean()
-    }
-  })
-
-  it('is as clean in the dark and on a narrow screen', async () => {
-    const { page } = visitor
-    await page.getByRole('button', { name: 'Change to dark colours' }).click()
-    await page.setViewportSize({ width: 360, height: 740 })
-    for (const place of [
-      '',
-      'providers',
-      'account',
-      'datasets/2',
-      'datasets/3?view=columns',
-      'datasets/3?view=plot',
-    ]) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `#/${place}`)
-      await page.locator('main > .page :is(.grid-row, .u-over, .card, .dataset-item)').first().waitFor()
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-      expect(overflow, place).toBeLessThanOrEqual(0)
-      await expectClean()
-    }
-    await page.getByRole('button', { name: 'Change to light colours' }).click()
-    await page.setViewportSize({ width: 1280, height: 800 })
-  })
-
-  it('names members, changes what they may do, and removes them', async () => {
-    const { page } = visitor
-    await page.evaluate(() => {
-      location.hash = '#/repositories/1'
-    })
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('link', { name: 'Members' }).click()
-    await page.getByText('0 members').waitFor()
-    const name = page.getByLabel('Name of an account')
-    visitor.expectRefusal(400, '/members/')
-    await name.fill('no name')
-    await page.getByRole('button', { name: 'Add' }).click()
-    await page.getByText('The name of an account has').waitFor()
-    await expectClean()
-    await stage.account('grace')
-    await name.fill('grace')
-    await page.getByRole('button', { name: 'Add' }).click()
-    await page.getByText('1 member', { exact: true }).waitFor()
-    await page.getByLabel('What grace may do').selectOption('Write')
-    await page.getByText('grace may read and write now.').waitFor()
-    expect(await (await stage.api('GET', '/repositories/1/members')).json()).toEqual([
-      { account: 'grace', permission: 'Write' },
-    ])
-    await expectClean()
-    await page.getByRole('button', { name: 'Remove', exact: true }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await page.getByText('0 members').waitFor()
-    await expectClean()
-  })
-
-  it('replaces the key, shows the new one once and goes on with it', async () => {
-    const { page } = visitor
-    await page.getByRole('link', { name: 'Account' }).click()
-    await page.getByText('Exported rows in').waitFor()
-    await page.getByText('FRED', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Replace the key…' }).click()
-    await page.getByRole('button', { name: 'Replace the key', exact: true }).click()
-    const fresh = await page.getByTestId('new-key').textContent()
-    await expectClean()
-    await page.getByRole('button', { name: 'I have copied it' }).click()
-    expect((await stage.api('GET', '/account')).status).toBe(401)
-    expect(await page.content()).not.toContain(fresh!)
-    await page.getByText(`Your key ends in`).waitFor()
-    await expectClean()
-  })
-
-  it('signs out, and leads on to the same address after the next sign-in', async () => {
-    const { page } = visitor
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByLabel('Your key').waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
-    expect(page.url()).toContain('#/account')
-    await expectClean()
+    await walked.expectClean()
   })
 })
-
-function rowsOf(csv: string): string[] {
-  return csv.trim().split('\n').slice(1)
-}
-
-/** Drops a file as a pointer would: the events that a browser sends, with the file in them. */
-async function drop(page: Visitor['page'], selector: string, name: string, text: string): Promise<void> {
-  await page.evaluate(
-    ({ selector, name, text }) => {
-      const transfer = new DataTransfer()
-      transfer.items.add(new File([text], name, { type: 'text/csv' }))
-      const target = document.querySelector(selector)!
-      for (const type of ['dragenter', 'dragover', 'drop']) {
-        target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }))
-      }
-    },
-    { selector, name, text },
-  )
-}

@@ -14,6 +14,7 @@ import { Toasts } from './ui/toast.tsx'
 
 const loadUpload = () => import('./upload/upload-page.tsx').then((module) => module.UploadPage)
 const loadMembers = () => import('./members/members-page.tsx').then((module) => module.MembersPage)
+const loadAccounts = () => import('./account/accounts-page.tsx').then((module) => module.AccountsPage)
 const loadProviders = () => import('./providers/providers-page.tsx').then((module) => module.ProvidersPage)
 const loadProvider = () => import('./providers/provider-page.tsx').then((module) => module.ProviderPage)
 
@@ -104,7 +105,14 @@ function Page(props: { readonly address: Address }) {
     )
   }
   if (section === 'repositories' && id > 0) return <RepositoryPage key={name} id={id} />
-  if (section === 'account') return <AccountPage />
+  if (section === 'account' && name === 'all') {
+    return (
+      <Lazy page load={loadAccounts} label="Loading the accounts">
+        {(AccountsPage) => <AccountsPage />}
+      </Lazy>
+    )
+  }
+  if (section === 'account' && name === undefined) return <AccountPage />
   if (section === 'providers' && name === undefined) {
     return (
       <Lazy page load={loadProviders} label="Loading the providers">

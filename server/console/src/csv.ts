@@ -2,7 +2,7 @@
 export type Field = string | null
 
 export interface CsvOptions {
-  readonly delimiter?: ',' | '\t'
+  readonly delimiter?: string
   /** The text is the beginning of something longer: a last line without its line end is left away. */
   readonly head?: boolean
   /** Stop after so many lines, the header counted. */

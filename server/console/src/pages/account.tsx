@@ -1,9 +1,11 @@
 import { useEffect } from 'preact/hooks'
 import type { Account } from '../../../client/index.ts'
+import { NamedKeys } from '../account/named-keys.tsx'
 import { RotateKey } from '../account/rotate-key.tsx'
 import { SavedKeys } from '../account/saved-keys.tsx'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
+import { href } from '../router.ts'
 import { setSessionKey } from '../session.ts'
 import { Failure, Loading, Meter } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -22,10 +24,16 @@ export function AccountPage() {
       <PageHead
         title={record?.name ?? 'Account'}
         actions={
-          <button type="button" class="button" onClick={() => setSessionKey(undefined)}>
-            <Icon name="out" />
-            <span>Sign out</span>
-          </button>
+          <>
+            <a class="button" href={href(['account', 'all'])}>
+              <Icon name="people" />
+              <span>All accounts</span>
+            </a>
+            <button type="button" class="button" onClick={() => setSessionKey(undefined)}>
+              <Icon name="out" />
+              <span>Sign out</span>
+            </button>
+          </>
         }
       />
       {!record && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
@@ -34,6 +42,7 @@ export function AccountPage() {
         <>
           <Usage record={record} />
           <RotateKey hint={record.apiKeyHint} onRotated={again} />
+          <NamedKeys />
           <SavedKeys />
         </>
       )}

@@ -9,6 +9,7 @@ import { SearchBox } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { FoundSeries } from './found-series.tsx'
 import { RepositoryDialog } from './repository-dialog.tsx'
 
 /** All that the key can read: repositories, and a search over every dataset. */
@@ -32,9 +33,9 @@ export function HomePage(props: { readonly search: string }) {
         title="Data"
         actions={
           <>
-            {loaded && loaded.tables.length > 0 && (
+            {loaded && (
               <SearchBox
-                label="Find a dataset or a column"
+                label="Find datasets, columns, series"
                 value={props.search}
                 onValue={(search) => updateQuery({ search })}
               />
@@ -52,7 +53,10 @@ export function HomePage(props: { readonly search: string }) {
         <Repositories homes={loaded.homes} tables={loaded.tables} onCreate={() => setCreating(true)} />
       )}
       {loaded && props.search.trim() !== '' && (
-        <Found homes={loaded.homes} tables={loaded.tables} search={props.search} />
+        <>
+          <Found homes={loaded.homes} tables={loaded.tables} search={props.search} />
+          <FoundSeries search={props.search} />
+        </>
       )}
       {creating && (
         <RepositoryDialog
@@ -137,7 +141,7 @@ function Found(props: {
   })
   if (found.length === 0) {
     return (
-      <Empty icon="search" title={`Nothing is called “${props.search}”`}>
+      <Empty icon="search" title={`No dataset is called “${props.search}”`}>
         Names, descriptions and columns are searched. Try a part of a word.
       </Empty>
     )

@@ -15,6 +15,8 @@ export function PreviewTable(props: {
   readonly preview: Preview | undefined
   /** The columns of the dataset that the rows go to; their types stand. */
   readonly existing: readonly Column[] | undefined
+  /** The types are found by the service, and can't be chosen here. */
+  readonly fixed?: boolean
   readonly types: ReadonlyMap<string, ColumnType>
   readonly onType: (column: string, type: ColumnType) => void
 }) {
@@ -61,7 +63,7 @@ export function PreviewTable(props: {
                     found={existing?.find(({ name }) => name === column.name)?.type ?? column.type}
                     chosen={props.types.get(column.name)}
                     values={preview.rows.map((row) => row[at] ?? null)}
-                    fixed={existing !== undefined || preview.typed}
+                    fixed={props.fixed === true || existing !== undefined || preview.typed}
                     onType={(type) => props.onType(column.name, type)}
                   />
                 </th>

@@ -1,4 +1,5 @@
 import { CsvError, type Field, parseCsv } from '../csv.ts'
+import { type Dialect, decode, detectDialect, readField } from './dialect.ts'
 import type { FileKind } from './formats.ts'
 import { inferType } from './infer.ts'
 import { type Preview, PreviewError } from './model.ts'
@@ -9,17 +10,34 @@ import { previewSheet } from './preview-xlsx.ts'
 const HEAD_BYTES = 1 << 20
 const SHOWN = 8
 
-/** @throws PreviewError where already the beginning can't be read */
-export async function previewFile(file: File, kind: FileKind): Promise<Preview | undefined> {
+/** How a file is written, by its beginning; undefined for what is no csv or tsv. @throws PreviewError */
+export async function findDialect(file: File, { format, gzip }: FileKind): Promise<Dialect | undefined> {
+  if ((format !== 'csv' && format !== 'tsv') || file.size === 0) return undefined
+  return detectDialect((await headOf(file, gzip)).bytes, format)
+}
+
+/**
+ * @param dialect how a csv or tsv is read; as it is found, where it is not given
+ * @throws PreviewError where already the beginning can't be read
+ */
+export async function previewFile(
+  file: File,
+  kind: FileKind,
+  dialect?: Dialect,
+): Promise<Preview | undefined> {
   if (file.size === 0) throw new PreviewError(`${file.name} is empty.`)
   switch (kind.format) {
     case 'csv':
-    case 'tsv':
-      return previewText(await headOf(file, kind.gzip), kind.format === 'tsv' ? '\t' : ',')
+    case 'tsv': {
+      const head = await headOf(file, kind.gzip)
+      const how = dialect ?? detectDialect(head.bytes, kind.format)
+      return previewText(textOf(file, head, how.encoding), head.whole, how)
+    }
     case 'json':
     case 'ndjson': {
       const head = await headOf(file, kind.gzip)
-      const objects = previewObjects(head.text, head.whole, kind.format)
+      const text = textOf(file, head, 'utf-8')
+      const objects = previewObjects(text, head.whole, kind.format)
       const table = tabular(objects.columns, objects.rows, head.whole)
       const columns = table.columns.map(({ name, type }) => ({
         name,
@@ -41,12 +59,12 @@ export async function previewFile(file: File, kind: FileKind): Promise<Preview |
 }
 
 interface Head {
-  readonly text: string
+  readonly bytes: Uint8Array
   /** Whether this is all of the file. */
   readonly whole: boolean
 }
 
-/** The first megabyte of text, unpacked; a character that the cut has halved is left away. */
+/** The first megabyte of text, unpacked. */
 async function headOf(file: File, gzip: boolean): Promise<Head> {
   const bytes: Uint8Array[] = []
   let length = 0
@@ -69,24 +87,35 @@ async function headOf(file: File, gzip: boolean): Promise<Head> {
   } finally {
     reader.cancel().catch(() => undefined)
   }
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const all = new Uint8Array(length)
+  let at = 0
+  for (const piece of bytes) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return { bytes: all, whole }
+}
+
+function textOf(file: File, head: Head, encoding: Dialect['encoding']): string {
   try {
-    const text = bytes.map((piece) => decoder.decode(piece, { stream: true })).join('')
-    return { text: text + (whole ? decoder.decode() : ''), whole }
+    return decode(head.bytes, encoding)
   } catch {
-    throw new PreviewError(`${file.name} is not UTF-8 text. Save it as UTF-8, then choose it again.`)
+    const name = encoding.toUpperCase()
+    throw new PreviewError(`${file.name} is not ${name} text. Save it as UTF-8, then choose it again.`)
   }
 }
 
-function previewText(head: Head, delimiter: ',' | '\t'): Preview {
+function previewText(text: string, whole: boolean, dialect: Dialect): Preview {
+  const { delimiter, header: first } = dialect
   let lines: Field[][]
   try {
-    lines = parseCsv(head.text, { delimiter, head: !head.whole })
+    lines = parseCsv(text, { delimiter, head: !whole })
   } catch (error) {
     if (error instanceof CsvError) throw new PreviewError(`Row ${error.line - 1}: ${error.message}`)
     throw error
   }
-  const [header, ...rows] = lines
+  const header = first === 'present' ? lines[0] : lines[0]?.map((_, at) => `column${at + 1}`)
+  const rows = first === 'present' ? lines.slice(1) : lines
   if (!header) throw new PreviewError('There is no line with the names of the columns.')
   const crooked = rows.findIndex((row) => row.length !== header.length)
   if (crooked >= 0) {
@@ -97,8 +126,8 @@ function previewText(head: Head, delimiter: ',' | '\t'): Preview {
   }
   return tabular(
     header.map((name) => name ?? ''),
-    rows,
-    head.whole,
+    rows.map((row) => row.map((field) => readField(field, dialect))),
+    whole,
   )
 }
 

@@ -9,10 +9,12 @@ import { Field } from '../ui/field.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { type Dialect, dialectOptions } from './dialect.ts'
+import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { datasetName, type FileKind, kindOf } from './formats.ts'
 import { type Preview, PreviewError } from './model.ts'
-import { previewFile } from './preview.ts'
+import { findDialect, previewFile } from './preview.ts'
 import { PreviewTable } from './preview-table.tsx'
 import { fetchWithProgress } from './send.ts'
 
@@ -20,7 +22,14 @@ interface Chosen {
   readonly file: File
   readonly kind: FileKind
   readonly preview: Preview | undefined
+  /** Of csv and tsv alone. */
+  readonly dialect: Dialect | undefined
+  /** Why it can't be read in this way; it can't be sent, either. */
+  readonly problem: string | undefined
 }
+
+/** What becomes of the rows that are there: `columns` replaces rows and columns together. */
+type Mode = 'append' | 'replace' | 'columns'
 
 type Sending =
   | { readonly state: 'idle' }
@@ -52,7 +61,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
   const [problem, setProblem] = useState<string>()
   const [ownName, setOwnName] = useState<string>()
   const [types, setTypes] = useState<ReadonlyMap<string, ColumnType>>(new Map())
-  const [mode, setMode] = useState<'append' | 'replace'>('append')
+  const [mode, setMode] = useState<Mode>('append')
   const [sending, setSending] = useState<Sending>({ state: 'idle' })
   const controller = useRef<AbortController>(undefined)
   useEffect(() => () => controller.current?.abort(), [])
@@ -73,19 +82,21 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
       )
       return
     }
-    try {
-      const preview = await previewFile(file, kind)
-      setChosen({ file, kind, preview })
-    } catch (error) {
-      // Only the sentences of the preview itself condemn a file; what else fails here, the server may still read.
-      if (error instanceof PreviewError) setProblem(error.message)
-      else setChosen({ file, kind, preview: undefined })
-    }
+    const dialect = await findDialect(file, kind).catch(() => undefined)
+    setChosen(await look(file, kind, dialect))
+  }
+  const reread = async (dialect: Dialect) => {
+    if (!chosen) return
+    // Shown at once, since somebody may be typing.
+    setChosen({ ...chosen, dialect })
+    setTypes(new Map())
+    const read = await look(chosen.file, chosen.kind, dialect)
+    setChosen((now) => (now?.dialect === dialect ? read : now))
   }
 
   const send = async (event: Event) => {
     event.preventDefault()
-    if (!chosen) return
+    if (!chosen || chosen.problem !== undefined) return
     const own = new AbortController()
     controller.current = own
     setSending({ state: 'sending', share: 0 })
@@ -123,12 +134,19 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
       {problem && <Failure error={new Error(problem)} />}
       {chosen && (
         <form class="upload-form" onSubmit={send}>
-          <PreviewTable
-            preview={chosen.preview}
-            existing={target && target.columns.length > 0 ? target.columns : undefined}
-            types={types}
-            onType={(column, type) => setTypes((before) => new Map(before).set(column, type))}
-          />
+          {chosen.dialect && <DialectControls dialect={chosen.dialect} onDialect={reread} />}
+          {chosen.problem !== undefined && <Failure error={new Error(chosen.problem)} />}
+          {chosen.problem === undefined && (
+            <PreviewTable
+              preview={chosen.preview}
+              existing={
+                target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
+              }
+              fixed={mode === 'columns'}
+              types={types}
+              onType={(column, type) => setTypes((before) => new Map(before).set(column, type))}
+            />
+          )}
           {target ? (
             <ModeChoice value={mode} target={target} onValue={setMode} />
           ) : (
@@ -149,7 +167,11 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
             </div>
           ) : (
             <div class="actions">
-              <button type="submit" class="button button-primary" disabled={!target && name.trim() === ''}>
+              <button
+                type="submit"
+                class="button button-primary"
+                disabled={chosen.problem !== undefined || (!target && name.trim() === '')}
+              >
                 {commitLabel(target, mode)}
               </button>
             </div>
@@ -160,17 +182,17 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
   )
 }
 
-function commitLabel(target: Dataset | undefined, mode: 'append' | 'replace'): string {
+function commitLabel(target: Dataset | undefined, mode: Mode): string {
   if (!target) return 'Create the dataset'
   return mode === 'append' ? 'Add the rows' : 'Replace all rows'
 }
 
 function ModeChoice(props: {
-  readonly value: 'append' | 'replace'
+  readonly value: Mode
   readonly target: Dataset
-  readonly onValue: (mode: 'append' | 'replace') => void
+  readonly onValue: (mode: Mode) => void
 }) {
-  const option = (mode: 'append' | 'replace', label: string, note: string) => (
+  const option = (mode: Mode, label: string, note: string) => (
     <label class="choice">
       <input type="radio" name="mode" checked={props.value === mode} onChange={() => props.onValue(mode)} />
       <span class="choice-label">{label}</span>
@@ -182,6 +204,7 @@ function ModeChoice(props: {
       <legend>What becomes of the rows that are there</legend>
       {option('append', 'They stay', 'the new ones come after them')}
       {option('replace', 'They go', `${plural(props.target.rowCount, 'row')} make place for the file`)}
+      {option('columns', 'They go, columns too', 'rows and columns of the file take their place')}
     </fieldset>
   )
 }
@@ -191,7 +214,19 @@ interface Commitment {
   readonly target: Dataset | undefined
   readonly name: string
   readonly types: ReadonlyMap<string, ColumnType>
-  readonly mode: 'append' | 'replace'
+  readonly mode: Mode
+}
+
+/** The beginning of a file, read in one way. */
+async function look(file: File, kind: FileKind, dialect: Dialect | undefined): Promise<Chosen> {
+  try {
+    const preview = await previewFile(file, kind, dialect)
+    return { file, kind, preview, dialect, problem: undefined }
+  } catch (error) {
+    // Only the sentences of the preview itself condemn a file; what else fails here, the server may still read.
+    const problem = error instanceof PreviewError ? error.message : undefined
+    return { file, kind, preview: undefined, dialect, problem }
+  }
 }
 
 /** Sends the file. A dataset that was made for it goes again when the upload fails, so that nothing half is left. */
@@ -212,7 +247,16 @@ async function commit(
   try {
     const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
     const { format, gzip } = chosen.kind
-    return await datasets[to.mode](dataset.id, { format, body: chosen.file, gzip }, { signal })
+    const upload = {
+      format,
+      body: chosen.file,
+      gzip,
+      options: {
+        ...(chosen.dialect && dialectOptions(chosen.dialect, format)),
+        ...(to.mode === 'columns' && { columns: 'replace' }),
+      },
+    }
+    return await datasets[to.mode === 'append' ? 'append' : 'replace'](dataset.id, upload, { signal })
   } catch (error) {
     if (!to.target)
       await api()

@@ -1,0 +1,183 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { ManagedAccount } from '../../../client/index.ts'
+import { api, isStatus, messageOf } from '../api.ts'
+import { plural } from '../format.ts'
+import { href } from '../router.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Field } from '../ui/field.tsx'
+import { PageHead } from '../ui/page-head.tsx'
+import { announce } from '../ui/toast.tsx'
+import { latest, useResource } from '../use-resource.ts'
+import { NewKey } from './new-key.tsx'
+
+/** All accounts, for admins: made, moved to other plans, shut out and let in, given new keys. */
+export function AccountsPage() {
+  const [resource, again] = useResource((signal) => api().accounts.list({ signal }), [])
+  const [fresh, setFresh] = useState<{ readonly name: string; readonly apiKey: string }>()
+  const [problem, setProblem] = useState<unknown>()
+  useEffect(() => {
+    document.title = 'Accounts · Parquetry'
+  }, [])
+  const accounts = latest(resource)
+  const made = (key: { readonly name: string; readonly apiKey: string }) => {
+    setFresh(key)
+    again()
+  }
+  const change = async (
+    account: ManagedAccount,
+    changes: { plan?: string; disabled?: boolean },
+    done: string,
+  ) => {
+    setProblem(undefined)
+    try {
+      await api().accounts.update(account.name, changes)
+      announce(done)
+    } catch (failure) {
+      setProblem(failure)
+    }
+    again()
+  }
+  return (
+    <div class="page">
+      <PageHead trail={[{ label: 'Account', href: href(['account']) }]} title="Accounts" />
+      {resource.state === 'failed' && isStatus(resource.error, 403) && (
+        <Empty icon="lock" title="For admins">
+          Accounts are made and changed by admins. Yours is none.
+        </Empty>
+      )}
+      {resource.state === 'failed' && !isStatus(resource.error, 403) && (
+        <Failure error={resource.error} onRetry={again} />
+      )}
+      {!accounts && resource.state === 'loading' && <Loading label="Loading the accounts" lines={4} />}
+      {problem !== undefined && <Failure error={problem} />}
+      {accounts && (
+        <section class="card" aria-labelledby="accounts-list">
+          <h2 id="accounts-list">{plural(accounts.length, 'account')}</h2>
+          <ul class="key-list">
+            {accounts.map((account) => (
+              <AccountLine key={account.id} account={account} onChange={change} onKey={made} />
+            ))}
+          </ul>
+          <AddAccount onMade={made} />
+        </section>
+      )}
+      {fresh && (
+        <NewKey
+          title={`The key of ${fresh.name}`}
+          apiKey={fresh.apiKey}
+          onClose={() => setFresh(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+function AccountLine(props: {
+  readonly account: ManagedAccount
+  readonly onChange: (
+    account: ManagedAccount,
+    changes: { plan?: string; disabled?: boolean },
+    done: string,
+  ) => Promise<void>
+  readonly onKey: (key: { readonly name: string; readonly apiKey: string }) => void
+}) {
+  const { account } = props
+  const { name, plan, disabled } = account
+  const [rekeying, setRekeying] = useState(false)
+  return (
+    <li class="account-item">
+      <div>
+        <strong>{name}</strong> {account.admin && <span class="badge badge-plain">admin</span>}
+        {disabled && <span class="badge">shut out</span>}
+        <p class="hint">
+          key <code>{account.apiKeyHint}</code>
+        </p>
+      </div>
+      <input
+        class="input account-plan"
+        aria-label={`Plan of ${name}`}
+        value={plan}
+        spellcheck={false}
+        onChange={(event) => {
+          const wanted = event.currentTarget.value.trim()
+          if (wanted !== plan)
+            props.onChange(account, { plan: wanted }, `${name} has the plan ${wanted} now.`)
+        }}
+      />
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={`New key for ${name}`}
+        onClick={() => setRekeying(true)}
+      >
+        New key…
+      </button>
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={disabled ? `Let in ${name}` : `Shut out ${name}`}
+        onClick={() =>
+          props.onChange(
+            account,
+            { disabled: !disabled },
+            disabled ? `${name} is let in again.` : `${name} is shut out; its data stays.`,
+          )
+        }
+      >
+        {disabled ? 'Let in' : 'Shut out'}
+      </button>
+      {rekeying && (
+        <Confirm
+          title={`A new key for ${name}?`}
+          text="Its first key ends at once, in scripts and browsers too."
+          action="Make the new key"
+          onConfirm={async () => {
+            const { apiKey } = await api().accounts.rotateKey(name)
+            setRekeying(false)
+            props.onKey({ name, apiKey })
+          }}
+          onClose={() => setRekeying(false)}
+        />
+      )}
+    </li>
+  )
+}
+
+function AddAccount(props: {
+  readonly onMade: (made: { readonly name: string; readonly apiKey: string }) => void
+}) {
+  const [name, setName] = useState('')
+  const [plan, setPlan] = useState('')
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const add = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      const wanted = plan.trim()
+      props.onMade(await api().accounts.create({ name: name.trim(), ...(wanted !== '' && { plan: wanted }) }))
+      setName('')
+    } catch (failure) {
+      setError(messageOf(failure))
+    }
+    setBusy(false)
+  }
+  return (
+    <form class="member-form" onSubmit={add}>
+      <Field
+        label="Name of the new account"
+        value={name}
+        onValue={setName}
+        error={error}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <Field label="Its plan, the first one where empty" value={plan} onValue={setPlan} spellcheck={false} />
+      <button type="submit" class="button button-primary" disabled={busy || name.trim() === ''}>
+        Make the account
+      </button>
+    </form>
+  )
+}

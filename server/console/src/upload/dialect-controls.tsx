@@ -1,0 +1,67 @@
+import { Field, Select } from '../ui/field.tsx'
+import { DELIMITERS, type Delimiter, type Dialect, ENCODINGS, type Encoding } from './dialect.ts'
+
+const DELIMITER_LABELS: Readonly<Record<Delimiter, string>> = {
+  ',': 'comma ,',
+  ';': 'semicolon ;',
+  '\t': 'tab',
+  '|': 'bar |',
+}
+
+const ENCODING_LABELS: Readonly<Record<Encoding, string>> = {
+  'utf-8': 'UTF-8',
+  latin1: 'Windows-1252 (Latin 1)',
+  'utf-16': 'UTF-16',
+}
+
+/** How a file of text is read, as it was found, to be changed where that is wrong. */
+export function DialectControls(props: {
+  readonly dialect: Dialect
+  readonly onDialect: (dialect: Dialect) => void
+}) {
+  const { dialect } = props
+  const change = (part: Partial<Dialect>) => props.onDialect({ ...dialect, ...part })
+  return (
+    <fieldset class="dialect">
+      <legend>How the file is written</legend>
+      <Select
+        label="Between fields"
+        value={dialect.delimiter}
+        options={DELIMITERS.map((value) => ({ value, label: DELIMITER_LABELS[value] }))}
+        // What parts fields can't be in numbers, too.
+        onValue={(delimiter) => change(delimiter === ',' ? { delimiter, decimal: '.' } : { delimiter })}
+      />
+      <Select
+        label="Decimal sign"
+        value={dialect.decimal}
+        options={[
+          { value: '.', label: 'point 1.5' },
+          { value: ',', label: 'comma 1,5' },
+        ]}
+        onValue={(decimal) => change({ decimal })}
+      />
+      <Select
+        label="Characters"
+        value={dialect.encoding}
+        options={ENCODINGS.map((value) => ({ value, label: ENCODING_LABELS[value] }))}
+        onValue={(encoding) => change({ encoding })}
+      />
+      <Select
+        label="First line"
+        value={dialect.header}
+        options={[
+          { value: 'present', label: 'names of the columns' },
+          { value: 'absent', label: 'a row like the others' },
+        ]}
+        onValue={(header) => change({ header })}
+      />
+      <Field
+        label="Stands for no value"
+        value={dialect.nulls.join(',')}
+        onValue={(text) => change({ nulls: text === '' ? [] : text.split(',') })}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </fieldset>
+  )
+}

@@ -1,0 +1,150 @@
+import { type Field, parseCsv } from '../csv.ts'
+import type { UploadFormat } from './formats.ts'
+import { inferType } from './infer.ts'
+
+/** How a file of text is written. Found in its beginning; people may say otherwise. */
+export interface Dialect {
+  readonly delimiter: Delimiter
+  readonly decimal: '.' | ','
+  readonly encoding: Encoding
+  readonly header: 'present' | 'absent'
+  /** Texts that stand for a missing value. */
+  readonly nulls: readonly string[]
+}
+
+export const DELIMITERS = [',', ';', '\t', '|'] as const
+export type Delimiter = (typeof DELIMITERS)[number]
+
+export const ENCODINGS = ['utf-8', 'latin1', 'utf-16'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** What programs write where there is no value. */
+const USUAL_NULLS = ['NA', 'N/A', '#N/A', 'NULL', 'null', 'None', '\\N', '-']
+/** Lines that are looked at to tell delimiters apart. */
+const LINES = 50
+
+/** @param bytes the beginning of the file */
+export function detectDialect(bytes: Uint8Array, format: 'csv' | 'tsv'): Dialect {
+  const encoding = encodingOf(bytes)
+  const text = decode(bytes, encoding)
+  const delimiter = delimiterOf(text, format)
+  const lines = linesOf(text, delimiter)
+  const decimal = delimiter === ',' ? '.' : decimalOf(lines)
+  const header = hasNames(lines.map((line) => line.map((field) => pointed(field, decimal))))
+  const rows = header ? lines.slice(1) : lines
+  return {
+    encoding,
+    delimiter,
+    decimal,
+    header: header ? 'present' : 'absent',
+    nulls: nullsOf(rows.map((row) => row.map((field) => pointed(field, decimal)))),
+  }
+}
+
+/** What the request must say of the file: nothing of what its format says already. */
+export function dialectOptions(dialect: Dialect, format: UploadFormat): Readonly<Record<string, string>> {
+  const { delimiter, decimal, encoding, header, nulls } = dialect
+  return {
+    ...(delimiter !== (format === 'tsv' ? '\t' : ',') && {
+      delimiter: delimiter === '\t' ? 'tab' : delimiter,
+    }),
+    ...(decimal !== '.' && { decimal }),
+    ...(encoding !== 'utf-8' && { encoding }),
+    ...(header !== 'present' && { header }),
+    ...(nulls.length > 0 && { nulls: nulls.join(',') }),
+  }
+}
+
+/** Text of the beginning of a file; a character that the cut has halved is left away. @throws TypeError */
+export function decode(bytes: Uint8Array, encoding: Encoding): string {
+  if (encoding === 'latin1') return new TextDecoder('windows-1252').decode(bytes)
+  const bigEndian = bytes[0] === 0xfe && bytes[1] === 0xff
+  const label = encoding === 'utf-16' ? (bigEndian ? 'utf-16be' : 'utf-16le') : 'utf-8'
+  return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true })
+}
+
+/** A field as the service reads it: without the texts for missing values, numbers with a point. */
+export function readField(field: Field, { decimal, nulls }: Dialect): Field {
+  return field !== null && nulls.includes(field) ? null : pointed(field, decimal)
+}
+
+const COMMA_NUMBER = /^-?\d*,\d+(?:[eE][-+]?\d+)?$/
+
+function pointed(field: Field, decimal: '.' | ','): Field {
+  return decimal === ',' && field !== null && COMMA_NUMBER.test(field) ? field.replace(',', '.') : field
+}
+
+function encodingOf(bytes: Uint8Array): Encoding {
+  const [first, second] = bytes
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'
+  // Every second byte of western text in UTF-16 is zero, and no byte of text in UTF-8 is.
+  if (bytes.subarray(0, 200).includes(0)) return 'utf-16'
+  try {
+    decode(bytes, 'utf-8')
+    return 'utf-8'
+  } catch {
+    return 'latin1'
+  }
+}
+
+/** The one that parts the lines into the most fields, the same number in each. */
+function delimiterOf(text: string, format: 'csv' | 'tsv'): Delimiter {
+  const usual = format === 'tsv' ? '\t' : ','
+  const found = DELIMITERS.map((delimiter) => {
+    const lines = linesOf(text, delimiter)
+    const width = lines[0]?.length ?? 0
+    const isEven = lines.every((line) => line.length === width || (line.length === 1 && line[0] === null))
+    return { delimiter, width: isEven ? width : 0 }
+  })
+  const best = found.reduce((a, b) => (b.width > a.width ? b : a))
+  const own = found.find(({ delimiter }) => delimiter === usual)!
+  return best.width > Math.max(1, own.width) ? best.delimiter : usual
+}
+
+function linesOf(text: string, delimiter: Delimiter): Field[][] {
+  try {
+    const lines = parseCsv(text, { delimiter, head: true, maxRows: LINES })
+    // A file of one line, or of less than so many, may end without a line end.
+    return lines.length > 0 ? lines : parseCsv(text, { delimiter, maxRows: 1 })
+  } catch {
+    return []
+  }
+}
+
+function decimalOf(lines: readonly (readonly Field[])[]): '.' | ',' {
+  let commas = 0
+  let points = 0
+  for (const field of lines.flat()) {
+    if (field === null) continue
+    if (COMMA_NUMBER.test(field)) commas += 1
+    else if (/^-?\d*\.\d+$/.test(field)) points += 1
+  }
+  return commas > points ? ',' : '.'
+}
+
+/** Whether the first line holds names: it does unless it looks like the lines below it, numbers over numbers. */
+function hasNames(lines: readonly (readonly Field[])[]): boolean {
+  const [first = [], ...rest] = lines
+  if (rest.length === 0) return true
+  const years = first.every((field, at) => at === 0 || /^(?:19|20)\d\d$/.test(field ?? ''))
+  if (years) return true
+  const types = first.map((field, at) => [
+    field === null ? 'string' : inferType([field]),
+    inferType(rest.map((row) => row[at] ?? null)),
+  ])
+  const alike = types.every(([own, below]) => own === below || (own === 'integer' && below === 'double'))
+  return !(alike && types.some(([own]) => own !== 'string'))
+}
+
+/** Usual texts for missing values without which a column would not be text. */
+function nullsOf(rows: readonly (readonly Field[])[]): string[] {
+  const found = new Set<string>()
+  for (let at = 0; at < (rows[0]?.length ?? 0); at += 1) {
+    const values = rows.map((row) => row[at] ?? null)
+    if (inferType(values) !== 'string') continue
+    const rest = values.filter((value) => value !== null && !USUAL_NULLS.includes(value))
+    if (rest.length === 0 || inferType(rest) === 'string') continue
+    for (const value of values) if (value !== null && USUAL_NULLS.includes(value)) found.add(value)
+  }
+  return [...found]
+}

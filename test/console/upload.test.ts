@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer'
+import { describe, expect, it } from 'vitest'
+import { signIn, withoutBrowser } from './browser.ts'
+import { ROOT_KEY } from './stage.ts'
+import { walk } from './steps.ts'
+
+const GERMAN = 'Stadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\nJena;-2,25;2024-02-01\n'
+
+describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', () => {
+  const walked = walk(async ({ stage, visitor }) => {
+    await stage.api('POST', '/repositories', { name: 'Towns' })
+    await signIn(visitor, `${stage.server.url}/console/#/repositories/1/upload`, ROOT_KEY)
+  })
+  const choose = (name: string, buffer: Buffer) =>
+    walked.visitor.page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer })
+  const rows = async () => (await walked.stage.api('GET', '/datasets/1/data?$format=json')).json()
+
+  it('finds delimiter, decimal comma, encoding and texts for no value before anything is sent', async () => {
+    const { page } = walked.visitor
+    await choose('towns.csv', Buffer.from(GERMAN, 'latin1'))
+    await page.getByText('3 columns, 3 rows.').waitFor()
+    expect(await page.getByLabel('Between fields').inputValue()).toBe(';')
+    expect(await page.getByLabel('Decimal sign').inputValue()).toBe(',')
+    expect(await page.getByLabel('Characters').inputValue()).toBe('latin1')
+    expect(await page.getByLabel('Stands for no value').inputValue()).toBe('NA')
+    expect(await page.getByLabel('Type of Höhe').inputValue()).toBe('double')
+    await walked.expectClean('upload-dialect')
+    await page.getByRole('button', { name: 'Create the dataset' }).click()
+    await page.getByRole('heading', { name: 'towns', level: 1, exact: true }).waitFor()
+    expect(await rows()).toEqual([
+      { Stadt: 'Köln', Höhe: 1.5, am: '2024-01-31' },
+      { Stadt: 'Hof', Höhe: null, am: null },
+      { Stadt: 'Jena', Höhe: -2.25, am: '2024-02-01' },
+    ])
+  })
+
+  it('reads anew as it is told, and says what does not fit', async () => {
+    const { page } = walked.visitor
+    await page.getByRole('link', { name: 'Add rows' }).click()
+    await choose('more.csv', Buffer.from('a,b;c\n1,2;3\n4;5\n'))
+    await page.getByLabel('Between fields').selectOption('semicolon ;')
+    await page.getByText('2 columns, 2 rows.').waitFor()
+    await page.getByLabel('Between fields').selectOption('comma ,')
+    await page.getByText('Row 2 has 1 field, but there are 2 columns.').waitFor()
+    expect(await page.getByRole('button', { name: 'Add the rows' }).isDisabled()).toBe(true)
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
+      0,
+    )
+    await walked.expectClean('upload-narrow')
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('replaces rows and columns together', async () => {
+    const { page } = walked.visitor
+    await choose('more.csv', Buffer.from('1|x\n2|y\n'))
+    await page.getByText('2 columns, 2 rows.').waitFor()
+    expect(await page.getByLabel('First line').inputValue()).toBe('absent')
+    await page.getByRole('radio', { name: /^They go, columns too/ }).check()
+    await walked.expectClean('upload-replace')
+    await page.getByRole('button', { name: 'Replace all rows' }).click()
+    await page.getByRole('heading', { name: 'towns', level: 1, exact: true }).waitFor()
+    expect(await rows()).toEqual([
+      { column1: 1, column2: 'x' },
+      { column1: 2, column2: 'y' },
+    ])
+  })
+})
