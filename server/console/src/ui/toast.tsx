@@ -7,6 +7,8 @@ interface Message {
 }
 
 const SHOWN_MS = 5_000
+/** More would cover the page. */
+const MOST = 3
 let last = 0
 let show: (message: Message) => void = () => undefined
 
@@ -20,7 +22,7 @@ export function Toasts() {
   const [messages, setMessages] = useState<readonly Message[]>([])
   useEffect(() => {
     show = (message) => {
-      setMessages((before) => [...before, message])
+      setMessages((before) => [...before.slice(1 - MOST), message])
       setTimeout(() => setMessages((before) => before.filter(({ id }) => id !== message.id)), SHOWN_MS)
     }
   }, [])
