@@ -30,7 +30,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   NamedKey: records.NAMED_KEY,
   NewNamedKey: records.NEW_NAMED_KEY,
   Provider: records.PROVIDER,
-  Categories: records.CATEGORIES,
+  CategoryList: records.CATEGORIES,
   SeriesList: records.SERIES_LIST,
   Series: records.SERIES,
   UserKey: records.USER_KEY,
@@ -80,7 +80,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Parquetry', version, description: ABOUT, license: { name: 'MIT' } },
+      info: { title: 'Parquetry', version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: prefix || '/' }],
       security: [{ basic: [] }, { apiKey: [] }],
       tags: TAGS.map(([name, description]) => ({ name, description })),
@@ -103,7 +103,11 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
         for (const operation of Object.values(path))
           operation.responses = responses.get(operation.operationId)
       }
-      document.components['responses'] = mapEntries(ERROR_RESPONSES, (status, response) => [
+      const used = JSON.stringify([...responses.values()])
+      const referred = Object.entries(ERROR_RESPONSES).filter(([status]) =>
+        used.includes(errorReference(status)),
+      )
+      document.components['responses'] = mapEntries(Object.fromEntries(referred), (status, response) => [
         `Error${status}`,
         withReferences(response),
       ])
@@ -141,11 +145,15 @@ function asSwagger(schema: FastifySchema | undefined, url: string, { config }: R
  * named like a keyword, as `nullable`.
  */
 function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
-  const all = { ...errors(500, 503), ...(!config?.public && errors(400, 401, 429)), ...response }
+  const all = { ...errors(400, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
   return mapEntries(all, (status, one) => [
     status,
-    one === ERROR_RESPONSES[status] ? { $ref: `#/components/responses/Error${status}` } : withReferences(one),
+    one === ERROR_RESPONSES[status] ? { $ref: errorReference(status) } : withReferences(one),
   ])
+}
+
+function errorReference(status: string): string {
+  return `#/components/responses/Error${status}`
 }
 
 /** Puts a reference in place of every schema that the document names. */

@@ -1,37 +1,28 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify, stripVTControlCharacters } from 'node:util'
+import { stripVTControlCharacters } from 'node:util'
+import { type Client, PATIENCE, run } from './client.ts'
+import { generatedClients } from './generated.ts'
 
 /*
- * Lets OData clients of other languages read our service, and says what each found. A client whose runtime or whose
+ * Lets OData clients of other languages read our service, and clients that generators make of our OpenAPI document
+ * read and write, and says what each found. A client whose runtime or whose
  * packages can't be had is reported as not run. Ends with 1 where a client found something wrong.
  */
 
-const run = promisify(execFile)
 const ROWS = 100_000
 const SUM = (ROWS * (ROWS + 1)) / 2
 const KEY = 'the-key-of-the-odata-clients'
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-clients-'))
 const here = import.meta.dirname
 
-/** Installing and building take their time on a busy machine. */
-const PATIENCE = { timeout: 600_000, maxBuffer: 64 << 20 }
-
-interface Client {
-  readonly name: string
-  /** Fetches what the client needs; where it can't, the client is not run. */
-  readonly install: (root: string) => Promise<unknown>
-  readonly read: (root: string) => Promise<string>
-  readonly finds: readonly string[]
-}
-
 const python = join(folder, 'python')
 const maven = join(folder, 'olingo')
 const typescript = join(folder, 'typescript')
 
-const CLIENTS: readonly Client[] = [
+const ODATA_CLIENTS: readonly Client[] = [
   {
     name: 'python-odata',
     async install() {
@@ -145,7 +136,12 @@ const { address, stop } = await serve()
 try {
   await fill(address)
   const root = `${address}/repositories/1/odata/`
-  for (const { name, install, read, finds } of CLIENTS) {
+  const only = process.argv[2]
+  for (const { name, install, read, finds } of [
+    ...ODATA_CLIENTS,
+    ...generatedClients(folder, address, KEY),
+  ]) {
+    if (only !== undefined && !name.includes(only)) continue
     try {
       await install(root)
     } catch (error) {
