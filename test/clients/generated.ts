@@ -35,7 +35,7 @@ export function generatedClients(folder: string, address: string, key: string): 
         const lint = await run('npx', ['redocly', 'lint', 'openapi.json', '--format=json'], cwd)
         const { problems } = JSON.parse(lint.stdout) as { problems: readonly { readonly ruleId: string }[] }
         await run('npx', ['openapi-typescript', 'openapi.json', '-o', 'api.d.ts'], cwd)
-        copyFileSync(join(here, 'use.mts'), join(typescript, 'use.mts'))
+        copyFileSync(join(here, 'use.mts.txt'), join(typescript, 'use.mts'))
         const compilerOptions = {
           target: 'es2022',
           module: 'nodenext',

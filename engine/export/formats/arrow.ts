@@ -1,6 +1,6 @@
 import { type RecordBatch, RecordBatchStreamWriter, type Schema } from 'apache-arrow'
 import type { EncodedColumn, Encoder } from './encoder.ts'
-import { arrowSchema, recordBatch } from './record-batch.ts'
+import { recordBatch, streamSchema } from './record-batch.ts'
 
 /** The end of a stream: a continuation marker and a length of zero. */
 const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
@@ -10,7 +10,7 @@ const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
  * puts all three around each batch; schema and end are cut off again, since the same schema gives the same bytes.
  */
 export const arrow = (columns: readonly EncodedColumn[]): Encoder => {
-  const schema = arrowSchema(columns)
+  const schema = streamSchema(columns)
   const head = stream(schema).subarray(0, -END.length)
   return {
     begin: (out) => out.append(head),

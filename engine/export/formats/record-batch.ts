@@ -5,6 +5,7 @@ import {
   DateDay,
   Decimal,
   Field,
+  FixedSizeBinary,
   Float64,
   Int64,
   makeData,
@@ -13,6 +14,7 @@ import {
   Struct,
   TimeMicrosecond,
   TimestampMicrosecond,
+  Type,
   Utf8,
 } from 'apache-arrow'
 import type { Batch, Vector } from '../../duckdb/batch.ts'
@@ -20,11 +22,32 @@ import { type ArrowName, type Column, type ColumnType, decimalParts, entryOf } f
 
 type NamedColumn = Pick<Column, 'name' | 'type'>
 
-/** The Arrow schema of a result. `uuid` and `json` are Utf8, as Arrow has no type of its own for them. */
+/** The Arrow schema of a result in memory: `uuid` and `json` are Utf8, which every program shows. */
 export function arrowSchema(columns: readonly NamedColumn[]): Schema {
+  return new Schema(columns.map((column) => new Field(column.name, plainType(column), true)))
+}
+
+/** The schema of a stream, in which uuid and json are extension types (Arrow, "Canonical Extension Types"). */
+export function streamSchema(columns: readonly NamedColumn[]): Schema {
   return new Schema(
-    columns.map(({ name, type }) => new Field(name, ARROW_TYPES[entryOf(type).arrow](type), true)),
+    columns.map((column) => {
+      const { name, type } = column
+      if (type !== 'uuid' && type !== 'json') return new Field(name, plainType(column), true)
+      const storage = type === 'uuid' ? new FixedSizeBinary(UUID_BYTES) : plainType(column)
+      return new Field(name, storage, true, extension(`arrow.${type}`))
+    }),
   )
+}
+
+function plainType({ type }: NamedColumn): DataType {
+  return ARROW_TYPES[entryOf(type).arrow](type)
+}
+
+function extension(name: string): Map<string, string> {
+  return new Map([
+    ['ARROW:extension:name', name],
+    ['ARROW:extension:metadata', ''],
+  ])
 }
 
 const ARROW_TYPES = {
@@ -47,9 +70,13 @@ const ARROW_TYPES = {
 export function recordBatch(schema: Schema, columns: readonly NamedColumn[], batch: Batch): RecordBatch {
   const children = batch.vectors.map((vector, column) => {
     const { type } = columns[column]!
-    const { data, valueOffsets } = arrowBuffers(type, vector, batch.rows)
+    const stored = schema.fields[column]!.type as DataType
+    const { data, valueOffsets } =
+      stored.typeId === Type.FixedSizeBinary
+        ? { data: uuidBytes(vector, batch.rows) }
+        : arrowBuffers(type, vector, batch.rows)
     return makeData({
-      type: schema.fields[column]!.type,
+      type: stored,
       length: batch.rows,
       nullCount: vector.validity ? -1 : 0,
       nullBitmap: vector.validity?.subarray(0, (batch.rows + 7) >> 3),
@@ -62,6 +89,30 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
     makeData({ type: new Struct(schema.fields), length: batch.rows, nullCount: 0, children }),
   )
 }
+
+const UUID_BYTES = 16
+/** Values of hexadecimal digits by their ASCII. */
+const DIGITS = Uint8Array.from(
+  { length: 128 },
+  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
+)
+
+/** The bytes of uuids that lie there as text. */
+function uuidBytes({ bytes, offsets }: Vector, rows: number): Uint8Array {
+  const all = new Uint8Array(rows * UUID_BYTES)
+  for (let row = 0; row < rows; row++) {
+    let at = offsets[row]!
+    if (offsets[row + 1] === at) continue
+    for (let to = row * UUID_BYTES; to < (row + 1) * UUID_BYTES; to++) {
+      if (bytes[at] === HYPHEN) at++
+      all[to] = (DIGITS[bytes[at]!]! << 4) | DIGITS[bytes[at + 1]!]!
+      at += 2
+    }
+  }
+  return all
+}
+
+const HYPHEN = 0x2d
 
 function arrowBuffers(type: ColumnType, vector: Vector, rows: number) {
   const { bytes, words, doubles, offsets } = vector

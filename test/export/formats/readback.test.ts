@@ -98,12 +98,15 @@ describe('every type that DuckDB has', () => {
     expect(table.schema.fields.map((field) => field.name)).toEqual(query.columns.map((column) => column.name))
     for (const [column, { name, type }] of query.columns.entries()) {
       if (!['string', 'json', 'uuid', 'integer', 'double', 'boolean'].includes(type)) continue
-      const found = [...table.getChildAt(column)!].map((value) =>
-        typeof value === 'bigint' ? String(value) : value,
-      )
-      const wanted = values.map((row) =>
-        type === 'integer' && row[column] !== null ? String(row[column]) : row[column],
-      )
+      const found = [...table.getChildAt(column)!].map((value) => {
+        if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+        return typeof value === 'bigint' ? String(value) : value
+      })
+      const wanted = values.map((row) => {
+        const value = row[column]
+        if (type === 'uuid' && value !== null) return String(value).replaceAll('-', '')
+        return type === 'integer' && value !== null ? String(value) : value
+      })
       expect(found, name).toEqual(wanted)
     }
   })

@@ -1,0 +1,34 @@
+import { tableFromIPC } from 'apache-arrow'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Executor } from '../../../engine/export/index.ts'
+import { bytesOf, openTestExecutor, statement } from '../support.ts'
+
+let executor: Executor
+beforeAll(async () => {
+  executor = await openTestExecutor()
+})
+afterAll(() => executor.close())
+
+const ID = '00112233-4455-6677-8899-aabbccddeeff'
+
+it('uuid and json are extension types in Arrow, over storage that older readers show', async () => {
+  const query = statement(
+    `SELECT * FROM (VALUES ('${ID}'::UUID, '{"a":1}'), (NULL, NULL), ('ffffffff-FFFF-ffff-ffff-ffffffffffff'::UUID, '[]')) v(u, j)`,
+    { u: 'uuid', j: 'json' },
+  )
+  const table = tableFromIPC(await bytesOf(executor, query, 'arrow'))
+  const [uuid, json] = table.schema.fields
+  expect([uuid!.metadata.get('ARROW:extension:name'), String(uuid!.type)]).toEqual([
+    'arrow.uuid',
+    'FixedSizeBinary[16]',
+  ])
+  expect([json!.metadata.get('ARROW:extension:name'), String(json!.type)]).toEqual(['arrow.json', 'Utf8'])
+  const hex = Array.from(table.getChild('u')!, (value) => value && Buffer.from(value).toString('hex'))
+  expect(hex).toEqual([ID.replaceAll('-', ''), null, 'f'.repeat(32)])
+  expect([...table.getChild('j')!]).toEqual(['{"a":1}', null, '[]'])
+})
+
+it('record batches of the library have uuids as text', async () => {
+  const query = statement(`SELECT '${ID}'::UUID`, { u: 'uuid' })
+  for await (const batch of executor.batches(query)) expect(batch.getChildAt(0)!.get(0)).toBe(ID)
+})
