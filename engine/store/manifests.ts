@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ManifestStore, versionOfManifest } from '../iceberg/index.ts'
+import { storageFull } from '../util/storage-full.ts'
 import type { Layout } from './layout.ts'
+import { sync } from './sync.ts'
 
 /** Manifests of Iceberg in a folder of the data directory, beside that of the parts. */
 export class FolderManifests implements ManifestStore {
@@ -21,13 +23,20 @@ export class FolderManifests implements ManifestStore {
     return `file://${join(this.#folder, name)}`
   }
 
+  /** @throws EngineError `storage_full` */
   async write(name: string, bytes: Uint8Array): Promise<void> {
     const target = join(this.#folder, name)
     if (existsSync(target)) return
-    // Whoever finds the file finds all of it. After a power cut it is made again, so the disk isn't waited for.
     const written = join(this.#temporary, randomUUID())
-    await writeFile(written, bytes, { mode: 0o600 })
-    await rename(written, target)
+    try {
+      await writeFile(written, bytes, { mode: 0o600 })
+      // Whoever finds the name finds all of the file, also after a power cut.
+      await sync(written)
+      await rename(written, target)
+    } catch (error) {
+      await rm(written, { force: true })
+      throw storageFull(error)
+    }
   }
 
   /** The versions that manifests are there of. */

@@ -128,6 +128,14 @@ test('a row that fails does no harm where another condition has dropped it', asy
   expect(await table.rows('case(j gt 0: i div j, true: 7) eq 7')).toEqual([0, 1])
 })
 
+test('a sum that its type can not hold is a number that is too large', async () => {
+  const sum = 'SELECT CAST(sum(x) AS BIGINT) FROM (VALUES (9223372036854775807), (1)) t(x)'
+  expect(await table.query(sum).catch(runtimeFilterError)).toHaveProperty(
+    'message',
+    'The filter fails on a row: a number comes out that is too large for its type.',
+  )
+})
+
 describe('days of years that have no moments', () => {
   let far: Table
   beforeAll(async () => {

@@ -22,8 +22,11 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
     /(?:Conversion|Out of Range|Invalid Input) Error: [^\n]*(?:date|timestamp|interval)[^\n]*(?:range|overflow)/i,
     () => BEYOND_MOMENTS,
   ],
-  // A day of a year that no moment has, or infinity, which Parquet files may hold. DuckDB names its own types of both.
-  [/(?:Conversion|Invalid Input) Error: Type INT\d+ with value [^\n]* can't be cast/, () => BEYOND_MOMENTS],
+  // A day of a year that no moment has, or infinity, which Parquet files may hold. DuckDB names its own types of both; of a number it says that it is out of range.
+  [
+    /(?:Conversion|Invalid Input) Error: Type INT\d+ with value [^\n]* can't be cast to the destination/,
+    () => BEYOND_MOMENTS,
+  ],
   [
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
     () => 'The filter fails on a row: a number comes out that is too large for its type.',
