@@ -76,8 +76,8 @@ describe('BEA', () => {
     ['Rate limit exceeded.', 'provider_limit', 429],
     ['The value of parameter TableName is invalid.', 'series_not_found', 404],
   ])('understands %j beside status 200', async (text, code, status) => {
-    const Error = { APIErrorCode: '1', APIErrorDescription: text }
-    await using at = await harness('bea', answer({ Error }), { key: 'k' })
+    const told = { Error: { APIErrorCode: '1', APIErrorDescription: text } }
+    await using at = await harness('bea', answer(told), { key: 'k' })
     expect(await failureOf(at.connectors.series('bea', 'NIPA/T10105/A191RC/Q'))).toMatchObject({
       code,
       status,
