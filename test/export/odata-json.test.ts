@@ -46,7 +46,7 @@ test('annotations stand before their members, and a number may stand within a te
 
 test('numbers of rows that are counted are those that are read, in every window', async () => {
   await using place = await openWorkplace()
-  const dataset = newDataset(place.engine)
+  const dataset = await newDataset(place.engine)
   for (const from of [0, 3_000, 3_001]) {
     const rows = Array.from({ length: 3_000 }, (_, n) => `${from + n},text ${n}`)
     await dataset.append({ body: bytesOf(`n,t\n${rows.join('\n')}\n`), format: 'csv' })
