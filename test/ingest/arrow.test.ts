@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   Binary,
   Bool,
@@ -188,6 +189,11 @@ describe('Arrow', () => {
     expect(await bench.refusal('arrow', text, { existing: [column('j', 'json')] })).toBe(
       '400 invalid_upload: Row 1, column "j": "x{" is not a json.',
     )
+  })
+
+  test('a dictionary that says it has more buffers of text than there are', async () => {
+    const bytes = readFileSync(new URL('./fixtures/polars-too-many-views.arrow', import.meta.url))
+    expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
   })
 
   test('what is damaged, cut off, or finer than a microsecond', async () => {

@@ -200,6 +200,13 @@ describe('xlsx that is refused', () => {
     ).toMatch(/^413 upload_too_large: The table is too sparse: up to row 6\d /)
   })
 
+  test('a cell within the value of another', async () => {
+    const file = await raw('<row r="1"><c t="str"><v>a<c t="str">b</c></v></c></row>')
+    expect(await bench.refusal('xlsx', file)).toBe(
+      '400 invalid_upload: Sheet row 1 has a cell within the value of another.',
+    )
+  })
+
   test('what is no workbook', async () => {
     const message = '400 invalid_upload: The file is no xlsx workbook: it is no zip archive, or was cut off.'
     expect(await bench.refusal('xlsx', '')).toBe(message)

@@ -110,13 +110,20 @@ function verifyPairs(reader: FlatReader, table: number, slot: number): void {
 
 function verifyBatch(reader: FlatReader, batch: number, bodyLength: number): void {
   need(reader.int64(batch, BATCH.length) >= 0)
-  reader.vector(batch, BATCH.variadicCounts, 8)
   const nodes = reader.vector(batch, BATCH.nodes, 16)
   for (let index = 0; index < nodes.length; index++) {
     const at = nodes.at + 16 * index
     need(reader.int64At(at) >= 0 && reader.int64At(at + 8) >= 0)
   }
   const buffers = reader.vector(batch, BATCH.buffers, 16)
+  // How many buffers each column of views has: the library reads as many as it is told.
+  const counts = reader.vector(batch, BATCH.variadicCounts, 8)
+  let left = buffers.length
+  for (let index = 0; index < counts.length; index++) {
+    const count = reader.int64At(counts.at + 8 * index)
+    need(count >= 0 && count <= left)
+    left -= count
+  }
   for (let index = 0; index < buffers.length; index++) {
     const offset = reader.int64At(buffers.at + 16 * index)
     const length = reader.int64At(buffers.at + 16 * index + 8)

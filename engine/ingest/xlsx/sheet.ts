@@ -85,6 +85,7 @@ export class SheetParser implements XmlHandler {
   }
 
   #beginCell(attributes: string): void {
+    if (this.#inValue) throw malformed(`Sheet row ${this.#row} has a cell within the value of another.`)
     const reference = attribute(attributes, 'r')
     this.#column = reference === undefined ? this.#column + 1 : columnOf(reference)
     if (this.#column < 0 || this.#column >= MOST_COLUMNS) {
