@@ -17,6 +17,9 @@ import { Snapshot, type SnapshotPlace } from './snapshot.ts'
 import { type BackupReport, backupStore, restoreStore } from './store/backup.ts'
 import type { CheckOptions } from './store/integrity/checker.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
+import { type MoveOptions, type MoveReport, moveParts } from './store/move.ts'
+import type { ObjectStoreOptions } from './store/objects/open.ts'
+import type { CacheStats } from './store/objects/part-store.ts'
 import type { PartSizes } from './store/part-size.ts'
 import { Store, type Upload, type UploadLimits } from './store/store.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
@@ -45,6 +48,9 @@ export type { Cell } from './relation.ts'
 export type { Snapshot } from './snapshot.ts'
 export type { BackupReport } from './store/backup.ts'
 export type { VerifyReport } from './store/integrity/verify.ts'
+export type { MoveOptions, MoveReport } from './store/move.ts'
+export type { ObjectStoreOptions } from './store/objects/open.ts'
+export type { CacheStats } from './store/objects/part-store.ts'
 export type { Upload, UploadLimits } from './store/store.ts'
 export type { DeclaredColumn } from './types/columns.ts'
 export { type Column, type ColumnType, decimalParts, edmName, FORMATS, type Format } from './types/index.ts'
@@ -63,6 +69,8 @@ export interface EngineOptions {
    * otherwise. What was there is set aside in the folder `lost`.
    */
   readonly anew?: boolean
+  /** The store of objects in which rows are kept; in the data directory where none is named. */
+  readonly store?: ObjectStoreOptions | undefined
   /** Is told what fails where nobody waits for it, and what an operator must act on; see `EVENTS`. */
   readonly onEvent?: (event: EngineEvent) => void
   /**
@@ -90,6 +98,8 @@ export interface EngineStats {
   readonly writesStopped: boolean
   /** Parts that were found damaged and are not read. */
   readonly damagedParts: number
+  /** Of the parts that are kept on this machine; undefined where all of them are. */
+  readonly cache: CacheStats | undefined
   /** How often each kind of event has happened since the start. */
   readonly events: Readonly<Record<EventKind, number>>
   /** The executor's own, once it runs. */
@@ -131,6 +141,19 @@ export function restoreBackup(
   return restoreStore(backup, directory, onProgress)
 }
 
+/**
+ * Moves the rows of a data directory into a store of objects, or back, and leaves the old ones where they are. Ended in
+ * the middle, the next call goes on. Nobody else may have the directory open.
+ * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`
+ */
+export function moveRows(
+  directory: string,
+  options: MoveOptions,
+  onProgress?: (done: { bytes: number; of: number }) => void,
+): Promise<MoveReport> {
+  return moveParts(directory, options, new Events(undefined), onProgress)
+}
+
 /** Repositories of datasets, in a directory. */
 export class Engine implements AsyncDisposable {
   readonly #store: Store
@@ -155,6 +178,7 @@ export class Engine implements AsyncDisposable {
     const store = await Store.open({
       directory: options.directory,
       anew: options.anew,
+      store: options.store,
       events,
       checks: options.checks,
       partSizes: options.partSizes,
@@ -302,6 +326,12 @@ export class Engine implements AsyncDisposable {
     return this.#store.gc()
   }
 
+  /** Resolves where the database and the store of the rows answer. @throws EngineError `storage_unavailable` */
+  async ready(): Promise<void> {
+    await this.database.get('SELECT 1')
+    await this.#store.files.answers()
+  }
+
   /** Waits for merges and removals that run behind the commits. */
   settled(): Promise<void> {
     return this.#store.settled()
@@ -312,6 +342,7 @@ export class Engine implements AsyncDisposable {
       readers: this.#store.readers,
       writesStopped: this.#store.database.inDoubt,
       damagedParts: this.#store.integrity.damaged,
+      cache: this.#store.cache,
       events: this.#events.counts(),
       executor: (await this.#executor.present())?.stats(),
     }
@@ -344,7 +375,7 @@ export class Engine implements AsyncDisposable {
       workers: this.#options.workers ?? threads,
       memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
       tempDirectory: this.#store.temporary,
-      allowedDirectories: [this.#store.layout.parts, this.#store.temporary],
+      allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
       onSlower: (cause) =>
         this.#events.tell(
           'slower_source',

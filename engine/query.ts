@@ -12,7 +12,7 @@ import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
 import type { QueryOptions } from './plan/options.ts'
-import { type Plan, type PlanSource, planQuery, resultRows } from './plan/plan.ts'
+import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
 import { withoutRowNumbers } from './plan/view.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
@@ -27,6 +27,8 @@ export interface RunOptions {
 export interface QueryContext {
   readonly source: PlanSource
   readonly executor: () => Promise<Executor>
+  /** Makes what a plan reads readable, until `release`; undefined where it is so anyway. */
+  readonly ready?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void>) | undefined
   /** Names the rows: the same text, the same rows. */
   readonly identity: string
   readonly release?: () => void
@@ -119,7 +121,7 @@ export class Query implements Disposable {
     if (this.plan.columns.length === 0) return
     const statement = await this.#statement(options)
     try {
-      const executor = await this.#context.executor()
+      const executor = await this.#executor(options)
       yield* executor.batches(statement, this.#hints(options))
     } catch (error) {
       throw this.#readable(error)
@@ -135,7 +137,7 @@ export class Query implements Disposable {
     const statement = await this.#statement(options)
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {
-      const executor = await this.#context.executor()
+      const executor = await this.#executor(options)
       for await (const some of executor.values(statement, this.#hints(options)))
         for (const row of some) yield asObject(row)
     } catch (error) {
@@ -169,7 +171,7 @@ export class Query implements Disposable {
     const counted = format === 'json' ? withoutRowNumbers(this.plan) : undefined
     const statement = counted ? rowsStatement(counted.plan, undefined) : await this.#statement(options)
     try {
-      const executor = await this.#context.executor()
+      const executor = await this.#executor(options)
       if (format === 'xlsx') {
         const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
         const problem = await xlsxProblem(executor, statement, options)
@@ -245,7 +247,7 @@ export class Query implements Disposable {
     const most = top!
     const statement = rowsStatement({ ...this.plan, window: { skip, top: most + LOOK_AHEAD } }, undefined)
     try {
-      const executor = await this.#context.executor()
+      const executor = await this.#executor(options)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const { stream, found } = await executor.firstRows(statement, format, hints)
       // Where nothing was found behind skipped rows, there may be fewer of them.
@@ -257,6 +259,11 @@ export class Query implements Disposable {
     } catch (error) {
       throw this.#readable(error)
     }
+  }
+
+  async #executor({ signal }: RunOptions): Promise<Executor> {
+    if (this.#context.ready) await this.#context.ready(this.plan.scan, signal)
+    return this.#context.executor()
   }
 
   async #statement(options: RunOptions): Promise<Statement> {
@@ -271,7 +278,7 @@ export class Query implements Disposable {
 
   async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {
     try {
-      return await (await this.#context.executor()).rows(statement, options)
+      return await (await this.#executor(options)).rows(statement, options)
     } catch (error) {
       throw this.#readable(error)
     }

@@ -5,7 +5,7 @@ import type { Executor } from './export/index.ts'
 import type { IcebergTables, Naming, TableMetadata } from './iceberg/index.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
-import { type PlanSource, versionSource } from './plan/plan.ts'
+import { type PlanSource, type Scan, versionSource } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
 import type { Lease } from './store/leases.ts'
@@ -62,8 +62,13 @@ export class Snapshot implements Disposable {
    */
   query(options: QueryOptions = {}, view?: View): Query {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
-    const release = this.#enter()
-    const { counts, executor } = this.#place
+    const leave = this.#enter()
+    const pins: Disposable[] = []
+    const release = () => {
+      for (const pin of pins.splice(0)) pin[Symbol.dispose]()
+      leave()
+    }
+    const { counts, executor, store } = this.#place
     return new Query(
       {
         source: view ? viewed(this.#source, view) : this.#source,
@@ -71,6 +76,8 @@ export class Snapshot implements Disposable {
         executor,
         counts,
         release,
+        // In a folder nothing needs to be fetched.
+        ready: store.cache && (async (scan, signal) => void pins.push(await this.#pin(scan, signal))),
         readable: (error) => this.#place.store.unreadable(this.#lease.version, error),
       },
       options,
@@ -108,7 +115,15 @@ export class Snapshot implements Disposable {
   #show(part: Part): Promise<ShownFile> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     const { files, store } = this.#place
-    return files.open(part, store.partFile(part), this.columns)
+    return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
+  }
+
+  /** Fetches the parts that are in none of the scan's caches; they stay until it is disposed. */
+  async #pin(scan: Scan, signal: AbortSignal | undefined): Promise<Disposable> {
+    const { store } = this.#place
+    const files = new Set(scan.kind === 'slices' ? scan.slices.map(({ file }) => file) : [])
+    const wanted = this.#lease.version.parts.filter((part) => files.has(store.files.file(part)))
+    return (await store.pin(wanted, signal)) ?? { [Symbol.dispose]() {} }
   }
 
   /** Holds the version beyond the snapshot's own end, until what it gives is called. */

@@ -7,6 +7,7 @@ import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config/config.ts'
+import { objectStore } from './config/store.ts'
 import { addGauges } from './metrics/gauges.ts'
 import { openProviders } from './providers.ts'
 import { openServices } from './services.ts'
@@ -49,6 +50,7 @@ export async function serve(
       directory: config.data,
       role: 'server',
       anew,
+      store: objectStore(config),
       onEvent: (event) => told.event(event),
       ...config.engine,
       uploadLimits: {

@@ -68,4 +68,13 @@ export const CATALOG_STEPS = [
   -- Between what the values of each column lie, as JSON; null in a part of an older program.
   ALTER TABLE parts ADD COLUMN statistics TEXT;
   `,
+  `
+  -- Row 1 is the store of objects that holds the parts; there is none where they are in the data directory. Row 2 is the
+  -- one to which they are being moved. 'mark' stands in the store, too, and says whose it is.
+  CREATE TABLE part_store (
+    id INTEGER PRIMARY KEY CHECK (id IN (1, 2)),
+    name TEXT NOT NULL,
+    mark TEXT NOT NULL
+  ) STRICT;
+  `,
 ] as const

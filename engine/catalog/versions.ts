@@ -7,6 +7,8 @@ import { PART, type PartRow, partOf } from './parts.ts'
 import type { Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts'>
+/** A part that the catalog has forgotten, and whose bytes may go. */
+export type RemovedPart = Pick<Part, 'id' | 'hash'>
 type Content = Pick<Version, 'columns' | 'parts' | 'bytes'>
 
 /** Parts of versions that are kept in memory: half a kilobyte each, for a dozen columns. */
@@ -114,16 +116,16 @@ export class Versions {
   }
 
   /** Removes versions that no dataset shows and nobody reads; gives the parts that no version holds any more. */
-  reclaim(): Promise<number[]> {
+  reclaim(): Promise<RemovedPart[]> {
     return this.#handle.transaction(async (t) => {
       await t.run(
         `DELETE FROM versions WHERE id NOT IN (SELECT version_id FROM datasets)
          AND id NOT IN (SELECT version_id FROM leases)`,
       )
-      const parts = await t.all<{ id: number }>(
-        'DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM version_parts) RETURNING id',
+      return t.all<RemovedPart>(
+        `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM version_parts)
+         RETURNING id, hash`,
       )
-      return parts.map((part) => part.id)
     })
   }
 

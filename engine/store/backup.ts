@@ -1,13 +1,24 @@
-import { constants, existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  constants,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pipeline } from 'node:stream/promises'
 import { makePrivate } from '../catalog/sqlite.ts'
 import { EngineError } from '../errors.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { storageFull } from '../util/storage-full.ts'
 import { hashFile } from './integrity/hash.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
+import { DamagedPart, type PartStore } from './objects/part-store.ts'
 import type { Store } from './store.ts'
 import { sync } from './sync.ts'
 
@@ -40,8 +51,10 @@ export async function backupStore(
     throw new EngineError('invalid_option', 'A backup goes into another directory than the data.')
   }
   for (let round = 0; round < ROUNDS; round++) {
-    const report = await copyOnce(store.layout, to, onProgress, (fresh) =>
-      store.database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
+    const { layout, files, database } = store
+    const copy = files.cache ? copyStored(files) : copyFrom(layout)
+    const report = await copyOnce(copy, to, onProgress, (fresh) =>
+      database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
     )
     if (report) return report
   }
@@ -68,7 +81,7 @@ export async function restoreStore(
       `${to.directory} holds data already. Restore into a new directory, or move what is there away first.`,
     )
   }
-  const report = await copyOnce(from, to, onProgress, (fresh) => {
+  const report = await copyOnce(copyFrom(from), to, onProgress, (fresh) => {
     const database = new DatabaseSync(from.catalog, { readOnly: true })
     try {
       database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`)
@@ -82,7 +95,7 @@ export async function restoreStore(
 
 /** undefined where a part was gone that the catalog named when it was copied. */
 async function copyOnce(
-  from: Layout,
+  copyPart: CopyPart,
   to: Layout,
   onProgress: OnProgress | undefined,
   copyCatalog: (fresh: string) => void | Promise<void>,
@@ -91,11 +104,12 @@ async function copyOnce(
   rmSync(fresh, { force: true })
   makePrivate(fresh)
   await copyCatalog(fresh)
+  keepPartsBeside(fresh)
   const parts = partsIn(fresh)
   let copied = 0
   let bytes = 0
   for (const part of parts) {
-    const outcome = await copyPart(from, to, part)
+    const outcome = await copyPart(part, partFile(to, part.id))
     if (outcome === 'gone') return undefined
     if (outcome === 'there') continue
     copied += 1
@@ -135,31 +149,71 @@ function partsIn(catalog: string): CopiedPart[] {
   }
 }
 
-async function copyPart(from: Layout, to: Layout, part: CopiedPart): Promise<'copied' | 'there' | 'gone'> {
-  const source = partFile(from, part.id)
-  const target = partFile(to, part.id)
-  const wanted = statSync(source, { throwIfNoEntry: false })
-  if (!wanted) return 'gone'
-  const found = statSync(target, { throwIfNoEntry: false })
-  // By its time, too: after a restore, a number may have been given a second time.
-  if (found && found.size === wanted.size && Math.abs(found.mtimeMs - wanted.mtimeMs) < 1) return 'there'
+/** The parts of a copy are in its own folder, wherever those were that it was made of. */
+function keepPartsBeside(catalog: string): void {
+  const database = new DatabaseSync(catalog)
+  try {
+    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'part_store'").get()) {
+      database.exec('DELETE FROM part_store')
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** Brings a part's bytes into a file; `gone` where they are no longer there. */
+type CopyPart = (part: CopiedPart, target: string) => Promise<'copied' | 'there' | 'gone'>
+
+/** Parts that lie in a folder. */
+function copyFrom(from: Layout): CopyPart {
+  return async (part, target) => {
+    const source = partFile(from, part.id)
+    const wanted = statSync(source, { throwIfNoEntry: false })
+    if (!wanted) return 'gone'
+    const found = statSync(target, { throwIfNoEntry: false })
+    // By its time, too: after a restore, a number may have been given a second time.
+    if (found && found.size === wanted.size && Math.abs(found.mtimeMs - wanted.mtimeMs) < 1) return 'there'
+    return appear(part, target, async (unfinished) => {
+      await copyFile(source, unfinished, constants.COPYFILE_FICLONE)
+      utimesSync(unfinished, wanted.atime, wanted.mtime)
+    })
+  }
+}
+
+/** Parts that lie in a store of objects, which has no times to go by. */
+function copyStored(from: PartStore): CopyPart {
+  return async (part, target) => {
+    const found = statSync(target, { throwIfNoEntry: false })
+    if (found?.size === part.bytes && (await hashFile(target)) === part.hash) return 'there'
+    return appear(part, target, async (unfinished) => {
+      await pipeline(from.read(part, 0, part.bytes), createWriteStream(unfinished, { mode: 0o600 }))
+    })
+  }
+}
+
+/** A file that has its name when it is whole and checked. */
+async function appear(
+  part: CopiedPart,
+  target: string,
+  write: (unfinished: string) => Promise<void>,
+): Promise<'copied' | 'gone'> {
   const unfinished = `${target}.new`
   try {
-    await copyFile(source, unfinished, constants.COPYFILE_FICLONE)
-    if (wanted.size !== part.bytes || (part.hash !== null && (await hashFile(unfinished)) !== part.hash)) {
+    await write(unfinished)
+    const { size } = statSync(unfinished)
+    if (size !== part.bytes || (part.hash !== null && (await hashFile(unfinished)) !== part.hash)) {
       throw new EngineError(
         'storage_damaged',
         `Part ${part.id} is not what was written, so it is not copied. The copy that was there is as it was; ` +
           'parquetry verify lists what is damaged.',
       )
     }
-    utimesSync(unfinished, wanted.atime, wanted.mtime)
     await sync(unfinished)
     renameSync(unfinished, target)
     return 'copied'
   } catch (error) {
     rmSync(unfinished, { force: true })
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone'
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof DamagedPart) return 'gone'
     throw storageFull(error)
   }
 }

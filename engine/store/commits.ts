@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs'
 import type { Handle } from '../catalog/database.ts'
 import type { Parts } from '../catalog/parts.ts'
 import type { Part, Version } from '../catalog/records.ts'
-import type { Versions } from '../catalog/versions.ts'
+import type { RemovedPart, Versions } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
@@ -13,11 +12,9 @@ import { Semaphore } from '../util/semaphore.ts'
 import { storageFull } from '../util/storage-full.ts'
 import type { Hold } from './hold.ts'
 import { hashFile } from './integrity/hash.ts'
-import { partFile } from './layout.ts'
 import type { Leases } from './leases.ts'
 import type { FolderManifests } from './manifests.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
-import { sync } from './sync.ts'
 
 /** Ingests at once; each may use all cores, so more would only share them. */
 const INGESTS_AT_ONCE = 2
@@ -26,6 +23,19 @@ interface MadeParts {
   /** In the order of the rows. */
   readonly parts: readonly Part[]
   readonly columns: readonly Column[]
+}
+
+/** A part in the making; its hash is known when it has been written. */
+interface Begun {
+  readonly id: number
+  readonly target: string
+  hash: string | null
+}
+
+interface Written {
+  readonly columns: readonly Column[]
+  /** In the order of the rows. */
+  readonly written: readonly (readonly [Begun, Described<PartSize>])[]
 }
 
 /** What a version is to hold. */
@@ -47,21 +57,21 @@ interface CommitsPlace {
 }
 
 /**
- * How rows become visible: a part is registered, written and synced, then a commit names it. What no version names any
+ * How rows become visible: a part is registered, written and kept, then a commit names it. What no version names any
  * more is removed behind the commits.
  */
 export class Commits {
   readonly #place: CommitsPlace
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  /** Parts whose files are gone and whose entries in the catalog are to go. */
-  readonly #discarded = new Set<number>()
+  /** Parts that did not get into a version: their bytes and their entries in the catalog are to go. */
+  readonly #discarded = new Set<RemovedPart>()
 
   constructor(place: CommitsPlace) {
     this.#place = place
   }
 
   /**
-   * Writes rows as parts of bounded size and syncs them, so that a commit may name them. Leaves nothing behind when it
+   * Writes rows as parts of bounded size and keeps them, so that a commit may name them. Leaves nothing behind when it
    * fails.
    */
   async makeParts(
@@ -69,41 +79,51 @@ export class Commits {
     options: RunOptions,
   ): Promise<MadeParts> {
     const { hold, parts: registry } = this.#place
-    const ingestor = await this.#place.ingestor()
-    using _ = await this.#ingests.enter()
-    const ids: number[] = []
-    const begin = async () => {
+    const begun: Begun[] = []
+    const begin = async (): Promise<Begun> => {
       const id = await registry.register(hold.mark.id)
-      ids.push(id)
-      return { id, target: partFile(hold.layout, id) }
+      const part: Begun = { id, target: hold.files.target(id), hash: null }
+      begun.push(part)
+      return part
     }
     try {
-      const whole = await begin()
-      const { columns, ...written } = await write(ingestor, whole.target)
-      const pieces = piecesOf(written, this.#place.sizes)
-      if (pieces.length <= 1) return { columns, parts: [await this.#finish(whole.id, written)] }
-      const targets: (Piece & { id: number; target: string })[] = []
-      for (const piece of pieces) targets.push({ ...piece, ...(await begin()) })
-      const cut = await ingestor.cut(whole.target, targets, columns, written.rawBytes, options)
-      this.#discard(whole.id)
+      const { columns, written } = await this.#write(begin, write, options)
       const parts: Part[] = []
-      for (const [index, { id }] of targets.entries()) parts.push(await this.#finish(id, cut[index]!))
+      for (const [part, size] of written) parts.push(await this.#finish(part, size))
       return { columns, parts }
     } catch (error) {
-      for (const id of ids) this.#discard(id)
+      for (const part of begun) await this.#discard(part)
       throw storageFull(error)
     }
   }
 
-  /** Syncs a part that has been written, and writes down what it is. */
-  async #finish(id: number, written: Described<PartSize>): Promise<Part> {
+  /** Rows as files of bounded size. Others may write when it is done: a store of objects has cores of its own. */
+  async #write(
+    begin: () => Promise<Begun>,
+    write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
+    options: RunOptions,
+  ): Promise<Written> {
+    const ingestor = await this.#place.ingestor()
+    using _ = await this.#ingests.enter()
+    const whole = await begin()
+    const { columns, ...size } = await write(ingestor, whole.target)
+    const pieces = piecesOf(size, this.#place.sizes)
+    if (pieces.length <= 1) return { columns, written: [[whole, size]] }
+    const targets: (Piece & Begun)[] = []
+    for (const piece of pieces) targets.push(Object.assign(await begin(), piece))
+    const cut = await ingestor.cut(whole.target, targets, columns, size.rawBytes, options)
+    await this.#discard(whole)
+    return { columns, written: targets.map((part, index) => [part, cut[index]!]) }
+  }
+
+  /** Keeps a part that has been written, and writes down what it is. */
+  async #finish(begun: Begun, written: Described<PartSize>): Promise<Part> {
     const { hold, parts } = this.#place
-    const target = partFile(hold.layout, id)
-    await sync(target)
-    await sync(hold.layout.parts)
     const { rows, bytes, rawBytes, statistics } = written
     // Its pages are still in memory.
-    const part = { id, rows, bytes, rawBytes, hash: await hashFile(target), statistics }
+    begun.hash = await hashFile(begun.target)
+    const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
+    await hold.files.keep(part)
     await parts.describe(part)
     return part
   }
@@ -132,7 +152,7 @@ export class Commits {
     } finally {
       // An upload without rows makes a version of its own but needs no part.
       const kept = new Set(shown?.parts.map(({ id }) => id))
-      for (const { id } of parts) if (!kept.has(id)) this.#discard(id)
+      for (const part of parts) if (!kept.has(part.id)) await this.#discard(part)
       this.tidyLater()
     }
   }
@@ -141,12 +161,13 @@ export class Commits {
   async tidy(): Promise<void> {
     const { hold, versions, parts, leases, manifests } = this.#place
     if (hold.database.inDoubt) return
-    for (const id of this.#discarded) {
-      await parts.drop(id)
-      this.#discarded.delete(id)
+    for (const part of this.#discarded) {
+      await this.#remove(part)
+      await parts.drop(part.id)
+      this.#discarded.delete(part)
     }
     await leases.settle()
-    for (const id of await versions.reclaim()) this.#remove(id)
+    for (const part of await versions.reclaim()) await this.#remove(part)
     manifests.remove(await versions.gone(manifests.versions()))
   }
 
@@ -180,27 +201,22 @@ export class Commits {
   }
 
   /** Where the outcome of a commit is unknown, the next start may find that it named the part. */
-  #discard(part: number): void {
-    if (this.#place.hold.database.inDoubt) return
-    this.#remove(part)
+  async #discard(part: RemovedPart): Promise<void> {
+    const { hold } = this.#place
+    if (hold.database.inDoubt) return
+    // Room on this disk is given back at once.
+    await hold.files.giveUp(part.id).catch((cause) => this.#leave(part, cause))
     this.#discarded.add(part)
     this.tidyLater()
   }
 
   /** A file that can't be removed only takes room: the write that left it is done, or has failed for another reason. */
-  #remove(part: number): void {
-    const { hold, events } = this.#place
-    try {
-      rmSync(partFile(hold.layout, part), { force: true })
-    } catch (cause) {
-      events.tell(
-        'file_left',
-        `The file of part ${part} could not be removed; gc or the next start removes it.`,
-        {
-          part,
-          cause,
-        },
-      )
-    }
+  async #remove(part: RemovedPart): Promise<void> {
+    await this.#place.hold.files.remove(part).catch((cause) => this.#leave(part, cause))
+  }
+
+  #leave({ id: part }: RemovedPart, cause: unknown): void {
+    const message = `The file of part ${part} could not be removed; gc or the next start removes it.`
+    this.#place.events.tell('file_left', message, { part, cause })
   }
 }

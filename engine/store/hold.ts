@@ -8,6 +8,8 @@ import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { catalogLost, isCatalogLost, partFiles, setAllAside } from './lost.ts'
+import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
+import type { PartStore } from './objects/part-store.ts'
 import { ProcessMark } from './process.ts'
 
 export interface HoldOptions {
@@ -15,6 +17,8 @@ export interface HoldOptions {
   readonly role: 'server' | 'guest'
   /** Begin anew where the catalog is lost or damaged; see `EngineOptions`. */
   readonly anew?: boolean
+  /** Where the parts are; `whereItIs` asks the catalog. */
+  readonly store?: ObjectStoreOptions | WhereItIs | undefined
   readonly events: Events
 }
 
@@ -23,29 +27,36 @@ export class Hold {
   readonly layout: Layout
   readonly database: Database
   readonly mark: ProcessMark
+  /** Where the bytes of parts are. */
+  readonly files: PartStore
   /** In whose hands the directory is, if in this process's. */
   readonly serverLock: FileLock | undefined
 
-  private constructor(layout: Layout, database: Database, mark: ProcessMark, lock: FileLock | undefined) {
-    this.layout = layout
-    this.database = database
-    this.mark = mark
-    this.serverLock = lock
+  private constructor(held: Pick<Hold, 'layout' | 'database' | 'mark' | 'files' | 'serverLock'>) {
+    this.layout = held.layout
+    this.database = held.database
+    this.mark = held.mark
+    this.files = held.files
+    this.serverLock = held.serverLock
   }
 
   /**
    * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
    * catalog is lost or damaged
    */
-  static async open({ directory, role, anew, events }: HoldOptions): Promise<Hold> {
+  static async open({ directory, role, anew, store, events }: HoldOptions): Promise<Hold> {
     const layout = layoutOf(directory)
     const lock = role === 'server' ? lockServer(layout, 'it is served already') : undefined
     let database: Database | undefined
+    let mark: ProcessMark | undefined
     try {
       database = await (anew ? openAnew(layout, events) : openCatalog(layout, events))
       await migrate(database, 'catalog', CATALOG_STEPS)
-      return new Hold(layout, database, new ProcessMark(layout), lock)
+      mark = new ProcessMark(layout)
+      const files = await openParts({ layout, database, role, temporary: mark.temporary }, store)
+      return new Hold({ layout, database, mark, files, serverLock: lock })
     } catch (error) {
+      mark?.end()
       await database?.close()
       lock?.release()
       throw error
@@ -53,6 +64,7 @@ export class Hold {
   }
 
   async end(): Promise<void> {
+    this.files.close()
     try {
       this.mark.end()
     } finally {

@@ -23,10 +23,12 @@ import { Hold, lockServer } from './hold.ts'
 import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import { unreadable } from './integrity/unreadable.ts'
-import { type Layout, partFile } from './layout.ts'
+import type { Layout } from './layout.ts'
 import { type Lease, Leases } from './leases.ts'
 import { FolderManifests } from './manifests.ts'
 import { Merger } from './merger.ts'
+import type { ObjectStoreOptions } from './objects/open.ts'
+import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
 
@@ -70,6 +72,8 @@ export interface StoreOptions {
   readonly role: 'server' | 'guest'
   /** Begin anew where the catalog is lost or damaged. */
   readonly anew?: boolean
+  /** The parts are in the data directory where none is named. */
+  readonly store?: ObjectStoreOptions | undefined
   readonly events: Events
   readonly checks?: Partial<CheckOptions>
   readonly partSizes?: Partial<PartSizes>
@@ -136,10 +140,10 @@ export class Store {
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
-    this.integrity = new Integrity(this.parts, events, this.#background, (part) =>
-      partFile(this.layout, part.id),
-    )
-    this.#checker = new Checker(this.parts, this.integrity, events, { ...CHECKS, ...options.checks })
+    this.integrity = new Integrity(this.parts, events, this.#background, hold.files)
+    // A store of objects looks after its bits by itself, and reading them costs money.
+    const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
+    this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
   }
 
@@ -159,7 +163,9 @@ export class Store {
   async #start(): Promise<void> {
     const isServer = this.#options.role === 'server'
     await this.integrity.refresh()
-    if (isServer) await ifWritable(() => this.#sweep())
+    // A list of a million objects takes minutes, and what is written meanwhile is no leftover.
+    if (isServer && this.files.cache) this.#sweepLater()
+    else if (isServer) await ifWritable(() => this.#sweep())
     this.#timer = setInterval(() => {
       this.#background.later(
         () => this.integrity.refresh(),
@@ -176,6 +182,15 @@ export class Store {
 
   get layout(): Layout {
     return this.#hold.layout
+  }
+
+  /** Where the bytes of parts are. */
+  get files(): PartStore {
+    return this.#hold.files
+  }
+
+  get cache(): CacheStats | undefined {
+    return this.files.cache
   }
 
   get database(): Database {
@@ -201,12 +216,21 @@ export class Store {
   }
 
   /**
+   * Makes parts readable; undefined where they are so anyway. Dispose it when they have been read.
+   * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`
+   */
+  pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
+    return this.integrity.pin(parts, signal)
+  }
+
+  /**
    * Makes one of our errors of one of DuckDB's while it read a version, where only a damaged part explains it, and looks
    * in the background for the part; undefined for other errors.
    */
   unreadable(version: Version, error: unknown): EngineError | undefined {
     const known = unreadable(error)
     if (known) {
+      this.files.distrust(version.parts)
       this.#background.later(
         async () => {
           for (const part of version.parts) await this.integrity.check(part)
@@ -341,6 +365,7 @@ export class Store {
       const lease = await this.read(datasetId)
       try {
         if (lease.version.id !== base.id) continue
+        using _ = await this.pin(base.parts, signal)
         const files = base.parts.map((part) => this.partFile(part))
         const made = await this.#commits.makeParts(
           (ingestor, target) =>
@@ -394,7 +419,7 @@ export class Store {
       threads,
       memory: uploadLimits.memory,
       tempDirectory: this.temporary,
-      folders: [this.layout.parts],
+      folders: this.files.folders,
       onEnd: (message) => events.tell('reader_ended', message),
     })
   }
@@ -430,6 +455,16 @@ export class Store {
     } finally {
       await this.#hold.end()
     }
+  }
+
+  #sweepLater(): void {
+    this.#background.later(
+      async () => {
+        await ifWritable(() => this.#sweep())
+      },
+      (cause) =>
+        this.#options.events.tell('tidy_failed', 'Leftovers of crashes could not be removed.', { cause }),
+    )
   }
 
   #sweep(): Promise<Swept> {

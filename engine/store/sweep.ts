@@ -1,5 +1,3 @@
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Parts } from '../catalog/parts.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
@@ -7,6 +5,7 @@ import type { Hold } from './hold.ts'
 import type { Leases } from './leases.ts'
 import { lostFolder } from './lost.ts'
 import type { FolderManifests } from './manifests.ts'
+import type { FoundPart } from './objects/part-store.ts'
 import { forgetDeadProcesses } from './process.ts'
 
 /** What was removed: files of parts, their bytes, and processes that did not end by themselves. */
@@ -28,36 +27,38 @@ export async function sweep(
   manifests: FolderManifests,
   events: Events,
 ): Promise<Swept> {
-  const { layout, database } = hold
-  if (!(await database.settle())) return { files: 0, bytes: 0, processes: 0 }
-  const processes = await forgetDeadProcesses(layout, versions)
+  const { layout, database, files } = hold
+  const swept = { files: 0, bytes: 0, processes: 0 }
+  if (!(await database.settle())) return swept
+  swept.processes = await forgetDeadProcesses(layout, versions)
   // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
-  const found = readdirSync(layout.parts)
+  const found: FoundPart[] = []
+  for await (const one of files.list()) found.push(one)
   await leases.settle()
-  await versions.reclaim()
+  for (const part of await versions.reclaim()) await files.remove(part)
   manifests.remove(await versions.gone(manifests.versions()))
   manifests.removeOthers()
-  const known = new Set([...(await parts.all())].map((id) => `${id}.parquet`))
+  const known = await parts.all()
   const newest = await parts.newest()
-  const left = found.filter((name) => !known.has(name))
+  const left = found.filter(({ id }) => id === undefined || !known.has(id))
   // A number that was never given belongs to a later catalog than this one, which an older copy has replaced.
-  const foreign = left.filter((name) => Number.parseInt(name, 10) > newest)
+  const foreign = left.filter(({ id = 0 }) => id > newest)
   if (foreign.length > 0) {
-    const folder = lostFolder(layout)
-    for (const name of foreign) renameSync(join(layout.parts, name), join(folder, name))
+    const place = await files.setAside(
+      foreign.map(({ name }) => name),
+      () => lostFolder(layout),
+    )
     events.tell(
       'files_set_aside',
-      `The catalog never knew ${foreign.length} of the parts, as if it were older than they are; they lie in ${folder}.`,
+      `The catalog never knew ${foreign.length} of the parts, as if it were older than they are; they lie in ${place}.`,
     )
   }
-  let files = 0
-  let bytes = 0
-  for (const name of left) {
-    if (foreign.includes(name)) continue
-    const file = join(layout.parts, name)
-    bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
-    files += 1
-    rmSync(file, { recursive: true, force: true })
+  for (const one of left) {
+    if (foreign.includes(one)) continue
+    swept.bytes += one.bytes
+    swept.files += 1
+    await files.removeFound(one.name)
   }
-  return { files, bytes, processes }
+  await files.endUnfinished()
+  return swept
 }

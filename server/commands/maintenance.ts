@@ -1,6 +1,8 @@
 import { chmodSync, copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Engine, restoreBackup } from '../../engine/index.ts'
+import { type Engine, moveRows, restoreBackup } from '../../engine/index.ts'
+import type { Config } from '../config/config.ts'
+import { objectStore } from '../config/store.ts'
 import { startProgress } from './progress.ts'
 
 /** `parquetry verify`: every part against the catalog. Gives whether all is well. */
@@ -41,6 +43,23 @@ export async function restore(from: string, data: string): Promise<void> {
   const { parts, bytes } = await restoreBackup(from, data)
   copySecret(from, data)
   console.log(`${parts} parts, ${bytes} bytes restored; all are what was written`)
+}
+
+/** `parquetry migrate`: rows into a store of objects, or back into the data directory. */
+export async function migrateRows(config: Config, store: string): Promise<void> {
+  using progress = startProgress('migrate', undefined)
+  const target = store === 'directory' ? undefined : { ...objectStore({ ...config, store })! }
+  const { s3Endpoint: endpoint, s3Region: region, s3PathStyle: pathStyle } = config
+  const report = await moveRows(
+    config.data,
+    { target, from: { endpoint, region, pathStyle } },
+    ({ bytes, of }) => progress.note(`${bytes} of ${of} bytes`),
+  )
+  progress[Symbol.dispose]()
+  console.log(
+    `${report.parts} parts, ${report.bytes} bytes; ${report.copied} of the parts were not there yet.\n` +
+      `The rows are in ${report.to} from now on. What lies in ${report.from} is no longer needed; remove it when you like.`,
+  )
 }
 
 function copySecret(from: string, to: string): void {

@@ -6,13 +6,14 @@ import { SERVER_STEPS } from '../accounts/schema.ts'
 import { ParquetryError } from '../client/index.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, readConfig } from '../config/read.ts'
+import { objectStore } from '../config/store.ts'
 import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
 import { addAccountCommands } from './account.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addExportCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
-import { backup, gc, restore, verify } from './maintenance.ts'
+import { backup, gc, migrateRows, restore, verify } from './maintenance.ts'
 import { addMcpCommand } from './mcp.ts'
 import { addProviderCommands, IncompleteIndex } from './providers.ts'
 import { addRepositoryCommands } from './repository.ts'
@@ -35,6 +36,19 @@ export interface Workplace {
   readonly config: Config
 }
 
+/** Where the rows are. */
+interface Place {
+  readonly data?: string
+  readonly store?: string
+}
+
+interface ServeOptions extends Place {
+  readonly port?: string
+  readonly host?: string
+  readonly samples: boolean
+  readonly new?: boolean
+}
+
 /** Runs `parquetry …`; gives the exit code: 0 done, 1 failed, 2 called wrongly. */
 export async function run(args: readonly string[]): Promise<number> {
   let failed = false
@@ -44,6 +58,10 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     .version(ownVersion(), '--version', 'print the version')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+    .option(
+      '--store <address>',
+      'the store of objects that holds the rows, as s3://bucket/prefix (PARQUETRY_STORE)',
+    )
     .option(
       '--server <url>',
       'a server in place of the data directory: repository, import, export, source (PARQUETRY_SERVER)',
@@ -71,9 +89,10 @@ export async function run(args: readonly string[]): Promise<number> {
         'This command works on a data directory; --server is for repository, import, export and source.',
       )
     }
-    const config = readConfig({ data: program.opts<{ data?: string }>().data })
+    const config = readConfig(program.opts<Place>())
     await using engine = await openEngine({
       directory: config.data,
+      store: objectStore(config),
       onEvent: ({ message }) => console.error(`parquetry: ${message}`),
       ...config.engine,
     })
@@ -93,14 +112,16 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--port <number>', 'port; 0 takes a free one (PARQUETRY_PORT)')
     .option('--host <address>', 'address to listen on (PARQUETRY_HOST)')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+    .option('--store <address>', 'keep rows in a store of objects, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option('--no-samples', 'start empty')
     .option('--new', 'begin anew where the catalog is lost or damaged; what is there is set aside')
-    .action((options: { port?: string; host?: string; data?: string; samples: boolean; new?: boolean }) =>
+    .action((options: ServeOptions) =>
       serveUntilStopped(
         readConfig({
           port: options.port,
           host: options.host,
-          data: options.data ?? program.opts<{ data?: string }>().data,
+          data: options.data ?? program.opts<Place>().data,
+          store: options.store ?? program.opts<Place>().store,
           // Commander says true where nothing was said; then the configuration decides.
           samples: options.samples ? undefined : false,
         }),
@@ -138,8 +159,16 @@ export async function run(args: readonly string[]): Promise<number> {
     .description(
       'copy a backup into a new data directory, each part held against the hash it was written with',
     )
-    .action((from: string) =>
-      restore(from, readConfig({ data: program.opts<{ data?: string }>().data }).data),
+    .action((from: string) => restore(from, readConfig({ data: program.opts<Place>().data }).data))
+
+  program
+    .command('migrate')
+    .description(
+      'move the rows between the data directory and a store of objects; go on with it where it was ended',
+    )
+    .requiredOption('--store <where>', 's3://bucket/prefix, or "directory" for the data directory')
+    .action(({ store }: { store: string }) =>
+      migrateRows(readConfig({ data: program.opts<Place>().data }), store),
     )
 
   program

@@ -30,6 +30,13 @@ export interface Config {
   readonly port: number
   /** The data directory, absolute. */
   readonly data: string
+  /** `s3://bucket/prefix` where rows are not kept in the data directory; the `s3…` say how that store is asked. */
+  readonly store?: string
+  readonly s3Endpoint?: string
+  readonly s3Region?: string
+  readonly s3PathStyle?: boolean
+  /** Of the parts that are kept beside a store; a third of the free disk where it isn't set. */
+  readonly cacheBytes?: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Whether the sample data is loaded into an empty data directory. */
   readonly samples: boolean
@@ -113,5 +120,6 @@ export interface ConfigArguments {
   readonly host?: string
   readonly port?: string
   readonly data?: string
+  readonly store?: string
   readonly samples?: boolean
 }

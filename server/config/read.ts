@@ -45,13 +45,20 @@ export function readConfig(given: ConfigArguments = {}, environment: Environment
     // An empty variable is one that was not set.
     const text = argument ?? (environment[variable] || undefined)
     if (text === undefined) continue
-    settings[name] = type === 'integer' && /^\d+$/.test(String(text)) ? Number(text) : text
+    settings[name] = typed(type, text)
     names.set(`/${name}`, argument === undefined ? variable : name)
   }
   settings['providers'] = providersOf(settings['providers'], environment, names)
   if (!check(settings)) throw new ConfigError(sentence(names))
   // Of further plans json-schema-to-ts can't tell the type.
   return { ...settings, data: resolve(settings.data), plans: settings.plans as Config['plans'] }
+}
+
+/** What a variable or an argument says, as the type that is wanted where it can be that; the check names what it can't. */
+function typed(type: string, text: unknown): unknown {
+  if (type === 'integer' && /^\d+$/.test(String(text))) return Number(text)
+  if (type === 'boolean' && /^(true|false)$/.test(String(text))) return text === 'true'
+  return text
 }
 
 function readFile(file: string | undefined): Settings {

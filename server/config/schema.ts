@@ -76,6 +76,21 @@ export const CONFIG_SCHEMA = {
     host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
     port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
     data: { ...text, default: 'data/store', environment: 'PARQUETRY_DATA' },
+    store: {
+      type: 'string',
+      pattern: '^s3://.',
+      description: 's3://bucket/prefix',
+      environment: 'PARQUETRY_STORE',
+    },
+    s3Endpoint: {
+      type: 'string',
+      format: 'web-address',
+      description: 'an http or https address',
+      environment: 'PARQUETRY_S3_ENDPOINT',
+    },
+    s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
+    s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
+    cacheBytes: { ...natural, environment: 'PARQUETRY_CACHE_BYTES' },
     logLevel: {
       type: 'string',
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

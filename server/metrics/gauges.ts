@@ -52,6 +52,14 @@ export function addGauges({ metrics, exports, uploads, connectors, engine, usage
       return [{ of: 'process', value: writesStopped ? 1 : 0 }]
     },
   )
+  metrics.gauge(
+    'parts_cache',
+    'Parts that were at hand when they were read (hits) or had to be fetched (misses), and bytes: fetched, on disk, at most.',
+    async () => {
+      const { cache } = await engine.stats()
+      return Object.entries(cache ?? {}).map(([of, value]) => ({ of, value }))
+    },
+  )
   metrics.gauge('engine', 'Figures of the engine.', async () => {
     const { readers, executor } = await engine.stats()
     const figures = Object.entries(executor ?? {}).flatMap(([of, value]) =>

@@ -54,8 +54,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     },
     handler: async () => {
       if (lifecycle.stopping) throw stopping()
-      // The database answers, or this throws.
-      await engine.database.get('SELECT 1')
+      await engine.ready()
       return { status: 'ok' }
     },
   })

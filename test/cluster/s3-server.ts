@@ -48,32 +48,55 @@ if (S3_SERVERS.length === 0) {
   )
 }
 
-/** A real S3 server with one empty bucket, on 127.0.0.1. Dispose it. */
+interface StartOptions {
+  readonly make?: (typeof S3_SERVERS)[number] | undefined
+  /** Kept when the server ends; one that goes with it where none is named. */
+  readonly folder?: string
+}
+
+/** A real S3 server with one bucket, on 127.0.0.1. Dispose it. */
 export class S3Server implements AsyncDisposable {
   readonly bucket = BUCKET
   readonly port: number
   readonly #make: (typeof S3_SERVERS)[number]
-  readonly #folder = mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
+  readonly #folder: string
+  readonly #isOwnFolder: boolean
   #child: ChildProcess | undefined
 
-  static async start(make = S3_SERVERS[0]!): Promise<S3Server> {
+  static async start({ make = S3_SERVERS[0]!, folder }: StartOptions = {}): Promise<S3Server> {
     // The SDK finds them as it does in production.
     process.env['AWS_ACCESS_KEY_ID'] = KEY.id
     process.env['AWS_SECRET_ACCESS_KEY'] = KEY.secret
-    const server = new S3Server(make, await freePort())
+    const server = new S3Server(make, await freePort(), folder)
     await server.start()
     return server
   }
 
-  private constructor(make: (typeof S3_SERVERS)[number], port: number) {
+  private constructor(make: (typeof S3_SERVERS)[number], port: number, folder?: string) {
     this.#make = make
     this.port = port
+    this.#isOwnFolder = folder === undefined
+    this.#folder = folder ?? mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
     mkdirSync(join(this.#folder, 'data', BUCKET), { recursive: true })
-    mkdirSync(join(this.#folder, 'metadata'))
+    mkdirSync(join(this.#folder, 'metadata'), { recursive: true })
   }
 
   get endpoint(): string {
     return `http://127.0.0.1:${this.port}`
+  }
+
+  address(prefix: string): string {
+    return `s3://${BUCKET}/${prefix}`
+  }
+
+  /** What a process must be told to keep its rows here. */
+  environment(prefix: string): Record<string, string> {
+    return {
+      PARQUETRY_STORE: this.address(prefix),
+      PARQUETRY_S3_ENDPOINT: this.endpoint,
+      AWS_ACCESS_KEY_ID: KEY.id,
+      AWS_SECRET_ACCESS_KEY: KEY.secret,
+    }
   }
 
   /** Resolves when it answers. It has what it had before. */
@@ -97,7 +120,7 @@ export class S3Server implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
-    rmSync(this.#folder, { recursive: true, force: true })
+    if (this.#isOwnFolder) rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 

@@ -28,7 +28,7 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
   let line: FaultyLine
   let store: S3Store
   beforeAll(async () => {
-    server = await S3Server.start(make)
+    server = await S3Server.start({ make })
     line = await FaultyLine.before(server.port)
     store = new S3Store(parseS3Address('s3://tests/some/where', { endpoint: line.endpoint }), DEADLINES)
   })

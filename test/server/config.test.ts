@@ -68,6 +68,28 @@ describe('the configuration', () => {
     })
   })
 
+  it('takes the store of the rows from each of them', () => {
+    const environment = {
+      PARQUETRY_STORE: 's3://bucket/rows',
+      PARQUETRY_S3_ENDPOINT: 'http://127.0.0.1:7070',
+      PARQUETRY_S3_REGION: 'eu-central-1',
+      PARQUETRY_S3_PATH_STYLE: 'false',
+      PARQUETRY_CACHE_BYTES: '1000000',
+    }
+    const settings = { store: 's3://bucket/other', s3PathStyle: true }
+    expect(withFile(settings)).toMatchObject(settings)
+    expect(withFile(settings, environment)).toMatchObject({
+      store: 's3://bucket/rows',
+      s3Endpoint: 'http://127.0.0.1:7070',
+      s3Region: 'eu-central-1',
+      s3PathStyle: false,
+      cacheBytes: 1_000_000,
+    })
+    expect(withFile({}, environment, { store: 's3://bucket/argument' }).store).toBe('s3://bucket/argument')
+    expect(() => withFile({}, { PARQUETRY_STORE: '/a/folder' })).toThrow(/^PARQUETRY_STORE must be s3:/)
+    expect(() => withFile({}, { PARQUETRY_S3_PATH_STYLE: 'yes' })).toThrow(/^PARQUETRY_S3_PATH_STYLE must be/)
+  })
+
   it('merges plans, timeouts and limits with the defaults', () => {
     const config = withFile({
       plans: {

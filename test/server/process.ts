@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { storeEnvironment } from '../cluster/store-of.ts'
 
 const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
 
@@ -61,8 +62,13 @@ export async function runCommand(
 function command(args: readonly string[], environment: Readonly<Record<string, string>>) {
   return spawn(process.execPath, [MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...storeEnvironment(dataIn(args)), ...environment },
   })
+}
+
+/** What `--data` says. */
+function dataIn(args: readonly string[]): string {
+  return args[args.indexOf('--data') + 1] ?? ''
 }
 
 function collect(child: ChildProcessByStdio<null, Readable, Readable>): { out: string; err: string } {

@@ -17,21 +17,31 @@ export interface HashOptions {
 }
 
 /** The hash of a file's bytes, as it stands in the catalog. */
-export async function hashFile(file: string, options: HashOptions = {}): Promise<string> {
+export function hashFile(file: string, options: HashOptions = {}): Promise<string> {
+  return hashOf(pieces(file), options)
+}
+
+/** The same of bytes that come from elsewhere. Each piece is looked at before the next is asked for. */
+export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOptions = {}): Promise<string> {
   const { signal, bytesPerSecond = Number.POSITIVE_INFINITY } = options
   const hash = createHash(ALGORITHM)
+  signal?.throwIfAborted()
+  for await (const piece of bytes) {
+    hash.update(piece)
+    const pause = (piece.byteLength / bytesPerSecond) * 1_000
+    if (pause >= 1) await wait(pause, undefined, { signal, ref: false })
+    signal?.throwIfAborted()
+  }
+  return `${ALGORITHM}:${hash.digest('base64url')}`
+}
+
+/** All in the same memory, one after the other. */
+async function* pieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = Buffer.allocUnsafe(PIECE)
-  const handle = await open(file, 'r')
-  try {
-    for (;;) {
-      signal?.throwIfAborted()
-      const { bytesRead } = await handle.read(buffer, 0, PIECE, null)
-      if (bytesRead === 0) return `${ALGORITHM}:${hash.digest('base64url')}`
-      hash.update(buffer.subarray(0, bytesRead))
-      const pause = (bytesRead / bytesPerSecond) * 1_000
-      if (pause >= 1) await wait(pause, undefined, { signal, ref: false })
-    }
-  } finally {
-    await handle.close()
+  await using handle = await open(file, 'r')
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, PIECE, null)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
   }
 }

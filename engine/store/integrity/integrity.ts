@@ -1,18 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { Parts } from '../../catalog/parts.ts'
 import type { Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Background } from '../../util/background.ts'
-import { type HashOptions, hashFile } from './hash.ts'
-
-/** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */
-type Problem = string | undefined
-
-/** A Parquet file begins and ends with this. */
-const MAGIC = 'PAR1'
-/** At the end: the length of the footer in four bytes, then the magic. */
-const TAIL = 8
+import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import { glance, type Problem } from './glance.ts'
+import type { HashOptions } from './hash.ts'
 
 /**
  * Whether parts are what was written. At its first reading a part is looked at in passing: its size and its ends. All of
@@ -23,16 +16,16 @@ export class Integrity {
   readonly #parts: Parts
   readonly #events: Events
   readonly #background: Background
-  readonly #fileOf: (part: Part) => string
+  readonly #files: PartStore
   /** Parts that were looked at since the start. */
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
-  constructor(parts: Parts, events: Events, background: Background, fileOf: (part: Part) => string) {
+  constructor(parts: Parts, events: Events, background: Background, files: PartStore) {
     this.#parts = parts
     this.#background = background
     this.#events = events
-    this.#fileOf = fileOf
+    this.#files = files
   }
 
   /** Parts known to be damaged. */
@@ -47,9 +40,10 @@ export class Integrity {
 
   /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
   file(part: Part): string {
-    const file = this.#fileOf(part)
+    const file = this.#files.file(part)
     if (this.#damaged.has(part.id)) throw damaged(part.id)
-    if (this.#seen.has(part.id)) return file
+    // A cache has looked at what it fetched.
+    if (this.#files.cache || this.#seen.has(part.id)) return file
     let problem: Problem
     try {
       problem = glance(file, part.bytes)
@@ -60,13 +54,30 @@ export class Integrity {
         { cause, details: { part: part.id } },
       )
     }
-    if (problem !== undefined) {
-      this.#note(part, problem)
-      this.#writeLater(part, problem)
-      throw damaged(part.id)
-    }
+    if (problem !== undefined) throw this.#found(part, problem)
     this.#seen.add(part.id)
     return file
+  }
+
+  /**
+   * Makes parts readable under `file`; undefined where they are so anyway. Dispose it when they have been read.
+   * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`
+   */
+  pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
+    return this.#files.pin(parts, signal)?.catch((error: unknown) => {
+      const part = error instanceof DamagedPart && parts.find(({ id }) => id === error.part)
+      throw part ? this.#found(part, error.problem) : error
+    })
+  }
+
+  /** Bytes of a part, without making all of it readable. @throws as `pin` does */
+  async *read(part: Part, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
+    this.file(part)
+    try {
+      yield* this.#files.read(part, from, to)
+    } catch (error) {
+      throw error instanceof DamagedPart ? this.#found(part, error.problem) : error
+    }
   }
 
   /**
@@ -74,18 +85,27 @@ export class Integrity {
    * @throws the system's error where the file can't be read now, which is not written down as damage
    */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
-    const file = this.#fileOf(part)
-    let problem = glance(file, part.bytes)
     // Another check may have filled it in since the part was looked up.
     let hash = part.hash ?? (await this.#parts.hashOf(part.id))
-    if (problem === undefined) {
-      const found = await hashFile(file, options)
+    let problem: Problem
+    try {
+      const found = await this.#files.hash({ ...part, hash }, options)
       if (hash !== null && found !== hash) problem = 'its bytes are not those that were written'
       hash ??= found
+    } catch (error) {
+      if (!(error instanceof DamagedPart)) throw error
+      problem = error.problem
     }
     this.#note(part, problem)
     await this.#parts.noteCheck(part.id, { hash, damage: problem })
     return problem
+  }
+
+  /** Takes damage down that showed in passing, and gives what its reader is told. */
+  #found(part: Part, problem: string): EngineError {
+    this.#note(part, problem)
+    this.#writeLater(part, problem)
+    return damaged(part.id)
   }
 
   /** Nobody who reads waits until it is written down what was found in passing. */
@@ -128,33 +148,4 @@ function damaged(part: number): EngineError {
     `Part ${part} of the stored rows is damaged, so none of them are given. The operator can restore it from a backup.`,
     { details: { part } },
   )
-}
-
-/**
- * What shows without reading the rows.
- * @throws the system's error where the file is there and can't be read: too many files are open, say, or the disk
- * stutters. That tells nothing of what is written in it.
- */
-function glance(file: string, bytes: number): Problem {
-  let descriptor: number
-  try {
-    descriptor = openSync(file, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'its file is missing'
-    throw error
-  }
-  try {
-    const { size } = fstatSync(descriptor)
-    if (size !== bytes) return `its file has ${size} bytes; the catalog says ${bytes}`
-    const tail = Buffer.alloc(TAIL)
-    const head = Buffer.alloc(MAGIC.length)
-    if (size < TAIL + MAGIC.length) return 'its file is too short'
-    readSync(descriptor, head, 0, MAGIC.length, 0)
-    readSync(descriptor, tail, 0, TAIL, size - TAIL)
-    const footer = tail.readUInt32LE(0)
-    const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
-    return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
-  } finally {
-    closeSync(descriptor)
-  }
 }

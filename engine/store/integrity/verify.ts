@@ -34,6 +34,7 @@ export async function verifyStore(
         if (problem !== undefined) wrong(problem)
         else {
           try {
+            using _ = await store.pin([part])
             const read = await ingestor.verify(store.partFile(part))
             if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
             if (read.columns.length !== version.columns.length) {

@@ -1,8 +1,10 @@
-import { opendir, rm, stat } from 'node:fs/promises'
+import { opendir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { glance } from '../integrity/glance.ts'
+import { type HashOptions, hashFile } from '../integrity/hash.ts'
 import { sync } from '../sync.ts'
 import { fileBytes } from './file-bytes.ts'
-import type { FoundPart, PartBytes, PartStore } from './part-store.ts'
+import { DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 
 /** Parts in a folder of this machine. DuckDB writes them where they are read, so nothing is copied or cached. */
 export class FolderParts implements PartStore {
@@ -23,6 +25,10 @@ export class FolderParts implements PartStore {
   async keep({ id }: PartBytes): Promise<void> {
     await sync(this.target(id))
     await sync(this.name)
+  }
+
+  giveUp(id: number): Promise<void> {
+    return rm(this.target(id), { force: true })
   }
 
   file({ id }: PartBytes): string {
@@ -46,8 +52,17 @@ export class FolderParts implements PartStore {
     return (await statOf(this.target(id)))?.size
   }
 
+  async hash({ id, bytes }: PartBytes, options: HashOptions = {}): Promise<string> {
+    const file = this.target(id)
+    const problem = glance(file, bytes)
+    if (problem !== undefined) throw new DamagedPart(id, problem)
+    return hashFile(file, options)
+  }
+
+  distrust(): void {}
+
   remove({ id }: Pick<PartBytes, 'id'>): Promise<void> {
-    return rm(this.target(id), { force: true })
+    return this.giveUp(id)
   }
 
   async *list(): AsyncGenerator<FoundPart, void, undefined> {
@@ -57,6 +72,20 @@ export class FolderParts implements PartStore {
       if (found) yield { name, id: id === undefined ? undefined : Number(id), bytes: found.size }
     }
   }
+
+  removeFound(name: string): Promise<void> {
+    return rm(join(this.name, name), { recursive: true, force: true })
+  }
+
+  async setAside(names: readonly string[], folder: () => string): Promise<string> {
+    const to = folder()
+    for (const name of names) await rename(join(this.name, name), join(to, name))
+    return to
+  }
+
+  async endUnfinished(): Promise<void> {}
+
+  async answers(): Promise<void> {}
 
   close(): void {}
 }

@@ -1,4 +1,5 @@
 import type { Part } from '../../catalog/records.ts'
+import type { HashOptions } from '../integrity/hash.ts'
 
 /** What must be known of a part to find its bytes, and to know them for its own. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
@@ -42,6 +43,8 @@ export interface PartStore {
    * @throws EngineError `storage_unavailable`, `storage_full`
    */
   keep(part: PartBytes): Promise<void>
+  /** Removes what was written at `target` and is not to be kept. */
+  giveUp(id: number): Promise<void>
   /** The file of a part that is pinned. */
   file(part: PartBytes): string
   /**
@@ -58,10 +61,28 @@ export interface PartStore {
   ): AsyncGenerator<Uint8Array, void, undefined>
   /** How many bytes are stored, whatever is cached; undefined where there is nothing. */
   size(part: PartBytes): Promise<number | undefined>
+  /**
+   * Reads all that is stored of a part, whatever is cached, and gives its hash.
+   * @throws DamagedPart where it is missing or clearly no part; the system's error where it can't be read now
+   */
+  hash(part: PartBytes, options?: HashOptions): Promise<string>
+  /** Forgets what is cached of parts, which DuckDB could not read. */
+  distrust(parts: readonly PartBytes[]): void
   /** Removes a part, also one of which less is there than of others. Resolves where there is nothing, too. */
   remove(part: Pick<PartBytes, 'id' | 'hash'>): Promise<void>
   /** All that lies there. */
   list(): AsyncGenerator<FoundPart, void, undefined>
+  /** Removes something that `list` gave. */
+  removeFound(name: string): Promise<void>
+  /**
+   * Puts away what nobody knows but nobody asked to delete. Gives where it lies.
+   * @param folder makes a folder for it, where it needs one
+   */
+  setAside(names: readonly string[], folder: () => string): Promise<string>
+  /** Ends what crashes have left half written, where `list` doesn't show it. */
+  endUnfinished(): Promise<void>
+  /** Resolves where it can be reached; asked often, it answers from what it knows of the last seconds. */
+  answers(): Promise<void>
   /** Undefined where nothing is cached. */
   readonly cache: CacheStats | undefined
   close(): void

@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { EngineError } from '../../errors.ts'
+import { type HashOptions, hashOf } from '../integrity/hash.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { WrongBytes } from './download.ts'
 import { fileBytes } from './file-bytes.ts'
 import { FolderParts } from './folder.ts'
-import { MissingObject, type ObjectStore } from './object-store.ts'
+import { MissingObject, type ObjectStore, storeUnavailable } from './object-store.ts'
 import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 
 export interface RemoteOptions {
@@ -13,6 +15,11 @@ export interface RemoteOptions {
   readonly cache: { readonly folder: string; readonly maxBytes: number }
 }
 
+/** What began longer ago will not end any more. */
+const LONGEST_UPLOAD_MS = 86_400_000
+/** How long the store may take to answer whether it is there, and for how long that is believed. */
+const ANSWER_MS = 5_000
+const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
 /** Characters of a hash that a name has: 132 bits of BLAKE2b. */
 const NAMED = 22
@@ -29,6 +36,7 @@ export class RemoteParts implements PartStore {
   readonly #objects: ObjectStore
   readonly #writing: FolderParts
   readonly #cache: ObjectCache
+  #asked: { readonly at: number; readonly answer: Promise<void> } | undefined
 
   constructor(objects: ObjectStore, { writing, cache }: RemoteOptions) {
     this.name = objects.name
@@ -60,6 +68,10 @@ export class RemoteParts implements PartStore {
     await this.#cache.adopt(cacheable(part), file)
   }
 
+  giveUp(id: number): Promise<void> {
+    return rm(this.target(id), { force: true })
+  }
+
   file(part: PartBytes): string {
     return this.#cache.file(nameOf(part))
   }
@@ -84,9 +96,15 @@ export class RemoteParts implements PartStore {
       yield* fileBytes(this.file(part), from, to, signal)
       return
     }
+    yield* this.#stored(part, from, to, signal)
+  }
+
+  /** The same from the store, whatever is cached. */
+  async *#stored(part: PartBytes, from: number, to: number, signal?: AbortSignal) {
+    const key = PREFIX + nameOf(part)
     try {
       for (let at = from; at < to; at += RANGE_BYTES) {
-        yield await this.#objects.get(PREFIX + object.name, at, Math.min(at + RANGE_BYTES, to), signal)
+        yield await this.#objects.get(key, at, Math.min(at + RANGE_BYTES, to), signal)
       }
     } catch (error) {
       throw damage(error, [part])
@@ -97,9 +115,22 @@ export class RemoteParts implements PartStore {
     return (await this.#objects.head(PREFIX + nameOf(part)))?.bytes
   }
 
+  async hash(part: PartBytes, options: HashOptions = {}): Promise<string> {
+    const size = await this.size(part)
+    if (size === undefined) throw new DamagedPart(part.id, MISSING)
+    if (size !== part.bytes) {
+      throw new DamagedPart(part.id, `its object has ${size} bytes; the catalog says ${part.bytes}`)
+    }
+    return hashOf(this.#stored(part, 0, part.bytes, options.signal), options)
+  }
+
+  distrust(parts: readonly PartBytes[]): void {
+    for (const part of parts) this.#cache.drop(nameOf(part))
+  }
+
   /** A part without a hash was never stored. */
   async remove({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): Promise<void> {
-    await rm(this.target(id), { force: true })
+    await this.giveUp(id)
     if (hash === null) return
     const name = nameOf({ id, hash })
     this.#cache.drop(name)
@@ -114,9 +145,37 @@ export class RemoteParts implements PartStore {
     }
   }
 
+  removeFound(name: string): Promise<void> {
+    return this.#objects.remove(PREFIX + name)
+  }
+
+  /** They are not moved: a store of objects would copy them. */
+  async setAside(): Promise<string> {
+    return this.name
+  }
+
+  async endUnfinished(): Promise<void> {
+    await this.#objects.endUploads(PREFIX, new Date(Date.now() - LONGEST_UPLOAD_MS))
+  }
+
+  answers(): Promise<void> {
+    if (!this.#asked || Date.now() - this.#asked.at > ANSWER_MS) {
+      // Whether there is such an object doesn't matter.
+      const answer = this.#objects.head('catalog', AbortSignal.timeout(ANSWER_MS)).then(() => {}, unavailable)
+      this.#asked = { at: Date.now(), answer }
+      answer.catch(() => {})
+    }
+    return this.#asked.answer
+  }
+
   close(): void {
     this.#objects.close()
   }
+}
+
+/** A store that didn't answer in time, as any that can't be reached. */
+function unavailable(error: unknown): never {
+  throw error instanceof EngineError ? error : storeUnavailable(error)
 }
 
 function cacheable({ id, bytes, hash }: PartBytes): Cacheable {
@@ -132,7 +191,7 @@ function nameOf({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): string {
 /** What is wrong with one of these parts, where the error is about its bytes. */
 function damage(error: unknown, parts: readonly PartBytes[]): unknown {
   if (error instanceof WrongBytes) return damaged(error.object, 'its bytes are not those that were written')
-  if (error instanceof MissingObject) return damaged(error.key, 'its object is missing or too short')
+  if (error instanceof MissingObject) return damaged(error.key, MISSING)
   return error
 
   function damaged(key: string, problem: string): unknown {

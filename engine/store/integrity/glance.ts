@@ -1,0 +1,38 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+
+/** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */
+export type Problem = string | undefined
+
+/** A Parquet file begins and ends with this. */
+const MAGIC = 'PAR1'
+/** At the end: the length of the footer in four bytes, then the magic. */
+const TAIL = 8
+
+/**
+ * What shows without reading the rows.
+ * @throws the system's error where the file is there and can't be read: too many files are open, say, or the disk
+ * stutters. That tells nothing of what is written in it.
+ */
+export function glance(file: string, bytes: number): Problem {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'its file is missing'
+    throw error
+  }
+  try {
+    const { size } = fstatSync(descriptor)
+    if (size !== bytes) return `its file has ${size} bytes; the catalog says ${bytes}`
+    const tail = Buffer.alloc(TAIL)
+    const head = Buffer.alloc(MAGIC.length)
+    if (size < TAIL + MAGIC.length) return 'its file is too short'
+    readSync(descriptor, head, 0, MAGIC.length, 0)
+    readSync(descriptor, tail, 0, TAIL, size - TAIL)
+    const footer = tail.readUInt32LE(0)
+    const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
+    return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
+  } finally {
+    closeSync(descriptor)
+  }
+}

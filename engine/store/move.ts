@@ -1,0 +1,110 @@
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import type { Database } from '../catalog/database.ts'
+import { Parts } from '../catalog/parts.ts'
+import { EngineError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import { Hold } from './hold.ts'
+import { hashFile } from './integrity/hash.ts'
+import { claimTarget, settleIn } from './objects/claim.ts'
+import { FolderParts } from './objects/folder.ts'
+import { type ObjectStoreOptions, openObjects, remoteParts, type WhereItIs } from './objects/open.ts'
+import { DamagedPart, type PartBytes, type PartStore } from './objects/part-store.ts'
+
+export interface MoveOptions {
+  /** A store of objects, or undefined for the data directory. */
+  readonly target: ObjectStoreOptions | undefined
+  /** How to ask the store in which the rows are now, if they are in one. */
+  readonly from: WhereItIs['whereItIs']
+}
+
+export interface MoveReport {
+  readonly from: string
+  readonly to: string
+  readonly parts: number
+  readonly bytes: number
+  /** Parts that were not there yet from an earlier try. */
+  readonly copied: number
+}
+
+/**
+ * Moves the rows of a data directory between it and a store of objects. Nothing is removed: the catalog points to the new
+ * place when all parts are there, each of them what was written. Ended in the middle, the next call goes on.
+ * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`,
+ * `storage_full`
+ */
+export async function moveParts(
+  directory: string,
+  { target, from }: MoveOptions,
+  events: Events,
+  onProgress?: (done: { bytes: number; of: number }) => void,
+): Promise<MoveReport> {
+  const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: from }, events })
+  try {
+    const { database, files } = hold
+    const to = await openTarget(hold, target)
+    try {
+      if (to.name === files.name)
+        throw new EngineError('invalid_option', `The rows are in ${to.name} already.`)
+      const parts = await movable(database)
+      const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+      const done = { parts: parts.length, bytes: 0, copied: 0 }
+      for (const part of parts) {
+        if (await copy(files, to, part, new Parts(database))) done.copied += 1
+        done.bytes += part.bytes
+        onProgress?.({ bytes: done.bytes, of })
+      }
+      await database.transaction((t) => settleIn(t, target ? 'target' : 'directory'))
+      return { ...done, from: files.name, to: to.name }
+    } finally {
+      to.close()
+    }
+  } finally {
+    await hold.end()
+  }
+}
+
+async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): Promise<PartStore> {
+  const { layout, database, mark } = hold
+  if (!target) return new FolderParts(layout.parts)
+  const objects = openObjects(target)
+  if (objects.name !== hold.files.name) await claimTarget(database, objects)
+  return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
+}
+
+/** Parts of versions; others belong to processes that have ended, and go with the next sweep. */
+function movable(database: Database): Promise<PartBytes[]> {
+  return database.all('SELECT id, bytes, hash FROM parts WHERE process IS NULL ORDER BY id')
+}
+
+/** Whether it was not there yet. */
+async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: Parts): Promise<boolean> {
+  const hash = part.hash ?? (await from.hash(part))
+  const known = { ...part, hash }
+  // Parts of an older program have none; in a store of objects they are named by it.
+  if (part.hash === null) await registry.noteCheck(part.id, { hash, damage: undefined })
+  if (await isThere(to, known)) return false
+  const target = to.target(part.id)
+  await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
+  if ((await hashFile(target)) !== hash) {
+    await to.giveUp(part.id)
+    throw new EngineError(
+      'storage_damaged',
+      `Part ${part.id} is not what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
+    )
+  }
+  await to.keep(known)
+  return true
+}
+
+/** A name in a store of objects says what is in it; in a folder, it must be looked at. */
+async function isThere(to: PartStore, part: PartBytes): Promise<boolean> {
+  if ((await to.size(part)) !== part.bytes) return false
+  if (to.cache) return true
+  try {
+    return (await to.hash(part)) === part.hash
+  } catch (error) {
+    if (error instanceof DamagedPart) return false
+    throw error
+  }
+}

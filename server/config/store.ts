@@ -1,0 +1,9 @@
+import type { ObjectStoreOptions } from '../../engine/index.ts'
+import type { Config } from './config.ts'
+
+/** Where rows are kept, as the engine wants to hear it; undefined for the data directory. */
+export function objectStore(config: Config): ObjectStoreOptions | undefined {
+  const { store, s3Endpoint, s3Region, s3PathStyle, cacheBytes } = config
+  if (store === undefined) return undefined
+  return { address: store, endpoint: s3Endpoint, region: s3Region, pathStyle: s3PathStyle, cacheBytes }
+}
