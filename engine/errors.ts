@@ -27,6 +27,7 @@ export const ERRORS = {
   outcome_unknown:
     'the disk failed while a change was written; whether it was made shows after the next start',
   writes_stopped: 'an earlier outcome is unknown, so nothing is written until the next start; reads go on',
+  catalog_unavailable: 'the database that holds the catalog does not answer; nothing was changed',
   overloaded: 'more work than the configured limits allow; try again later',
   timeout: 'the query took longer than the deadline',
   cancelled: 'the caller went away or aborted the signal',

@@ -11,6 +11,7 @@ export interface Handle {
   readonly inTransaction: boolean
   readonly dialect: Dialect
 
+  /** `get` and `all` read. A statement that changes rows and gives them back belongs into a transaction. */
   get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined>
 
   all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]>
@@ -48,7 +49,12 @@ export interface Handle {
    * What `read` reads, kept until it may have changed. For what every request asks; the value is shared, so nobody may
    * change it. In a transaction it is read.
    */
-  recall<Value>(name: string, read: () => Promise<Value>): Promise<Value>
+  recall<Value>(name: string, read: () => Promise<Value>, how?: RecallOptions): Promise<Value>
+}
+
+export interface RecallOptions {
+  /** It must not even be a moment older than what another node has written, as of a key that may have ended. */
+  readonly exact?: boolean
 }
 
 /** Tables with rows that are locked. */

@@ -11,6 +11,8 @@ const NOT_A_DATABASE = 26
 /** No room for the index of the write-ahead log. */
 const IOERR_SHMSIZE = 4_874
 const CONSTRAINT_UNIQUE = 2_067
+/** PostgreSQL's unique_violation (its appendix A). */
+const UNIQUE_IN_POSTGRES = '23505'
 /** Mistakes of whoever wrote the statement: ERROR, INTERRUPT, SCHEMA, TOOBIG, MISMATCH, MISUSE, RANGE. */
 const MISTAKES: readonly number[] = [1, 9, 17, 18, 20, 21, 25]
 
@@ -20,7 +22,10 @@ function codeOf(error: unknown): number | undefined {
 
 /** Whether an error is a violated UNIQUE constraint of the database. */
 export function isUniqueViolation(error: unknown): boolean {
-  return codeOf(error) === CONSTRAINT_UNIQUE
+  return (
+    codeOf(error) === CONSTRAINT_UNIQUE ||
+    (error as { code?: string } | undefined)?.code === UNIQUE_IN_POSTGRES
+  )
 }
 
 /** Whether the file is no database, or its pages contradict each other. */

@@ -5,7 +5,12 @@ const MOST = 4_096
 
 /** What was read of the database, or is being read, by names. Who asks while it is read waits for the same reading. */
 export class Recalled {
-  readonly #values = new LRUCache<string, Promise<unknown>>({ max: MOST })
+  readonly #values: LRUCache<string, Promise<unknown>>
+
+  /** @param oldest after how many milliseconds it is read anew; Infinity: never for its age */
+  constructor(oldest = Number.POSITIVE_INFINITY) {
+    this.#values = new LRUCache({ max: MOST, ...(Number.isFinite(oldest) && { ttl: oldest }) })
+  }
 
   get<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
     const known = this.#values.get(name)
@@ -17,10 +22,6 @@ export class Recalled {
       if (this.#values.peek(name) === value) this.#values.delete(name)
     })
     return value
-  }
-
-  forget(name: string): void {
-    this.#values.delete(name)
   }
 
   clear(): void {

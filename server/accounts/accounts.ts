@@ -95,11 +95,15 @@ export class Accounts {
   async byKey(key: string): Promise<Account | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    return this.#database.recall(`account of key ${hash.toString('base64')}`, async () => {
-      const rows = await this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
-      const row = rows.find((candidate) => sameHash(hash, candidate.hash))
-      return row && accountOf(row)
-    })
+    return this.#database.recall(
+      `account of key ${hash.toString('base64')}`,
+      async () => {
+        const rows = await this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
+        const row = rows.find((candidate) => sameHash(hash, candidate.hash))
+        return row && accountOf(row)
+      },
+      { exact: true },
+    )
   }
 
   /** Gives an account a new key; the old one is dead from here on. */

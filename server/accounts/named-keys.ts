@@ -96,10 +96,14 @@ export class NamedKeys {
   async find(key: string): Promise<{ readonly accountId: number; readonly readOnly: boolean } | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const row = await this.#database.recall(`named key ${hash.toString('base64')}`, async () => {
-      const rows = await this.#database.all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
-      return rows.find((candidate) => sameHash(hash, candidate.hash))
-    })
+    const row = await this.#database.recall(
+      `named key ${hash.toString('base64')}`,
+      async () => {
+        const rows = await this.#database.all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
+        return rows.find((candidate) => sameHash(hash, candidate.hash))
+      },
+      { exact: true },
+    )
     if (!row || (row.expiresAt !== null && Date.parse(row.expiresAt) <= this.#now().getTime()))
       return undefined
     return { accountId: row.accountId, readOnly: row.readOnly === 1 }

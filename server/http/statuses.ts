@@ -27,6 +27,7 @@ export const ENGINE_STATUSES = {
   storage_unavailable: 503,
   outcome_unknown: 503,
   writes_stopped: 503,
+  catalog_unavailable: 503,
   overloaded: 503,
   timeout: 504,
   cancelled: 499,

@@ -1,0 +1,32 @@
+import type { ClientBase } from 'pg'
+import type { SqlValue } from './database.ts'
+
+/** One of our statements as PostgreSQL takes it. */
+interface Prepared {
+  /** A connection plans a statement once for each name. */
+  readonly name: string
+  readonly text: string
+}
+
+const prepared = new Map<string, Prepared>()
+
+/** `?` becomes `$1`, `$2` …; no statement of ours has a question mark for anything else. */
+function prepare(sql: string): Prepared {
+  let known = prepared.get(sql)
+  if (!known) {
+    let count = 0
+    known = { name: `s${prepared.size}`, text: sql.replaceAll('?', () => `$${++count}`) }
+    prepared.set(sql, known)
+  }
+  return known
+}
+
+/** @throws PostgreSQL's own errors */
+export async function query<Row>(
+  on: Pick<ClientBase, 'query'>,
+  sql: string,
+  values: readonly SqlValue[],
+): Promise<{ readonly rows: Row[]; readonly count: number }> {
+  const { rows, rowCount } = await on.query({ ...prepare(sql), values: [...values] })
+  return { rows: rows as Row[], count: rowCount ?? 0 }
+}

@@ -1,0 +1,236 @@
+import type { Pool, PoolClient } from 'pg'
+import { Alone } from './alone.ts'
+import type { Database, Handle, LockedTable, RecallOptions, SqlValue } from './database.ts'
+import { POSTGRES } from './dialect.ts'
+import { Changes } from './postgres-changes.ts'
+import { isUnreachable, postgresError, unknownOutcome } from './postgres-errors.ts'
+import { query } from './postgres-statements.ts'
+import { Recalled } from './recalled.ts'
+
+/** Connections at once; who finds none free waits for one. */
+const MOST_CONNECTIONS = 10
+/** For how long somebody waits for a connection before the database is said not to answer. */
+const PATIENCE_MS = 5_000
+/** Oldest that something recalled may be, should the word of its change have been lost. */
+const OLDEST_MS = 30_000
+
+/**
+ * The metadata database in PostgreSQL. Statements run in READ COMMITTED: whoever decides by what he reads locks first.
+ *
+ * What other processes change they tell by NOTIFY in the transaction that changes it, so that what is recalled is
+ * forgotten a moment after the commit; after a lost connection everything is.
+ */
+export class PostgresDatabase implements Database {
+  readonly dialect = POSTGRES
+  readonly inTransaction = false
+  /** Each transaction knows by itself whether its outcome is known. */
+  readonly inDoubt = false
+  readonly #pool: Pool
+  readonly #changes: Changes
+  readonly #alone = new Alone()
+  readonly #recalled = new Recalled(OLDEST_MS)
+
+  private constructor(pool: Pool, url: string) {
+    this.#pool = pool
+    // A connection that breaks is thrown away by the pool; whoever uses it hears of it by his statement.
+    pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
+    this.#changes = new Changes(url, () => this.#recalled.clear())
+  }
+
+  /** @param url `postgres://user:password@host:port/database` @throws EngineError `catalog_unavailable` */
+  static async open(url: string): Promise<PostgresDatabase> {
+    const { default: pg } = await import('pg')
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: MOST_CONNECTIONS,
+      connectionTimeoutMillis: PATIENCE_MS,
+      types: { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) },
+    })
+    const database = new PostgresDatabase(pool, url)
+    try {
+      await database.get('SELECT 1 AS one')
+      await database.#changes.start()
+      return database
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return (await this.all<Row>(sql, ...parameters))[0]
+  }
+
+  async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
+    try {
+      return (await query<Row>(this.#pool, sql, parameters)).rows
+    } catch (error) {
+      throw postgresError(error)
+    }
+  }
+
+  recall<Value>(
+    name: string,
+    read: () => Promise<Value>,
+    { exact = false }: RecallOptions = {},
+  ): Promise<Value> {
+    return exact || !this.#changes.areHeard ? read() : this.#recalled.get(name, read)
+  }
+
+  run(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.transaction((t) => t.run(sql, ...parameters))
+  }
+
+  insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.transaction((t) => t.insert(sql, ...parameters))
+  }
+
+  exec(sql: string): Promise<void> {
+    return this.transaction((t) => t.exec(sql))
+  }
+
+  async lock(): Promise<void> {
+    throw new Error('a lock lasts for a transaction')
+  }
+
+  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.#transaction(work, ['BEGIN'], [Changes.TELL])
+  }
+
+  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'], [])
+  }
+
+  async hasTable(name: string): Promise<boolean> {
+    const row = await this.get<{ found: string | null }>('SELECT to_regclass(?)::text AS found', name)
+    return row?.found != null
+  }
+
+  async newestId(table: string): Promise<number> {
+    const sql = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id FROM ${table}_id_seq`
+    return (await this.get<{ id: number }>(sql))!.id
+  }
+
+  async settle(): Promise<boolean> {
+    return true
+  }
+
+  async close(): Promise<void> {
+    await this.#changes.end()
+    await this.#pool.end()
+  }
+
+  async #transaction<T>(
+    work: (t: Handle) => Promise<T>,
+    before: readonly string[],
+    after: readonly string[],
+  ): Promise<T> {
+    this.#alone.require()
+    let client: PoolClient
+    try {
+      client = await this.#pool.connect()
+    } catch (error) {
+      throw postgresError(error)
+    }
+    const t = new PostgresTransaction(client)
+    let broken: unknown
+    try {
+      for (const sql of before) await client.query(sql)
+      const result = await this.#alone.run(() => work(t))
+      t.end()
+      for (const sql of after) await client.query(sql)
+      await commit(client)
+      return result
+    } catch (error) {
+      // Closing the connection takes back what is open on it.
+      await client.query('ROLLBACK').catch((cause) => {
+        broken = cause
+      })
+      throw postgresError(error)
+    } finally {
+      t.end()
+      this.#recalled.clear()
+      client.release(broken !== undefined)
+    }
+  }
+}
+
+/** The type of BIGINT and count(*). Our numbers are below 2^53. */
+const BIGINT = 20
+
+async function commit(client: PoolClient): Promise<void> {
+  let command: string
+  try {
+    command = (await client.query('COMMIT')).command
+  } catch (error) {
+    throw isUnreachable(error) ? unknownOutcome(error) : error
+  }
+  if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed')
+}
+
+/** What a transaction's work uses. */
+class PostgresTransaction implements Handle {
+  readonly dialect = POSTGRES
+  readonly inTransaction = true
+  readonly #client: PoolClient
+  #ended = false
+
+  constructor(client: PoolClient) {
+    this.#client = client
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return (await query<Row>(this.#open(), sql, parameters)).rows[0]
+  }
+
+  async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
+    return (await query<Row>(this.#open(), sql, parameters)).rows
+  }
+
+  async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return (await query(this.#open(), sql, parameters)).count
+  }
+
+  async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    const { rows } = await query<{ id: number }>(this.#open(), `${sql} RETURNING id`, parameters)
+    return rows[0]!.id
+  }
+
+  async exec(sql: string): Promise<void> {
+    await this.#open().query(sql)
+  }
+
+  async lock(table: LockedTable, id: number): Promise<void> {
+    await query(this.#open(), `SELECT 1 FROM ${table} WHERE id = ? FOR UPDATE`, [id])
+  }
+
+  async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
+    return read()
+  }
+
+  async transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    await this.exec('SAVEPOINT nested')
+    try {
+      const result = await work(this)
+      await this.exec('RELEASE SAVEPOINT nested')
+      return result
+    } catch (error) {
+      await this.exec('ROLLBACK TO SAVEPOINT nested; RELEASE SAVEPOINT nested')
+      throw error
+    }
+  }
+
+  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.transaction(work)
+  }
+
+  #open(): PoolClient {
+    if (this.#ended) throw new Error('a transaction is used after its end')
+    return this.#client
+  }
+}

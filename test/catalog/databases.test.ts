@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../engine/catalog/database.ts'
+import { Datasets } from '../../engine/catalog/datasets.ts'
+import { isUniqueViolation } from '../../engine/catalog/failures.ts'
+import { migrate } from '../../engine/catalog/migrate.ts'
+import { Parts } from '../../engine/catalog/parts.ts'
+import { PostgresDatabase } from '../../engine/catalog/postgres.ts'
+import { Repositories } from '../../engine/catalog/repositories.ts'
+import { CATALOG_STEPS } from '../../engine/catalog/schema.ts'
+import { SqliteDatabase } from '../../engine/catalog/sqlite.ts'
+import { Versions } from '../../engine/catalog/versions.ts'
+import { SERVER_STEPS } from '../../server/accounts/schema.ts'
+import { type Postgres, postgresPrograms, startPostgres } from './postgres.ts'
+
+const programs = postgresPrograms()
+let postgres: Postgres | undefined
+let folder: string
+let made = 0
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parquetry-databases-'))
+  postgres = programs ? await startPostgres(programs) : undefined
+}, 60_000)
+afterAll(async () => {
+  await postgres?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A database, empty, of which a second connection can be had. */
+const KINDS = {
+  SQLite: async () => {
+    const file = join(folder, `${++made}.sqlite`)
+    return { open: async () => new SqliteDatabase(file) }
+  },
+  PostgreSQL: async () => {
+    const name = `test${++made}`
+    const admin = await PostgresDatabase.open(postgres!.url)
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: postgres!.url })
+    await client.connect()
+    await client.query(`CREATE DATABASE ${name}`)
+    await client.end()
+    await admin.close()
+    const url = postgres!.url.replace('/postgres?', `/${name}?`)
+    return { open: () => PostgresDatabase.open(url) }
+  },
+}
+
+describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
+  describe.runIf(kind === 'SQLite' || programs)('as the catalog', () => {
+    let database: Database
+    let other: Database
+    beforeEach(async () => {
+      const { open } = await KINDS[kind]()
+      database = await open()
+      await migrate(database, 'catalog', CATALOG_STEPS)
+      await migrate(database, 'server', SERVER_STEPS)
+      other = await open()
+    })
+    afterEach(async () => {
+      await database.close()
+      await other.close()
+    })
+
+    const names = async (of: Pick<Database, 'all'>) =>
+      (await of.all<{ name: string }>('SELECT name FROM repositories ORDER BY id')).map(({ name }) => name)
+
+    it('shows nothing of a transaction before it is committed, and nothing after it is taken back', async () => {
+      const repositories = new Repositories(database)
+      await repositories.create({ name: 'before' })
+      const failed = database.transaction(async (t) => {
+        await new Repositories(t).create({ name: 'within' })
+        await turn()
+        expect(await names(t)).toEqual(['before', 'within'])
+        expect(await names(database)).toEqual(['before'])
+        expect(await names(other)).toEqual(['before'])
+        throw new Error('no')
+      })
+      await expect(failed).rejects.toThrow('no')
+      expect(await names(database)).toEqual(['before'])
+    })
+
+    it('takes no statement of others into a transaction that waits', async () => {
+      const writes = [1, 2, 3].map((n) => new Repositories(database).create({ name: `${n}` }))
+      const failed = database.transaction(async (t) => {
+        await new Repositories(t).create({ name: 'within' })
+        for (let n = 0; n < 5; n++) await turn()
+        throw new Error('no')
+      })
+      const later = [4, 5, 6].map((n) => new Repositories(database).create({ name: `${n}` }))
+      await expect(failed).rejects.toThrow('no')
+      await Promise.all([...writes, ...later])
+      expect((await names(database)).sort()).toEqual(['1', '2', '3', '4', '5', '6'])
+    })
+
+    it('takes back a part of a transaction alone', async () => {
+      await database.transaction(async (t) => {
+        await new Repositories(t).create({ name: 'kept' })
+        const part = t.transaction(async (nested) => {
+          await new Repositories(nested).create({ name: 'taken back' })
+          throw new Error('no')
+        })
+        await expect(part).rejects.toThrow('no')
+      })
+      expect(await names(database)).toEqual(['kept'])
+    })
+
+    it('refuses a transaction that writes past its handle, and one that is used after its end', async () => {
+      const past = database.transaction(() => database.run('DELETE FROM repositories'))
+      await expect(past).rejects.toThrow('past its own handle')
+      const kept = await database.transaction(async (t) => t)
+      await expect(kept.run('DELETE FROM repositories')).rejects.toThrow('after its end')
+    })
+
+    it('gives ids, numbers of rows, the newest id, and tells a violated UNIQUE from others', async () => {
+      expect(await database.newestId('repositories')).toBe(0)
+      const { id } = await new Repositories(database).create({ name: 'a' })
+      expect(await database.newestId('repositories')).toBe(id)
+      expect(await database.run('UPDATE repositories SET name = ?', 'b')).toBe(1)
+      const datasets = new Datasets(database)
+      await datasets.create({ repositoryId: id, name: 'd', columns: [] })
+      await expect(datasets.create({ repositoryId: id, name: 'd', columns: [] })).rejects.toMatchObject({
+        code: 'name_taken',
+      })
+      await expect(datasets.create({ repositoryId: 99, name: 'd', columns: [] })).rejects.toMatchObject({
+        code: 'not_found',
+      })
+      const account = () =>
+        database.insert(
+          "INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES ('a', 'free', 0, ?, '', '')",
+          new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        )
+      expect(await account()).toBe(1)
+      expect(await account().catch(isUniqueViolation)).toBe(true)
+      const key = await database.get<{ start: Uint8Array }>('SELECT key_index AS start FROM accounts')
+      expect([...key!.start]).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+      expect(await database.hasTable('parts')).toBe(true)
+      expect(await database.hasTable('nothing')).toBe(false)
+    })
+
+    it('puts concurrent changes of one dataset into an order, none lost, from both ends', async () => {
+      const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
+      const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
+      const append = async (on: Database) => {
+        const parts = new Parts(on)
+        const part = {
+          id: await parts.register('me'),
+          rows: 1,
+          bytes: 10,
+          rawBytes: 10,
+          hash: null,
+          statistics: null,
+        }
+        await parts.describe(part)
+        await on.transaction(async (t) => {
+          await t.lock('datasets', id)
+          const versions = new Versions(t)
+          const current = await versions.current(id)
+          await versions.commit(id, {
+            columns: [],
+            parts: [...current.parts, part],
+            number: current.number + 1,
+          })
+        })
+      }
+      await Promise.all(Array.from({ length: 30 }, (_, n) => append(n % 2 ? database : other)))
+      const current = await new Versions(database).current(id)
+      expect(current).toMatchObject({ number: 30, rows: 30, bytes: 300 })
+      expect(new Set(current.parts.map((part) => part.id)).size).toBe(30)
+      expect(await new Versions(database).reclaim()).toEqual([])
+      expect(await database.all('SELECT id FROM versions')).toHaveLength(1)
+      const page = await new Datasets(database).page(0, 10, 0)
+      expect(page).toMatchObject([{ id, name: 'd', columnCount: 0, rowCount: 30 }])
+    })
+
+    it('recalls until something is written, here or elsewhere', async () => {
+      let readings = 0
+      const read = () =>
+        database.recall('names', async () => {
+          readings += 1
+          return names(database)
+        })
+      expect(await read()).toEqual([])
+      expect(await read()).toEqual([])
+      expect(readings).toBe(1)
+      await new Repositories(database).create({ name: 'a' })
+      expect(await read()).toEqual(['a'])
+      await new Repositories(other).create({ name: 'b' })
+      await expect.poll(read).toEqual(['a', 'b'])
+      const exact = () => database.recall('exact', () => names(database), { exact: true })
+      await exact()
+      await new Repositories(other).create({ name: 'c' })
+      expect(await exact()).toEqual(['a', 'b', 'c'])
+    })
+  })
+})
+
+describe.runIf(programs)('a PostgreSQL that is down', () => {
+  it('is said in one sentence, and used again once it is up', async () => {
+    const database = await PostgresDatabase.open(postgres!.url)
+    await postgres!.kill()
+    const down = {
+      code: 'catalog_unavailable',
+      message: 'The database does not answer. Try again in a moment.',
+    }
+    await expect(database.get('SELECT 1 AS one')).rejects.toMatchObject(down)
+    await expect(database.transaction((t) => t.get('SELECT 1 AS one'))).rejects.toMatchObject(down)
+    await postgres!.start()
+    expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 })
+    await database.close()
+  }, 60_000)
+
+  it('that is lost while it commits leaves the outcome unknown', async () => {
+    const database = await PostgresDatabase.open(postgres!.url)
+    const lost = database.transaction(async (t) => {
+      await t.exec('CREATE TABLE IF NOT EXISTS nothing (id BIGINT)')
+      await t.exec(
+        `CREATE OR REPLACE FUNCTION fall() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NULL; END'`,
+      )
+      await t.exec(
+        'CREATE CONSTRAINT TRIGGER falls AFTER INSERT ON nothing DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fall()',
+      )
+      await t.exec('INSERT INTO nothing VALUES (1)')
+    })
+    await expect(lost).rejects.toMatchObject({ code: 'outcome_unknown' })
+    expect(await database.hasTable('nothing')).toBe(false)
+    await database.close()
+  })
+})
