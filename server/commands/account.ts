@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Workplace } from './program.ts'
 import { oneOf } from './usage.ts'
+import type { Workplace } from './workplace.ts'
 
 type At = (work: (place: Workplace) => unknown) => Promise<void>
 

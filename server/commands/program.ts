@@ -1,10 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { ConnectorError } from '../../connectors/index.ts'
-import { type Engine, EngineError, migrate, openEngine } from '../../engine/index.ts'
+import { EngineError, migrate, openEngine } from '../../engine/index.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { ParquetryError } from '../client/index.ts'
-import type { Config } from '../config/config.ts'
 import { ConfigError, readConfig } from '../config/read.ts'
 import { objectStore } from '../config/store.ts'
 import { ServerError } from '../http/errors.ts'
@@ -24,17 +23,8 @@ import { localTables } from './tables/local.ts'
 import { remoteTables } from './tables/remote.ts'
 import type { Tables } from './tables/tables.ts'
 import { UsageError } from './usage.ts'
+import type { Workplace } from './workplace.ts'
 import { fileProblem } from './write-whole.ts'
-
-/** What a command works on: the data directory, opened beside whoever else uses it. */
-export interface Workplace {
-  readonly engine: Engine
-  readonly accounts: Accounts
-  readonly plans: readonly string[]
-  /** The data directory. */
-  readonly data: string
-  readonly config: Config
-}
 
 /** Where the rows are. */
 interface Place {

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { ConnectorError, type Connectors } from '../../connectors/index.ts'
 import { openProviders } from '../providers.ts'
-import type { Workplace } from './program.ts'
 import { type Counter, startCounter } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { UsageError, wholeNumber } from './usage.ts'
+import type { Workplace } from './workplace.ts'
 
 /** A limit that is spent for longer than this many seconds isn't waited for. */
 const LONGEST_WAIT = 120

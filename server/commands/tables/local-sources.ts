@@ -6,8 +6,8 @@ import { holdsSeriesAlone } from '../../sources/rows.ts'
 import { Sources } from '../../sources/sources.ts'
 import { checkedWanted } from '../../sources/wanted.ts'
 import { ownVersion } from '../../version.ts'
-import type { Workplace } from '../program.ts'
 import { UsageError } from '../usage.ts'
+import type { Workplace } from '../workplace.ts'
 import type { Tables } from './tables.ts'
 
 /** What datasets of a data directory follow. The command makes the first refresh itself; later ones are a server's. */

@@ -1,5 +1,5 @@
 import type { Format, QueryOptions } from '../../../engine/index.ts'
-import type { Workplace } from '../program.ts'
+import type { Workplace } from '../workplace.ts'
 import { localSources } from './local-sources.ts'
 import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
 
