@@ -29,6 +29,9 @@ test('every call goes to its route, below the address that was given', async () 
     [() => datasets.create({ name: 'd', repositoryId: 1 }), 'POST /base/datasets'],
     [() => datasets.update(2, { name: 'e' }), 'PUT /base/datasets/2'],
     [() => datasets.delete(2), 'DELETE /base/datasets/2'],
+    [() => datasets.source(2), 'GET /base/datasets/2/source'],
+    [() => datasets.follow(2, { series: ['fred/GDP'] }), 'PUT /base/datasets/2/source'],
+    [() => datasets.unfollow(2), 'DELETE /base/datasets/2/source'],
     [() => datasets.columns(2), 'GET /base/datasets/2/columns'],
     [() => datasets.declareColumns(2, []), 'PUT /base/datasets/2/columns'],
     [() => datasets.replace(2, { rows: [] }), 'PUT /base/datasets/2/data'],
@@ -155,6 +158,13 @@ test.each([
   server.routes = { '*': reply }
   await expect(client.account.get()).rejects.toMatchObject({ ...expected, status: reply.status })
   expect(server.requests).toHaveLength(1)
+})
+
+test('a dataset that follows no series has no source', async () => {
+  server.routes = { '*': { status: 404, body: { error: 'No.', code: 'not_followed' } } }
+  expect(await client.datasets.source(2)).toBeUndefined()
+  server.routes = { '*': { status: 404, body: { error: 'No.', code: 'not_found' } } }
+  await expect(client.datasets.source(2)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('something else than JSON is not understood', async () => {
