@@ -1,6 +1,6 @@
 import { Download } from './download.ts'
 import { parameters, type Question } from './questions.ts'
-import type { Categories, Format, Provider, Series, SeriesInfo, SeriesPage } from './records.ts'
+import type { Categories, Format, Found, Provider, Series, SeriesInfo, SeriesPage } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** ISO dates, inclusive. */
@@ -45,6 +45,16 @@ export class Providers {
       query: { path: path || undefined, series: true, limit, offset },
       ...options,
     })
+  }
+
+  /** Series that a provider's search finds, best first: 20 of them unless `limit` says otherwise. */
+  search(
+    slug: string,
+    words: string,
+    { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
+  ): Promise<Omit<Found, 'datasets'>> {
+    const path = ['providers', slug, 'search']
+    return this.#transport.json({ path, query: { q: words, limit, offset }, ...options })
   }
 
   /** All series directly under a path, a page at a time. */

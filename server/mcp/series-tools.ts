@@ -1,4 +1,5 @@
-import { fitting, type Tool } from './tool.ts'
+import type { Client } from '../client/index.ts'
+import { fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
 
 const MOST_SERIES = 100
 const MOST_OBSERVATIONS = 500
@@ -30,21 +31,24 @@ export const findSeries: Tool = {
   name: 'find_series',
   title: 'Find series of a provider',
   description:
-    'Walks the categories of a provider. Without path: the topmost categories. With the path of a category: those below ' +
-    'it, and the series directly in it with their ids. Words narrow both.',
+    'Searches series by words: those of a provider, or without provider those that are known of all of them. With the ' +
+    'path of a category (words or not), or without words: walks the categories of a provider, the topmost first, and ' +
+    'lists the series directly in a category; words narrow both.',
   arguments: {
     type: 'object',
     additionalProperties: false,
-    required: ['provider'],
     properties: {
       provider,
       path: { type: 'string', description: 'Path of a category, as an earlier answer gave it.' },
-      text: { type: 'string', description: 'Words that names or ids must have.' },
+      text: { type: 'string', description: 'Words to search for.' },
       offset: { type: 'integer', minimum: 0, description: 'Series to pass over.' },
     },
   },
-  async run(client, given: { provider: string; path?: string; text?: string; offset?: number }, signal) {
+  async run(client, given: { provider?: string; path?: string; text?: string; offset?: number }, signal) {
     const { provider: slug, path = '', offset = 0 } = given
+    if (path === '' && given.text?.trim()) return searched(client, slug, given.text, offset, signal)
+    if (slug === undefined)
+      return { note: 'Give words to search all providers, or a provider to walk its categories.' }
     const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     const fits = (name: string) => words.every((word) => name.toLowerCase().includes(word))
     const { categories } = await client.providers.browse(slug, path, { signal })
@@ -68,6 +72,30 @@ export const findSeries: Tool = {
       }),
     }
   },
+}
+
+/** What a search finds: series, and categories that may hold more of them. */
+async function searched(
+  client: Client,
+  slug: string | undefined,
+  words: string,
+  offset: number,
+  signal: AbortSignal,
+) {
+  const asked = { limit: MOST_SERIES, offset, signal }
+  const found = await (slug === undefined
+    ? client.search(words, asked)
+    : client.providers.search(slug, words, asked))
+  const series = fitting(found.series)
+  const more =
+    found.total === null ? found.series.length === MOST_SERIES : offset + series.length < found.total
+  return {
+    series,
+    categories: fitting(found.categories, MOST_CHARACTERS / 4),
+    ...(more && {
+      note: `There are more series; go on with offset ${offset + series.length}, or give more words.`,
+    }),
+  }
 }
 
 export const readSeries: Tool = {

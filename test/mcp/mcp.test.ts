@@ -131,6 +131,13 @@ describe.each([
     const { path } = found.categories.find(({ name }: { name: string }) => /euro/i.test(name))
     const { series } = await ask(agent, 'find_series', { provider: 'frankfurter', path, text: 'dollar' })
     expect(series).toHaveLength(1)
+    for (const words of [{ provider: 'frankfurter', text: 'dollar' }, { text: 'dollar' }]) {
+      const searched = await ask(agent, 'find_series', words)
+      expect(searched.series.map((one: { series_id: string }) => one.series_id)).toContain(
+        series[0].series_id,
+      )
+    }
+    expect((await ask(agent, 'find_series', {})).note).toContain('Give words')
     const rate = await ask(agent, 'read_series', {
       provider: 'frankfurter',
       series_id: series[0].series_id,
