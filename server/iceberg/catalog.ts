@@ -42,6 +42,10 @@ export async function listTables({ names, namespace }: Asked) {
 export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
   const { names, naming, namespace, table } = asked
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
+  // What lies in the folder then is a cache, from which parts come and go.
+  if (config.store !== undefined) {
+    throw new IcebergError('noPlace', 'The rows lie in a store of objects, of which no tables are shown yet.')
+  }
   if (!config.iceberg.localFiles) {
     throw new IcebergError(
       'noPlace',

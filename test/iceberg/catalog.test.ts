@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadTable } from '../../server/iceberg/catalog.ts'
+import { PlainNames } from '../../server/iceberg/names.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
 let at: Platform
@@ -165,6 +167,18 @@ test('metrics of readers are taken, also from a key that only reads', async () =
     json: { 'report-type': 'scan' },
   })
   expect(answer.statusCode).toBe(204)
+})
+
+test('files of a cache are shown to nobody', async () => {
+  const services = { ...at.services, config: { ...at.services.config, store: 's3://bucket/rows' } }
+  const names = new PlainNames(services, (await services.accounts.byKey(owner))!)
+  const asked = {
+    names,
+    naming: 'plain',
+    namespace: `r${secret.repository}`,
+    table: `d${secret.id}`,
+  } as const
+  await expect(loadTable(services, asked)).rejects.toMatchObject({ code: 'noPlace' })
 })
 
 test('where files are is shown to nobody unless the configuration allows it', async () => {
