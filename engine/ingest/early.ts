@@ -3,10 +3,10 @@ import type { ReaderProcess } from './process/reader-process.ts'
 import type { LentReader } from './process/readers.ts'
 import { WHOLE } from './process/start.ts'
 
-/** A scan that began before the whole file was there, and the reader that does it. */
+/** A scan that began before all of the file had arrived, and the reader that does it. */
 export class EarlyReading implements Disposable {
   readonly job: JobId
-  /** @throws EngineError what is wrong already with the beginning of the file */
+  /** Resolves when the scan is under way. @throws EngineError if the beginning of the file is already wrong */
   readonly begun: Promise<void>
   readonly #lent: LentReader
   readonly #leave: () => void
@@ -23,7 +23,7 @@ export class EarlyReading implements Disposable {
     return this.#lent.process
   }
 
-  /** So much of the file can be read; `WHOLE`: all of it. */
+  /** Tells the reader how many bytes of the file can be read by now; `WHOLE` stands for all of them. */
   arrived(bytes: number): void {
     this.process.tell({ kind: 'arrived', job: this.job, bytes })
   }
@@ -36,36 +36,36 @@ export class EarlyReading implements Disposable {
   }
 }
 
-/** A smaller upload is whole before a scan of its beginning could be under way. */
+/** A scan begins early from this many bytes on. Smaller uploads have arrived before such a scan could be under way. */
 const ENOUGH = 8 << 20
 
-/** An upload whose scan begins while it still arrives, so that little is left to do behind its last byte. */
+/** An upload whose scan begins while it still arrives, so that little is left to do after its last byte. */
 export class Arriving implements Disposable {
   readonly #begin: () => Promise<EarlyReading | undefined>
   #reading: Promise<EarlyReading | undefined> | undefined
-  /** The same, once it has begun. */
+  /** What `#reading` resolved to; undefined until then. */
   #begun: EarlyReading | undefined
   #bytes = 0
 
-  /** @param begin starts the scan of a file of which enough is there */
+  /** @param begin starts the scan; it is called once enough of the file has arrived */
   constructor(begin: () => Promise<EarlyReading | undefined>) {
     this.#begin = begin
   }
 
-  /** So much of the file can be read. */
+  /** To be called when this many bytes of the file can be read. */
   reached(bytes: number): void {
     this.#bytes = bytes
     this.#begun?.arrived(bytes)
     if (bytes >= ENOUGH) this.#reading ??= this.#start()
   }
 
-  /** The file is whole. Gives the scan, if it has begun. */
+  /** To be called when all of the file can be read. Returns the scan if one has begun. */
   whole(): Promise<EarlyReading | undefined> | undefined {
     this.reached(WHOLE)
     return this.#reading
   }
 
-  /** Ends a scan that nobody waits for. */
+  /** Ends the scan, if one has begun, and gives its reader back. */
   [Symbol.dispose](): void {
     this.#reading?.then((reading) => reading?.[Symbol.dispose]())
   }
@@ -76,7 +76,7 @@ export class Arriving implements Disposable {
       this.#begun?.arrived(this.#bytes)
       return this.#begun
     } catch {
-      // Whatever keeps a scan from beginning is found again, and told, when the whole file is looked at.
+      // Reading the whole file will meet the same problem again, and report it.
       return undefined
     }
   }

@@ -4,12 +4,16 @@ import { type Arrival, arrivalBeyond } from './threads/arrival.ts'
 
 const CHUNK = 1024 * 1024
 
-/** Takes the first `end` bytes of a buffer and says how many it is done with; the rest comes again with more behind. */
+/**
+ * Takes the first `end` bytes of a buffer and returns how many of them it has used. The next call passes the unused
+ * ones again, with more bytes behind them.
+ */
 export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
 
 /**
- * Feeds a file piece by piece to a reader that needs whole values: what it can't use yet comes again. A byte behind
- * `end` is always there to be overwritten. Memory is twice the longest value. A file that still arrives is waited for.
+ * Feeds a file piece by piece to a reader that needs whole values: bytes that it can't use yet are passed again with
+ * more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to twice the longest
+ * value. If the file still arrives, this waits for its next bytes.
  */
 export async function feedFile(
   file: string,

@@ -7,7 +7,7 @@ import type { ReadRequest } from './request.ts'
 import { malformed } from './text/accepts.ts'
 
 /**
- * Unpacks a gzip file next door, and stops where it unpacks to more than the limit.
+ * Unpacks a gzip file into the new file `target`, and stops where it unpacks to more than the limit.
  * @throws EngineError `upload_too_large`, `invalid_upload`, `storage_full`, `cancelled`
  */
 export async function gunzip(

@@ -20,22 +20,25 @@ export type {
 } from './request.ts'
 export { spool, uploadFormatOf } from './spool.ts'
 
-/** A reader is kept by each for as long as its client takes. */
+/** The most uploads scanned while they still arrive: each keeps a reader for as long as its client takes to send it. */
 const MOST_EARLY = 2
 
-/** What reading an upload may take: a file of a megabyte may hold a gigabyte, one of a kilobyte may not. */
+/**
+ * How much CPU time reading an upload may take. It grows with the size of the file, since a file of a megabyte may
+ * unpack to a gigabyte, but one of a kilobyte may not.
+ */
 const CPU_SECONDS = 60
 const CPU_SECONDS_A_MEGABYTE = 4
 
 /**
- * Turns uploads into Parquet parts. Order of rows is order of upload, always. All of it happens in child processes, one
- * upload at a time in each: no byte of a stranger reaches native code of this process.
+ * Turns uploads into Parquet parts. The rows always keep the order of the upload. All of this happens in child
+ * processes, one upload at a time in each, so that no byte of an upload reaches native code of this process.
  */
 export class Ingestor {
   readonly #readers: Readers
   #early = 0
 
-  /** Close it. */
+  /** Call `close` when it is no longer needed. */
   constructor(options: ReadersOptions) {
     this.#readers = new Readers(options)
   }
@@ -50,21 +53,21 @@ export class Ingestor {
     return this.#readers.states
   }
 
-  /** Ends what is under way. */
+  /** Ends all readers, and with them the jobs that are under way. */
   close(): Promise<void> {
     return this.#readers.close()
   }
 
   /**
-   * Reads an upload and writes it as one part. `early` is a scan of the file that began before it was whole. Nothing stays behind if it fails, neither at `target` nor in the
-   * temporary directory.
+   * Reads an upload and writes it as one part. `early` is a scan of the file that began before all of the file had
+   * arrived. If the upload fails, nothing is left behind, neither at `target` nor in the temporary directory.
    * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`, `cancelled` …
    */
   async ingest(
     { signal, onProgress, ...request }: IngestRequest,
     early?: EarlyReading,
   ): Promise<Described<IngestResult>> {
-    // DuckDB looks at where a link leads.
+    // DuckDB follows links before it decides whether it may open a file, so the file has to be named without links.
     const file = await realpath(request.file)
     const { size } = await stat(file)
     using lent = early?.process.alive ? undefined : this.#readers.lend([file, request.target])
@@ -74,15 +77,15 @@ export class Ingestor {
     try {
       return await process.run('ingest', input, { signal, onProgress })
     } catch (error) {
-      // A reader that died has left what it had written.
+      // A reader that died could not remove the file that it was writing.
       if (!process.alive) await rm(request.target, { force: true })
       throw error
     }
   }
 
   /**
-   * Begins to scan a csv upload that still arrives, if not too many others do.
-   * @throws EngineError what is wrong already with its beginning
+   * Begins to scan a csv upload that still arrives, unless too many others are already being scanned this way.
+   * @throws EngineError if the beginning of the file is already wrong
    */
   async scanEarly(input: ScanInput, hooks: JobHooks): Promise<EarlyReading | undefined> {
     if (this.#early === MOST_EARLY) return undefined
@@ -99,7 +102,7 @@ export class Ingestor {
     }
   }
 
-  /** Writes the rows of parts with the same columns into one, in order. */
+  /** Writes the rows of parts with the same columns into one part, in order. */
   merge(
     parts: readonly string[],
     target: string,
@@ -128,7 +131,7 @@ export class Ingestor {
     }
   }
 
-  /** Writes the rows of a part as several, in order. */
+  /** Writes the rows of a part as several parts, in order. */
   cut(
     part: string,
     cuts: readonly Cut[],
@@ -136,7 +139,7 @@ export class Ingestor {
     rawBytes: number,
     options: RunOptions = {},
   ): Promise<Described<PartSize>[]> {
-    // Of an upload, its signal alone: the rest of it is no business of a reader's.
+    // Callers may pass the options of a whole upload. This job needs only the signal of those.
     const { signal } = options
     return this.#ofOurs(
       'cut',
@@ -151,12 +154,12 @@ export class Ingestor {
     return this.#ofOurs('verify', [part], { part }, options)
   }
 
-  /** Between what the values of a part lie; only its footer is read. */
+  /** The bounds of the values of a part; only its footer is read. */
   statistics(part: string, columns: readonly Column[], options: RunOptions = {}): Promise<PartStatistics> {
     return this.#ofOurs('statistics', [part], { part, columns }, options)
   }
 
-  /** Runs a job over parts. If it kills its reader, it is a part that is damaged, not an upload. */
+  /** Runs a job over our own parts. If its reader crashes, the error blames a damaged part, not an upload. */
   async #ofOurs<Name extends JobName>(
     name: Name,
     files: readonly string[],

@@ -11,12 +11,12 @@ import { knownColumns } from './targets.ts'
 import { type Arrival, arrivalBeyond, arrived, arrivedWhole, newArrival } from './threads/arrival.ts'
 import type { Tools } from './tools.ts'
 
-/** With this much of a file there is nothing of its beginning that isn't there. */
+/** So many bytes surely hold the first records of a file as a whole, since none may exceed `LONGEST_RECORD`. */
 const BEGINNING = LONGEST_RECORD + (8 << 20)
 
 /**
- * Unpacks a gzip file and reads it, looking at what is there while the rest is unpacked: what is wrong with the
- * beginning of a file of gigabytes is told when the beginning is there.
+ * Unpacks a gzip file and reads it. It already looks at the beginning while the rest is unpacked, so that an error at
+ * the beginning of a file of gigabytes is reported early.
  */
 export async function readPacked(
   tools: Tools,
@@ -31,24 +31,24 @@ export async function readPacked(
   const unpacking = gunzip(request.file, unpacked.path, { ...request, signal, onWritten })
   const whole = unpacking.finally(() => arrivedWhole(arrival))
   whole.catch(() => {})
-  // What is left to be read is not part of the upload as it came.
+  // From here on the unpacked file is read, whose bytes are not those of the upload: report all of the upload as read.
   const { size } = await stat(request.file)
   const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
   const file = { ...request, file: unpacked.path, signal, onProgress }
   try {
     const early = await begin(tools, file, arrival)
-    // The scan ends with the file, unless there is something wrong in the middle of it.
+    // The scan ends when the file does, but rejects earlier if it finds an error in the middle of the file.
     await (early ? Promise.all([whole, early.findings]) : whole)
     return await read({ ...file, signal: request.signal, early })
   } catch (error) {
     giveUp.abort()
-    // Nothing writes to the file any more when it is removed.
+    // The file may be removed only when nothing writes to it any more.
     await whole.catch(() => {})
     throw error
   }
 }
 
-/** Looks at the beginning of a large file; csv is scanned on from there. */
+/** Checks the beginning of a large file. Of a csv file, it also starts the scan of the rest, and returns it. */
 async function begin(
   { workers }: Tools,
   request: ReadRequest,

@@ -2,13 +2,15 @@ import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { quoteLiteral } from '../types/index.ts'
 
-/** DuckDB's own default, and what its scans like best. */
+/** DuckDB's own default, and the size that its scans are made for. */
 const ROW_GROUP_ROWS = 122_880
 /** DuckDB scans and writes in vectors of this many rows. */
 const VECTOR_ROWS = 2_048
 /**
- * Every export has a row group in memory as a whole, once per thread, also when its client hardly reads: long texts get
- * small groups, which are scanned as fast. A group of many columns is larger, since theirs would be too short to pack.
+ * A row group holds up to `ROW_GROUP_BYTES`, or `COLUMN_BYTES` for each column if that is more. Each thread of an export
+ * has a whole row group in memory, even while its client hardly reads anything. Tables of long texts therefore get small
+ * groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise a group
+ * would hold too little of each column to compress well.
  */
 const ROW_GROUP_BYTES = 4 << 20
 const COLUMN_BYTES = 128 << 10
@@ -22,8 +24,8 @@ export interface WrittenPart {
 }
 
 /**
- * Writes what `select` returns as a part; its columns are c0, c1, … Nothing is left at `target` if it fails.
- * @param estimate what all values are wide together, as far as it is known beforehand: it sizes the row groups
+ * Writes the rows that `select` returns as a part; its columns are c0, c1, … Nothing is left at `target` if it fails.
+ * @param estimate the rows and the bytes of all values, as far as they are known beforehand; row groups are sized by it
  */
 export async function writePart(
   duck: Duck,
@@ -33,7 +35,8 @@ export async function writePart(
   options: RunOptions,
 ): Promise<WrittenPart> {
   try {
-    // ARCHITECTURE.md says why zstd and pages of version 2. By field ids readers of other makes find columns again.
+    // ARCHITECTURE.md says why parts have zstd and pages of version 2. Field ids let other Parquet readers tell which
+    // column is which.
     const [written] = await duck.run(
       `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V2', ` +
         `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
@@ -69,7 +72,7 @@ interface Estimate {
   readonly columns: number
 }
 
-/** `c0` is field 1: ids of fields begin with 1 in Iceberg. */
+/** The field ids of the columns: `c0` is field 1, because field ids begin with 1 in Iceberg. */
 function fieldIds(columns: number): string {
   return Array.from({ length: columns }, (_, index) => `c${index}: ${index + 1}`).join(', ')
 }

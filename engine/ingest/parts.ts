@@ -5,7 +5,7 @@ import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from 
 import { writePart } from './part.ts'
 import type { PartSize } from './request.ts'
 
-/** The rows of parts in order, their columns as c0, c1, … */
+/** SQL that reads the rows of parts in order, with their columns as c0, c1, … */
 export function readParts(parts: readonly string[]): string {
   return `read_parquet([${parts.map(quoteLiteral).join(', ')}], hive_partitioning = false)`
 }
@@ -44,7 +44,7 @@ export async function rewriteParts(
   return { rows, bytes, rawBytes }
 }
 
-/** Rows, and the width of all values together. */
+/** Counts the rows, and the bytes of all values together. */
 export async function measure(
   duck: Duck,
   source: string,
@@ -94,7 +94,7 @@ export function widened(from: Pick<Column, 'name' | 'type'>, to: ColumnType, sql
   return to === 'string' ? asText(from.type, sql) : `CAST(${sql} AS ${sqlType(to)})`
 }
 
-/** Text as exports write it, so that a column that becomes text keeps its looks. */
+/** Converts a value to the text that exports write for it, so that a column looks the same after it has become text. */
 function asText(type: ColumnType, sql: string): string {
   const text = `CAST(${sql} AS VARCHAR)`
   switch (type) {

@@ -18,7 +18,7 @@ import type { Arrival } from './threads/arrival.ts'
 import { Workers } from './threads/workers.ts'
 import type { Tools } from './tools.ts'
 
-/** What Node, its threads and their buffers take beside DuckDB. */
+/** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */
 const NODE_MEMORY = 384 * 2 ** 20
 const LEAST_DUCK_MEMORY = 128 * 2 ** 20
 
@@ -54,7 +54,7 @@ export class Reader {
       if (!input.gzip) return await this.#read(request)
       return await readPacked(this.#tools, request, (unpacked) => this.#read(unpacked))
     } catch (error) {
-      // DuckDB's limit is here that of one upload, and waiting won't raise it.
+      // Here DuckDB's memory limit is for this upload alone, so another attempt later would not get more.
       if (!(error instanceof EngineError && error.code === 'overloaded')) throw error
       throw new EngineError('upload_too_large', 'The upload needs more memory than one upload may take.', {
         cause: error,
@@ -62,7 +62,7 @@ export class Reader {
     }
   }
 
-  /** Begins to scan a csv file that still arrives. The scan is kept for the upload's own job until it is aborted. */
+  /** Begins to scan a csv file that still arrives, and keeps the scan for the job `ingest` until it is aborted. */
   async scanEarly(job: JobId, input: ScanInput, hooks: JobHooks, arrival: Arrival): Promise<void> {
     const known = knownColumns(input.existing, input.declared)
     this.#early.set(job, await scanArriving(this.#tools.workers, known, { ...input, ...hooks }, arrival))

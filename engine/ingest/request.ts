@@ -7,26 +7,26 @@ export type { DeclaredColumn } from '../types/columns.ts'
 
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
-/** How a file is to be read, where that is not what its format says. Each is for the formats that it names. */
+/** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
 export interface UploadOptions {
-  /** csv, tsv: texts that stand for a missing value where they have no quotes, as `NA`. */
+  /** csv, tsv: texts, such as `NA`, that stand for a missing value where they are not in quotes. */
   readonly nulls?: readonly string[]
   /** csv, tsv: the character between fields. */
   readonly delimiter?: string
-  /** csv, tsv: what parts the places of a number; a point by default. */
+  /** csv, tsv: the character before the decimal places of a number; a point by default. */
   readonly decimal?: '.' | ','
-  /** csv, tsv: UTF-8 by default. `latin1` is what Windows calls so (windows-1252). */
+  /** csv, tsv: UTF-8 by default. `latin1` is read as windows-1252, which is what Windows programs mean by it. */
   readonly encoding?: 'utf-8' | 'latin1' | 'utf-16'
   /**
-   * csv, tsv: whether the first record names the columns; without it they are those of the dataset or of the
-   * request, if there are as many fields, else `column1`, `column2` …
+   * csv, tsv: whether the first record names the columns. If it does not, the names are those of the dataset's or the
+   * request's columns where there are as many of these as fields, and otherwise `column1`, `column2` …
    */
   readonly header?: 'present' | 'absent'
-  /** csv, tsv: a first column without a name is the row's `index`, as R and pandas write it. */
+  /** csv, tsv: a first column without a name gets the name `index`; R and pandas write the index of each row there. */
   readonly names?: 'index'
-  /** csv, tsv: how days are written, as `DD.MM.YYYY` or `M/D/YYYY`; a time of day may follow. */
+  /** csv, tsv: how days are written, for example `DD.MM.YYYY` or `M/D/YYYY`; a time of day may follow. */
   readonly dates?: string
-  /** Parquet, Arrow: times finer than a microsecond lose what is too fine; otherwise they are refused. */
+  /** Parquet, Arrow: times are cut off behind their microseconds; without this option, finer times are refused. */
   readonly nanoseconds?: 'truncate'
 }
 
@@ -39,15 +39,15 @@ export interface IngestRequest {
   readonly gzip?: boolean
   /** Where the part is to be written: it does not exist yet. Its columns are named c0, c1, … */
   readonly target: string
-  /** The dataset's columns, where it has some. The upload's are matched by name. */
+  /** The dataset's columns, where it has some. The upload's columns are matched with them by name. */
   readonly existing?: readonly Column[]
   /** Columns that the request declares. */
   readonly declared?: readonly DeclaredColumn[]
   readonly options?: UploadOptions
-  /** `unpackedBytes`: what gzip, xlsx and compressed pages may come to. */
+  /** `unpackedBytes`: the most bytes that gzip, xlsx and compressed pages may unpack to. */
   readonly limits: { readonly unpackedBytes: number }
   readonly signal?: AbortSignal
-  /** Bytes of the upload that have been read. */
+  /** Is called with the number of bytes of the upload that have been read. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
@@ -57,19 +57,19 @@ export interface IngestResult {
   readonly rows: number
   /** Size of the part. */
   readonly bytes: number
-  /** The width of all values, about: strings by their length, fixed types by their size. */
+  /** About how many bytes all values take: strings by their length, fixed types by their size. */
   readonly rawBytes: number
 }
 
-/** An upload, as the readers of its format get it. */
+/** A request as the code that reads its format gets it. */
 export interface ReadRequest extends IngestRequest {
   readonly tempDirectory: string
-  /** A scan of the file that began before it was whole. */
+  /** A scan of the file that began before all of the file had arrived. */
   readonly early?: EarlyScan
 }
 
-/** What a part that was written from other parts comes to. */
+/** The size of a part that was written from other parts. */
 export type PartSize = Pick<IngestResult, 'rows' | 'bytes' | 'rawBytes'>
 
-/** What was written, and between what its values lie. */
+/** What was written, and the bounds of its values. */
 export type Described<Written> = Written & { readonly statistics: PartStatistics }

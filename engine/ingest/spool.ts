@@ -7,15 +7,15 @@ import { writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 
 export interface SpoolOptions {
-  /** The most bytes that may come. */
+  /** The most bytes that the body may have. */
   readonly bytes: number
   readonly signal?: AbortSignal
-  /** Hears how much of the file can be read by now. */
+  /** Is called with the number of bytes of the file that can be read by now. */
   readonly onWritten?: (bytes: number) => void
 }
 
 /**
- * Streams an upload's body to a file that does not exist yet; it is removed again if that fails.
+ * Streams an upload's body to a file that does not exist yet. The file is removed again if this fails.
  * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`
  */
 export async function spool(
@@ -50,7 +50,7 @@ export async function spool(
   }
 }
 
-/** Ends with the work, or as soon as the signal aborts: a body that says nothing keeps nobody waiting. */
+/** Settles with the work, but rejects at once when the signal aborts, even if the client sends nothing for a while. */
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   using _ = addAbortListener(signal, () => aborted.reject(cancelled(signal)))
@@ -59,7 +59,7 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
 
 const GATHERED = 1 << 20
 
-/** Writes what sockets give in small chunks as large ones, the last of them while the next is gathered. */
+/** Gathers the small chunks that sockets give into large ones. A large one is written while the next is gathered. */
 class GatheringSink {
   readonly #handle: FileHandle
   #gathering: Buffer = Buffer.allocUnsafe(GATHERED)
@@ -74,7 +74,7 @@ class GatheringSink {
     this.#onWritten = onWritten
   }
 
-  /** @throws EngineError `storage_full`, perhaps that of an earlier write */
+  /** @throws EngineError `storage_full`, perhaps because an earlier write failed */
   async write(chunk: Uint8Array): Promise<void> {
     for (let at = 0; at < chunk.length; ) {
       const part = chunk.subarray(at, at + GATHERED - this.#length)
@@ -90,7 +90,7 @@ class GatheringSink {
     await this.#writing
   }
 
-  /** Resolves when nothing is being written, however that ended. */
+  /** Resolves when nothing is being written any more, also if the last write failed. */
   settled(): Promise<void> {
     return this.#writing.catch(() => {})
   }
@@ -103,7 +103,8 @@ class GatheringSink {
       this.#done += bytes.length
       this.#onWritten?.(this.#done)
     })
-    // Whoever writes next hears of it.
+    // The next call of `write` or `end` awaits `#writing` and throws its error. Until then, this empty handler keeps
+    // Node from ending the process because of an unhandled rejection.
     this.#writing.catch(() => {})
     this.#gathering = this.#written ?? Buffer.allocUnsafe(GATHERED)
     this.#written = full
@@ -133,7 +134,7 @@ const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
 }
 const TEXT_FORMS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
-/** The format that a file's name promises; gzip around the text forms alone. */
+/** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
 export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
   const match = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName)
   const format = match && FORMAT_OF_ENDING[match[1]!.toLowerCase()]

@@ -2,12 +2,12 @@ import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
 import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
 
-/** Longer texts are cut off: the catalog is read more often than they would help. */
+/** Bounds that are longer texts are cut off: they would help less than they cost, since the catalog is read often. */
 const MOST_CHARACTERS = 64
 /** A table wider than this is left without statistics, which would be longer than its rows. */
 const MOST_COLUMNS = 1_000
 
-/** What the values of a part lie between, from the statistics in its footer; no rows are read. */
+/** The bounds of a part's values, from the statistics in its footer; no rows are read. */
 export async function partStatistics(
   duck: Duck,
   part: string,
@@ -22,7 +22,8 @@ export async function partStatistics(
     if (units === undefined) continue
     const names = columns.flatMap((column, index) => (column.type === type ? [`'c${index}'`] : []))
     const bound = (value: string) => `TRY_CAST(${value} AS ${sqlType(type)})`
-    // A group of nulls alone has no bounds and needs none; any other without them makes the whole unknown.
+    // A row group of nothing but nulls has no bounds and needs none. If any other row group lacks bounds, those of the
+    // whole column are unknown.
     const rows = await duck.run(
       `SELECT path_in_schema, CAST(sum(stats_null_count) AS BIGINT),
          bool_and(stats_null_count = num_values OR ${bound('stats_min_value')} IS NOT NULL AND ${bound('stats_max_value')} IS NOT NULL),
@@ -44,7 +45,10 @@ function text(value: unknown): string | null {
   return value === null ? null : String(value)
 }
 
-/** The beginning of a text is no larger than it, so a least one may be cut; a greatest one that is too long is unknown. */
+/**
+ * Shortens long bounds. The beginning of a text sorts no later than the text, so it can stand for a minimum that is too
+ * long. It can't stand for a maximum: one that is too long becomes unknown.
+ */
 function shortened(type: ColumnType, { min, max }: { min: string | null; max: string | null }) {
   if (type === 'double' || type === 'uuid' || min === null || max === null) return { min, max }
   const decimals = type.startsWith('decimal')
@@ -53,7 +57,7 @@ function shortened(type: ColumnType, { min, max }: { min: string | null; max: st
   return { min: cut, max: max.length <= MOST_CHARACTERS ? max : null }
 }
 
-/** SQL for a value in the units of the statistics; undefined for types that nothing compares. */
+/** SQL for a value in the units of the statistics; undefined for types whose values are never compared. */
 function unitsOf(type: ColumnType): ((value: string) => string) | undefined {
   switch (type) {
     case 'binary':

@@ -7,24 +7,24 @@ import { malformed } from './text/accepts.ts'
 /** A column of the part to be written. */
 export interface Target {
   readonly name: string
-  /** Undefined where it is to be inferred. */
+  /** Undefined where the type is to be inferred. */
   readonly type: ColumnType | undefined
   readonly nullable: boolean
   readonly description: string
-  /** The position of its values in the upload; undefined where the upload has none, and all are null. */
+  /** The position of the column in the upload; undefined where the upload lacks it, so that all its values are null. */
   readonly source: number | undefined
 }
 
-/** What is known about columns before the upload is looked at. */
+/** The columns that are known before the upload is looked at. */
 export interface KnownColumns {
-  /** The dataset's, which settle everything. */
+  /** Those of the dataset. Where there are some, the part has exactly these. */
   readonly existing: readonly Column[] | undefined
-  /** The request's. */
+  /** Those that the request declares. */
   readonly declared: readonly Column[] | undefined
 }
 
 /**
- * Brings together what the dataset has and what the request declares.
+ * Brings together the columns that the dataset has and those that the request declares.
  * @throws EngineError `column_conflict` where they differ, `invalid_columns_manifest`
  */
 export function knownColumns(
@@ -41,9 +41,10 @@ export function knownColumns(
 }
 
 /**
- * Lays the columns of an upload with a header on those of the dataset, by name. Without a dataset's columns the order
- * is the header's, and declared types go before inferred ones. `types` are those that the format itself fixes, as
- * Parquet does: they have to agree with declared and existing ones, where text is read as whatever is wanted.
+ * Matches the columns of an upload that names its columns with those of the dataset, by name. If the dataset has no
+ * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one. `types` are given
+ * for formats that fix the types of their columns, as Parquet does: these have to be the same as the declared and the
+ * existing types. The values of text formats can be read as any type, so they have no `types`.
  */
 export function layColumns(
   names: readonly string[],
@@ -83,8 +84,9 @@ export function layColumns(
 }
 
 /**
- * The type that a column of a typed format is read as, if it is wanted as another one that holds all of its values.
- * Text may be JSON or UUIDs, value by value: exports hold them so.
+ * The type that the dataset or the request wants for a column of a typed format, if that type holds all values of the
+ * column's own; otherwise undefined. A text column may also be wanted as JSON or UUIDs, because exports write these as
+ * text; its values are then checked one by one.
  */
 export function takes(
   { existing, declared }: KnownColumns,
@@ -96,12 +98,12 @@ export function takes(
   return fits ? wanted : undefined
 }
 
-/** Whether the values of a text column have to be looked at, one by one, to be of the wanted type. */
+/** Whether this is a text column whose values have to be checked one by one to be of the wanted type. */
 export function isTextual(given: ColumnType, wanted: ColumnType): boolean {
   return given === 'string' && (wanted === 'json' || wanted === 'uuid')
 }
 
-/** The columns of the dataset that come of targets, once every type is known. */
+/** The targets as columns of the dataset, once every type is known. */
 export function settledColumns(targets: readonly Target[], types: readonly ColumnType[]): Column[] {
   return targets.map(({ name, nullable, description }, index) => ({
     name,
@@ -111,7 +113,7 @@ export function settledColumns(targets: readonly Target[], types: readonly Colum
   }))
 }
 
-/** @throws EngineError `invalid_upload`: a name is missing or stands twice */
+/** @throws EngineError `invalid_upload` if a name is missing, occurs twice or is not allowed */
 export function checkNames(names: readonly string[]): void {
   const seen = new Map<string, number>()
   names.forEach((name, index) => {

@@ -9,19 +9,20 @@ import { FINEST, malformed } from '../text/accepts.ts'
 export interface ParquetColumn {
   readonly name: string
   readonly type: ColumnType
-  /** Over `p0`, `p1`, … */
+  /** The value as SQL, over `p0`, `p1`, … */
   readonly sql: string
-  /** Its values are text that says of itself that it is JSON. */
+  /** Its values are text that the file's schema declares to be JSON. */
   readonly saysJson: boolean
-  /** A condition for values that a microsecond is fine enough for. */
+  /** An SQL condition that is true for values that are no finer than a microsecond. */
   readonly whole?: string | undefined
 }
 
 const MOST_DIGITS = 38
 
 /**
- * The columns of a file. Names come from its own schema: DuckDB renames those that differ only by case.
- * @throws EngineError `invalid_upload` for types whose values DuckDB would change in silence
+ * The columns of a file. Their names come from the file's own schema, because DuckDB renames those that differ only by
+ * case.
+ * @throws EngineError `invalid_upload` for types whose values DuckDB would change silently
  */
 export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<ParquetColumn[]> {
   const file = quoteLiteral(request.file)
@@ -29,7 +30,7 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
     `SELECT name, num_children, logical_type, "precision" FROM parquet_schema(${file})`,
     request,
   )
-  // By their positions: names may stand for several elements.
+  // Elements are identified by their positions, since several of them may have the same name.
   const top = topLevel(schema.map(([, children], index) => ({ name: index, children }))).names
   const described = await duck.run(
     `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
@@ -46,7 +47,7 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
         { column: name },
       )
     }
-    // DuckDB cuts them off without a word; those of timestamps are looked at one by one.
+    // DuckDB silently cuts off the nanoseconds of a time. Those of timestamps are checked value by value (`whole`).
     if (/^TimeType.*NANOS=Nano/.test(said) && request.options?.nanoseconds !== 'truncate') {
       throw malformed(`Column ${JSON.stringify(name)} holds times in nanoseconds. ${FINEST}`, {
         column: name,
@@ -54,7 +55,7 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
     }
     const duckType = String(described[index]![1])
     const saysJson = said.startsWith('JsonType')
-    // A column without values has the type that it has in every other format.
+    // A column without any values becomes text, as in every other format.
     if (said.startsWith('NullType'))
       return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
     if (duckType === 'TIMESTAMP_NS') {

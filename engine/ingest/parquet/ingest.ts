@@ -12,7 +12,7 @@ import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/ac
 import { type ParquetColumn, parquetColumns } from './columns.ts'
 import { inRange } from './ranges.ts'
 
-/** Parquet is read by DuckDB; what it holds beyond our types becomes the nearest one without loss. */
+/** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
 export async function ingestParquet(
   duck: Duck,
   known: KnownColumns,
@@ -60,10 +60,10 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   return { columns, rows, bytes, rawBytes }
 }
 
-/** Begins the message of the error that we raise in SQL for a value; behind it is the number of its target. */
+/** The error that our SQL raises for a bad value begins with this; the number of the value's target follows. */
 const BAD_VALUE = 'A value is none of its type: column '
 
-/** A column as its target's type, every value checked. */
+/** SQL that converts a column to its target's type, and checks every value for which that is needed. */
 function converted(given: ParquetColumn, type: ColumnType, index: number): string {
   const { sql } = given
   const condition = isOfType(given, type)
@@ -72,7 +72,7 @@ function converted(given: ParquetColumn, type: ColumnType, index: number): strin
   return isTextual(given.type, type) ? `CAST(${checked} AS ${sqlType(type)})` : widened(given, type, checked)
 }
 
-/** What has to hold for the values that aren't null; undefined where nothing has to be looked at. */
+/** An SQL condition that all values other than null have to meet; undefined where no value has to be checked. */
 function isOfType(
   { type: given, sql, saysJson, whole }: ParquetColumn,
   type: ColumnType,
@@ -83,7 +83,7 @@ function isOfType(
   return conditions.length > 0 ? conditions.join(' AND ') : undefined
 }
 
-/** What the file comes to unpacked, by its own account. */
+/** The rows of the file, and its bytes unpacked and packed, as its footer states them. */
 async function unpackedSize(
   duck: Duck,
   request: ReadRequest,
@@ -100,7 +100,7 @@ async function unpackedSize(
   return { rows: Number(meta![0]), rawBytes: Number(groups![0]), bytes: Number(groups![1]) }
 }
 
-/** The error for a value that the writing met, with its row; any other error as it is. */
+/** If our SQL raised this error for a bad value, returns one that names the value's row; otherwise the error itself. */
 async function badValueOf(
   duck: Duck,
   error: unknown,
@@ -137,7 +137,7 @@ async function refuseNulls(
   throw missingValue(Number(row![0]) + 1, columns[index]!.name)
 }
 
-/** DuckDB's complaints about the file as 400; those about the part that is written stay what they are. */
+/** Turns DuckDB's errors about the uploaded file into ones that blame the upload; those about the part stay as is. */
 function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (error instanceof EngineError) {
     return error.code === 'overloaded'

@@ -1,14 +1,14 @@
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 
 /**
- * A condition that holds for the values of a type, over an expression of that type that is not null; undefined where
- * every value that DuckDB gives is one. What a file says of its values, DuckDB believes: times of a day and decimals
- * may be any number, and dates reach beyond the years 1 to 9999 up to an `infinity` of its own.
+ * An SQL condition that is true if an expression that is not null is within the range of its type; undefined for types
+ * whose values DuckDB never reads out of range. DuckDB does not check the values in a Parquet file: a time of day or a
+ * decimal may be any number, and a date may be outside the years 1 to 9999, or be DuckDB's own `infinity`.
  */
 export function inRange(type: ColumnType, sql: string): string | undefined {
   switch (type) {
     case 'time':
-      // As a number: text of a time out of range reads memory that isn't there.
+      // Compared as a number, because DuckDB reads memory out of bounds when it turns a time out of range into text.
       return `epoch_us(${sql}) BETWEEN 0 AND ${86_400_000_000 - 1}`
     case 'date':
       return `${sql} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'`
