@@ -7,12 +7,13 @@ import { Shared } from './util/shared.ts'
 /** What a count depends on, besides the rows. */
 type Counted = Pick<Plan, 'filter'> & Partial<Pick<Plan, 'steps' | 'stepParameters'>>
 
-/** Most counts that are remembered; some hundred bytes each, because a digest stands for the filter. */
+/** The most counts that are remembered. Each takes some hundred bytes, because its key is a digest of the filter. */
 const MOST = 1_000
 
 /**
- * How many rows matched filters that were counted before. Rows that have the same identity never change, so a count
- * stays true; those that nobody has asked for longest are forgotten. Who asks for a count that is being read waits for it.
+ * Remembers how many rows match a filter. Rows with the same identity never change, so a count stays true. When there
+ * are too many counts, the least recently used ones are forgotten. If a count is asked for while it is already being
+ * read, the second caller waits for the same reading.
  */
 export class Counts {
   readonly #known = new LRUCache<string, number>({ max: MOST })
@@ -40,7 +41,7 @@ export class Counts {
     }
   }
 
-  /** Remembers a count that was found on the way. */
+  /** Remembers a count that a query found while it read rows. */
   set(identity: string, plan: Counted, count: number): void {
     this.#known.set(keyOf(identity, plan), count)
   }

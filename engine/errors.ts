@@ -1,6 +1,6 @@
 /**
  * Every error that the engine raises on purpose: its stable code, and when it happens. The sentence that a user reads
- * is written where it is thrown, because only that place knows the particulars.
+ * is written where the error is thrown, because only that place knows the details.
  */
 export const ERRORS = {
   invalid_filter: '`$filter` is not an OData expression; the message gives the position',

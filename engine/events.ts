@@ -1,6 +1,6 @@
 /**
- * What the engine tells of when nobody waits for it: failures behind the scenes, and what an operator must act on. Each
- * kind with its level in a log and when it happens.
+ * Events that the engine reports because no caller would learn of them otherwise: failures of background work, and
+ * conditions that an operator must act on. Each kind has a log level and a description of when it happens.
  */
 export const EVENTS = {
   writes_stopped: {
@@ -39,12 +39,12 @@ export interface EngineEvent {
   /** A sentence for the log. */
   readonly message: string
   readonly cause?: unknown
-  /** Ids that it is about. */
+  /** The ids of the dataset and the part that the event is about. */
   readonly dataset?: number
   readonly part?: number
 }
 
-/** Tells events to whoever listens, and counts them. */
+/** Passes events to the listener, if there is one, and counts them. */
 export class Events {
   readonly #listener: ((event: EngineEvent) => void) | undefined
   readonly #counts = new Map<EventKind, number>()
@@ -58,7 +58,7 @@ export class Events {
     try {
       this.#listener?.({ kind, level: EVENTS[kind].level, message, ...more })
     } catch (error) {
-      // The work that went on must not fail because of who listens.
+      // An error in the listener must not make the work fail that reported the event.
       process.emitWarning(error as Error)
     }
   }

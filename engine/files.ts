@@ -18,21 +18,22 @@ export interface FilesOptions {
   readonly threads?: number
   /** Threads that encode; the number of cores by default. */
   readonly workers?: number
-  /** What DuckDB may use, as `2GiB`; a good part of the machine by default. */
+  /** How much memory DuckDB may use, as `2GiB`; by default 40 % of the machine's. */
   readonly memoryLimit?: string
 }
 
 /**
- * Opens Parquet files of anybody's, to be asked as a dataset is, without a data directory. Close them, or use them with
- * `await using`.
+ * Opens any Parquet files, which can then be queried like a dataset, without a data directory. Close them, or use them
+ * with `await using`.
  *
- * A folder stands for all `*.parquet` below it, by their paths in the order of their characters; what begins with `.`
- * or `_` is passed over. Parts of a path such as `year=2024` become columns. Several files are read as one table, one
- * after the other: columns are brought together by name, with null where a file lacks one. Where names differ only by
- * case, all files must have the same columns in the same order.
+ * A folder stands for all `*.parquet` files below it, sorted by name in each folder; files and folders whose names
+ * begin with `.` or `_` are left out. Parts of a path such as `year=2024` become columns. Several files are read as one
+ * table, one after the other: columns are matched by name, and a column that a file lacks is null there. Where names
+ * differ only by case, all files must have the same columns in the same order.
  *
  * The files must not change while they are open.
- * @throws EngineError `invalid_file`: nothing there, not Parquet; `column_conflict`: files that don't go together
+ * @throws EngineError `invalid_file`: there is no file, or it is not Parquet; `column_conflict`: the files' columns
+ * don't fit together
  */
 export async function openFiles(
   path: string | readonly string[],
@@ -120,12 +121,12 @@ interface File {
 }
 
 interface Described {
-  /** `sql` reads the column as its type, from what DuckDB calls it. */
+  /** `sql` is an expression over DuckDB's name of the column, and has the column's type. */
   readonly columns: readonly PlanColumn[]
-  /** Of each file. */
+  /** The number of rows of each file. */
   readonly rows: readonly number[]
   readonly rowBytes: number
-  /** What DuckDB calls the columns. */
+  /** DuckDB's names of the columns. */
   readonly duckNames: readonly string[]
 }
 
@@ -142,7 +143,7 @@ async function filesAt(path: string): Promise<File[]> {
   return (await Promise.all(wanted.map((entry) => filesAt(join(path, entry.name))))).flat()
 }
 
-/** Names that begin with `.` or `_` are what writers leave beside the data: `_SUCCESS`, `_temporary`. */
+/** Leaves out names that begin with `.` or `_`: programs that write data put such files beside it, as `_SUCCESS`. */
 function isWanted(entry: Dirent): boolean {
   return !/^[._]/.test(entry.name) && (entry.isDirectory() || /\.parquet$/i.test(entry.name))
 }
@@ -176,7 +177,7 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
     const duckNames = described.map(([name]) => String(name))
     const own = ownNames(names[0]!.names)
     return {
-      // DuckDB renames a column whose name another one has but for the case; the positions stay.
+      // DuckDB renames a column if another one's name differs from it only by case; the positions stay the same.
       columns: described.map(([duckName, duckType], index) => ({
         name: own[index] ?? String(duckName),
         ...normaliseColumn(String(duckType), quoteIdentifier(String(duckName))),
@@ -196,7 +197,7 @@ interface FileNames {
   readonly names: readonly string[]
 }
 
-/** Names of the columns of each file, whose schemas are listed one behind the other. */
+/** Names of the columns of each file. @param listed the schemas of all files, one after the other */
 function namesByFile(listed: readonly (readonly unknown[])[]): FileNames[] {
   const schemas = listed.map(([, name, children]) => ({ name, children }))
   const files: FileNames[] = []
@@ -208,7 +209,7 @@ function namesByFile(listed: readonly (readonly unknown[])[]): FileNames[] {
   return files
 }
 
-/** DuckDB brings columns together without regard to case, so that what differs only by case would be mixed up. */
+/** DuckDB matches columns without regard to case, so it would mix up columns whose names differ only by case. */
 function checkTogether(files: readonly FileNames[]): void {
   const first = files[0]!
   if (!differOnlyByCase([...new Set(files.flatMap((file) => file.names))])) return
@@ -225,19 +226,22 @@ function differOnlyByCase(names: readonly string[]): boolean {
   return new Set(names.map((name) => name.toLowerCase())).size < names.length
 }
 
-/** The names that columns have in the file, where DuckDB has changed them. One that is there twice stays changed. */
+/**
+ * The names that columns have in the file, if DuckDB has changed some of them; otherwise empty. Where a name occurs a
+ * second time, it is undefined: that column keeps DuckDB's name.
+ */
 function ownNames(names: readonly string[]): readonly (string | undefined)[] {
   if (!differOnlyByCase(names)) return []
   const seen = new Set<string>()
   return names.map((name) => (seen.size < seen.add(name).size ? name : undefined))
 }
 
-/** The files as something to plan over, with columns `c0`, `c1` … and the position of each row. */
+/** The files as a source for the planner, with columns `c0`, `c1` … and the position of each row. */
 function foreignSource(
   { columns, rows, rowBytes, duckNames }: Described,
   files: readonly File[],
 ): PlanSource {
-  // A column of one of these names hides the row's position.
+  // If the files have a column with one of these names, DuckDB's own column of that name can't be read.
   const hidden = duckNames.some((name) => /^file_(index|row_number)$/i.test(name))
   const position = hidden
     ? '0 AS file_index, row_number() OVER () AS file_row_number'
@@ -245,7 +249,7 @@ function foreignSource(
   const read = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
   const from = `(SELECT ${read}, ${position} FROM ${readParquet(globList(files))})`
   const total = rows.reduce((sum, count) => sum + count, 0)
-  // The number of a row in its file lets the scan pass over what lies before it.
+  // By the number of a row in its file, the scan can skip the rows before it; OFFSET would read them.
   const range = (first: number, end: number) =>
     files.length === 1 && !hidden
       ? `WHERE file_row_number >= ${first} AND file_row_number < ${end}`
@@ -265,12 +269,12 @@ function readParquet(list: string): string {
   return `read_parquet(${list}, union_by_name = true)`
 }
 
-/** Paths as an SQL list; what DuckDB would take for a pattern is put in brackets. */
+/** Paths as an SQL list; characters that have a meaning in DuckDB's file patterns are put in brackets. */
 function globList(files: readonly File[]): string {
   return `[${files.map((file) => quoteLiteral(file.path.replaceAll(/[[*?]/g, '[$&]'))).join(', ')}]`
 }
 
-/** What is wrong with the rows of a file, which shows only when they are read. */
+/** Errors about the rows of a file, which show only when the rows are read; undefined for all other errors. */
 function readable(error: unknown): EngineError | undefined {
   const message = error instanceof Error ? error.message : ''
   const fine = message.indexOf(NOT_MICROSECONDS)

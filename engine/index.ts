@@ -57,36 +57,36 @@ export { type Column, type ColumnType, decimalParts, edmName, FORMATS, type Form
 export { nearest } from './util/nearest.ts'
 
 export interface EngineOptions {
-  /** The data directory; made where it isn't there. */
+  /** The data directory; it is created if it doesn't exist. */
   readonly directory: string
   /**
-   * `server` owns the directory: a second one is refused with `locked`, and leftovers of crashes are swept at the
-   * start. `guest` (the default) works beside a server.
+   * A `server` owns the directory: a second server is refused with `locked`, and the first removes leftovers of crashes
+   * when it starts. A `guest` (the default) works beside a server.
    */
   readonly role?: 'server' | 'guest'
   /**
-   * Begins anew where the catalog is missing or damaged though parts are there, which is refused with `storage_damaged`
-   * otherwise. What was there is set aside in the folder `lost`.
+   * If the catalog is missing or damaged although there are parts, the directory is refused with `storage_damaged`.
+   * With `anew`, the engine instead starts with an empty catalog and moves what was there to the folder `lost`.
    */
   readonly anew?: boolean
-  /** The store of objects in which rows are kept; in the data directory where none is named. */
+  /** The object store in which rows are kept; without it they are kept in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
-  /** Is told what fails where nobody waits for it, and what an operator must act on; see `EVENTS`. */
+  /** Called when background work fails, and when there is something that an operator must act on; see `EVENTS`. */
   readonly onEvent?: (event: EngineEvent) => void
   /**
-   * How a server reads stored rows again in the background, to find what has rotted: 8 MiB a second at most, every part
-   * once in 7 days, where nothing else is said.
+   * How a server reads stored rows again in the background, to find files that have become damaged. The defaults are at
+   * most 8 MiB a second, and every part once in 7 days.
    */
   readonly checks?: Partial<CheckOptions>
-  /** How large the files of rows are: about a million rows (983,040) or 128 MiB, whichever is less. */
+  /** How large the files of rows are. The default is about a million rows (983,040) or 128 MiB, whichever is less. */
   readonly partSizes?: Partial<PartSizes>
   /** Threads of DuckDB; the number of cores by default. */
   readonly threads?: number
   /** Threads that encode; the number of cores by default. */
   readonly workers?: number
-  /** What DuckDB may use, as `2GiB`; a good part of the machine by default. */
+  /** How much memory DuckDB may use, as `2GiB`; by default 40 % of the machine's. */
   readonly memoryLimit?: string
-  /** What an upload may come to. */
+  /** How large an upload may be. */
   readonly uploadLimits?: UploadLimits
 }
 
@@ -94,19 +94,19 @@ export interface EngineOptions {
 export interface EngineStats {
   /** Queries that hold a version. */
   readonly readers: number
-  /** Whether nothing is written any more, because the outcome of a commit is unknown. */
+  /** Whether writes are refused because the outcome of a commit is unknown. */
   readonly writesStopped: boolean
   /** Parts that were found damaged and are not read. */
   readonly damagedParts: number
-  /** Of the parts that are kept on this machine; undefined where all of them are. */
+  /** Figures on the parts that this machine keeps a copy of; undefined where all parts are stored on it. */
   readonly cache: CacheStats | undefined
   /** How often each kind of event has happened since the start. */
   readonly events: Readonly<Record<EventKind, number>>
-  /** The executor's own, once it runs. */
+  /** The executor's figures, once it runs. */
   readonly executor: ReturnType<Executor['stats']> | undefined
 }
 
-/** Something with rows that can be asked. Dispose the query, or drop it, and its version may go. */
+/** Something whose rows can be queried. When a query is disposed, or garbage-collected, it releases its version. */
 export interface Queryable {
   /** @throws EngineError what is wrong with the options; see `Query` */
   query(options?: QueryOptions): Query | Promise<Query>
@@ -120,7 +120,7 @@ export interface Relation extends Queryable {
 const GIB = 2 ** 30
 const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
-/** Datasets of a list that are read at once; fewer where each may have 20,000 columns. */
+/** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
 const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
 
@@ -130,7 +130,7 @@ export function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /**
- * Copies a backup into a new data directory; every part is held against the hash that it was written with.
+ * Copies a backup into a new data directory, and compares every part with the hash that was kept when it was written.
  * @throws EngineError `invalid_option` where the directory holds data already; `storage_damaged`, `storage_full`
  */
 export function restoreBackup(
@@ -142,8 +142,8 @@ export function restoreBackup(
 }
 
 /**
- * Moves the rows of a data directory into a store of objects, or back, and leaves the old ones where they are. Ended in
- * the middle, the next call goes on. Nobody else may have the directory open.
+ * Copies the rows of a data directory into an object store, or back, and uses the copies from then on; the old files
+ * stay where they are. If it is interrupted, the next call continues. No other process may have the directory open.
  * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`
  */
 export function moveRows(
@@ -189,14 +189,14 @@ export class Engine implements AsyncDisposable {
     return new Engine(options, events, store)
   }
 
-  /** The metadata database, for those who keep tables of their own beside the engine's. */
+  /** The metadata database, for callers that keep tables of their own beside the engine's. */
   get database(): Database {
     return this.#store.database
   }
 
   /**
-   * All of `work` or nothing, in the metadata database. `work` gives the handle to those methods of the engine that are
-   * to be a part of it.
+   * Runs `work` in one transaction of the metadata database. `work` passes the handle to those methods of the engine
+   * that are to be part of the transaction.
    */
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#store.database.transaction(work)
@@ -223,7 +223,7 @@ export class Engine implements AsyncDisposable {
     return this.#repositories(t).update(id, fields)
   }
 
-  /** With its datasets. Queries under way go on to their end. */
+  /** Deletes a repository and its datasets. Running queries continue to their end. */
   deleteRepository(id: number): Promise<void> {
     return this.#store.deleteRepository(id)
   }
@@ -246,8 +246,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * All datasets, in the order of their ids, some at a time, so that a long list holds nobody up.
-   * @param columnBytes up to how many bytes of JSON the columns of a dataset are given; Infinity gives all
+   * All datasets, in the order of their ids, some at a time, so that a long list doesn't block the event loop.
+   * @param columnBytes a dataset's columns are given if their JSON has at most so many bytes; Infinity gives all
    */
   async *datasetList(columnBytes: number): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
@@ -281,7 +281,7 @@ export class Engine implements AsyncDisposable {
     return this.#datasets(t).update(id, fields)
   }
 
-  /** Queries under way go on to their end. */
+  /** Running queries continue to their end. */
   deleteDataset(id: number): Promise<void> {
     return this.#store.deleteDataset(id)
   }
@@ -294,7 +294,7 @@ export class Engine implements AsyncDisposable {
     return t ? this.#store.datasets.in(t) : this.#store.datasets
   }
 
-  /** Rows in memory, asked like a dataset. @throws EngineError `invalid_columns_manifest` */
+  /** Rows in memory, which can be queried like a dataset. @throws EngineError `invalid_columns_manifest` */
   relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Relation {
     const checked = checkColumns(columns)
     return {
@@ -308,14 +308,14 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  /** Reads every part and holds it against the catalog. */
+  /** Reads every part and compares it with the catalog. */
   verify(onProgress?: (done: { parts: number; of: number; bytes: number }) => void): Promise<VerifyReport> {
     return verifyStore(this.#store, onProgress)
   }
 
   /**
-   * Copies all rows and the metadata, as of one moment, into a directory, which is made or brought up to date; also
-   * while others write.
+   * Copies all rows and the metadata, as of one moment, into a directory, which is created or brought up to date.
+   * Writes may go on meanwhile.
    */
   backup(directory: string, onProgress?: (done: { bytes: number }) => void): Promise<BackupReport> {
     return backupStore(this.#store, directory, onProgress)
@@ -326,13 +326,13 @@ export class Engine implements AsyncDisposable {
     return this.#store.gc()
   }
 
-  /** Resolves where the database and the store of the rows answer. @throws EngineError `storage_unavailable` */
+  /** Resolves if the database and the store of the rows answer. @throws EngineError `storage_unavailable` */
   async ready(): Promise<void> {
     await this.database.get('SELECT 1')
     await this.#store.files.answers()
   }
 
-  /** Waits for merges and removals that run behind the commits. */
+  /** Waits for merges and removals that run in the background after commits. */
   settled(): Promise<void> {
     return this.#store.settled()
   }
@@ -349,8 +349,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * Loads and starts what the first query would wait for: DuckDB, the parser of filters, encoders, threads. What fails
-   * is left to the first query, which tells of it.
+   * Loads and starts what the first query would otherwise wait for: DuckDB, the parser of filters, encoders, threads.
+   * Errors are ignored here, because the first query meets and reports them.
    */
   async warm(): Promise<void> {
     try {
@@ -385,7 +385,7 @@ export class Engine implements AsyncDisposable {
     })
   }
 
-  /** Ends queries under way, waits for writes, refuses others, and lets the directory go. */
+  /** Ends running queries, refuses new writes, waits for those under way, and releases the directory. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -405,7 +405,7 @@ export class Engine implements AsyncDisposable {
   }
 }
 
-/** A dataset, by its id: what it holds is looked up anew with each call. */
+/** A dataset, known by its id. Each call looks up anew what the dataset holds. */
 export class Dataset implements Queryable {
   readonly id: number
   readonly #place: SnapshotPlace
@@ -423,27 +423,30 @@ export class Dataset implements Queryable {
   }
 
   async query(options: QueryOptions = {}): Promise<Query> {
-    // The query holds the version from here on.
+    // The query holds the version itself, so the snapshot may be disposed.
     using snapshot = await this.snapshot()
     return snapshot.query(options)
   }
 
-  /** The version that is current now, to be asked more than once. Dispose it. @throws EngineError `not_found` */
+  /** The version that is current now, for more than one query. Dispose it. @throws EngineError `not_found` */
   async snapshot(): Promise<Snapshot> {
     return new Snapshot(this.id, await this.#place.store.read(this.id), this.#place)
   }
 
-  /** Puts the rows of an upload in place of all rows. All or nothing; queries under way keep the old rows. */
+  /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */
   replace(upload: Upload): Promise<DatasetRecord> {
     return this.#place.store.write(this.id, upload, 'replace')
   }
 
-  /** Puts the rows of an upload behind the rows that are there. All or nothing. */
+  /** Adds the rows of an upload after the existing rows, entirely or not at all. */
   append(upload: Upload): Promise<DatasetRecord> {
     return this.#place.store.write(this.id, upload, 'append')
   }
 
-  /** Declares the columns: before data as one likes, with data what loses nothing. @throws EngineError `column_conflict` */
+  /**
+   * Declares the columns: any columns while there are no rows, afterwards only changes that lose nothing.
+   * @throws EngineError `column_conflict`
+   */
   declareColumns(
     columns: readonly DeclaredColumn[],
     options: { readonly signal?: AbortSignal } = {},

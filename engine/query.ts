@@ -23,25 +23,25 @@ export interface RunOptions {
   readonly signal?: AbortSignal
 }
 
-/** What a query runs on: rows, somebody to run it, and what must be given back at the end. */
+/** What a query needs: rows, an executor, and a function that gives back what it holds at the end. */
 export interface QueryContext {
   readonly source: PlanSource
   readonly executor: () => Promise<Executor>
-  /** Makes what a plan reads readable, until `release`; undefined where it is so anyway. */
+  /** Makes sure that everything a plan reads stays readable until `release`; undefined where it always is. */
   readonly ready?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void>) | undefined
-  /** Names the rows: the same text, the same rows. */
+  /** Identifies the rows: two contexts with the same text have the same rows. */
   readonly identity: string
   readonly release?: () => void
   /** Remembers counts beyond this query. */
   readonly counts: Counts
-  /** Makes one of our errors of one of DuckDB's that is about the rows themselves; undefined where it is not. */
+  /** Turns an error of DuckDB about the stored rows into one of ours; undefined for all other errors. */
   readonly readable?: (error: unknown) => EngineError | undefined
 }
 
-/** Rows that are looked for beyond the wanted ones. Each may cost a vector of all columns, so they are few. */
+/** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
 const LOOK_AHEAD = 32
 
-/** Gives leases back of queries that nobody disposed. */
+/** Releases the leases of queries that were garbage-collected without having been disposed. */
 const forgotten = new FinalizationRegistry((release: () => void) => release())
 
 /**
@@ -49,21 +49,24 @@ const forgotten = new FinalizationRegistry((release: () => void) => release())
  *
  *   options ── parse, check ──> plan ── SQL ──> statement ── run ──> Arrow batches ── encode ──> bytes
  *
- * Making it parses the filter, checks columns and options and plans, all without touching the data: whatever the user
- * did wrong is thrown here. Running it may be done more than once. It sees the version of the dataset that was current
- * when it was made, until it is disposed.
+ * The constructor parses the filter, checks columns and options, and plans, all without touching the data: mistakes of
+ * the user are thrown here. The query may be run more than once. Until it is disposed, it sees the version of the
+ * dataset that was current when it was made.
  */
 export class Query implements Disposable {
   /** What will be read and done, as plain data. */
   readonly plan: Plan
-  /** Changes when the rows or the question change; says nothing else. */
+  /** Changes when the rows or the query change, and reveals nothing about them. */
   readonly etag: string
   readonly #context: QueryContext
   #count: number | undefined
-  /** Rows under way that may tell the count on the way. */
+  /** Settles when a running read of the first rows, which may find the count as well, has ended. */
   #counting: Promise<void> | undefined
 
-  /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
+  /**
+   * @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`,
+   * `filter_too_complex`
+   */
   constructor(context: QueryContext, options: QueryOptions = {}) {
     this.#context = context
     try {
@@ -73,7 +76,7 @@ export class Query implements Disposable {
       throw error
     }
     this.etag = createHash('sha256')
-      // The filter as compiled, too: now() is another moment each time.
+      // The compiled filter is part of it, because now() is another moment each time.
       .update(
         JSON.stringify([
           context.identity,
@@ -88,19 +91,19 @@ export class Query implements Disposable {
     if (context.release) forgotten.register(this, context.release, this)
   }
 
-  /** Rows that match the filter, before `top`, `last` and `skip`, where no reading is needed to know. */
+  /** Rows that match the filter, before `top`, `last` and `skip`; undefined where rows must be read to know. */
   get knownRowCount(): number | undefined {
     return this.plan.matches
   }
 
-  /** More rows than this can't come out; undefined where the rows of the source are not known either. */
+  /** The result can't have more rows than this; undefined where the rows of the source are not known either. */
   get mostRows(): number | undefined {
     return this.plan.most
   }
 
   /**
-   * Rows that match the filter, before `top`, `last` and `skip`. Read once, however often it is asked, also by other
-   * queries of the same version.
+   * Rows that match the filter, before `top`, `last` and `skip`. They are counted once, even if this is called again or
+   * by other queries of the same version.
    */
   async count(options: RunOptions = {}): Promise<number> {
     await this.#counting
@@ -111,7 +114,7 @@ export class Query implements Disposable {
     return this.#count
   }
 
-  /** How many rows come out when `count` match. */
+  /** How many rows the result has when `count` rows match. */
   resultRows(count: number): number {
     return this.plan.result ?? resultRows(this.plan.window, count)
   }
@@ -146,8 +149,8 @@ export class Query implements Disposable {
   }
 
   /**
-   * The rows in a format, as bytes. Pull them: nothing is read ahead beyond some buffers. Leaving the loop ends the
-   * query.
+   * The rows in a format, as bytes. The caller pulls them: no more than some buffers are read ahead. Leaving the loop
+   * ends the query.
    * @throws EngineError before the first byte: `invalid_option` where options don't fit the format, `not_representable`
    * where the format can't hold a value
    */
@@ -215,7 +218,7 @@ export class Query implements Disposable {
     return { rows: stream.rows(), bytes }
   }
 
-  /** How many parts are read, and DuckDB's plan of the rows' SQL: which columns are read, which filters reach the scan. */
+  /** How many parts are read, and DuckDB's plan of the SQL, which shows the columns and the filters of the scan. */
   async explain(): Promise<string> {
     const statement = await this.#statement({})
     const rows = await this.#small(
@@ -227,13 +230,13 @@ export class Query implements Disposable {
     return parts + rows.map((row) => String(row[1])).join('\n')
   }
 
-  /** Lets the version go that the query reads. */
+  /** Releases the version that the query reads. */
   [Symbol.dispose](): void {
     forgotten.unregister(this)
     this.#context.release?.()
   }
 
-  /** Whether the first rows are asked for of how many nobody knows. */
+  /** Whether a few of the first rows are wanted, and the number of all matching rows is not known. */
   #mayCountAlong(): boolean {
     const { filter, window, matches, rowBytes } = this.plan
     if (!filter || matches !== undefined || this.#count !== undefined || window.top === undefined)
@@ -241,7 +244,7 @@ export class Query implements Disposable {
     return isFew(window.top + LOOK_AHEAD, rowBytes)
   }
 
-  /** Looks for a few rows more than are wanted: where there are not so many, the scan has counted what matches. */
+  /** Looks for a few rows more than are wanted: if there are fewer, the scan has found all rows that match. */
   async #firstRows(format: EncodedFormat, options: RunOptions & EncodeOptions): Promise<ByteStream> {
     const { skip, top } = this.plan.window
     const most = top!
@@ -250,7 +253,7 @@ export class Query implements Disposable {
       const executor = await this.#executor(options)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const { stream, found } = await executor.firstRows(statement, format, hints)
-      // Where nothing was found behind skipped rows, there may be fewer of them.
+      // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
       if (found < most + LOOK_AHEAD && (found > 0 || skip === 0)) {
         this.#count = skip + found
         this.#context.counts.set(this.#context.identity, this.plan, this.#count)
@@ -292,7 +295,7 @@ export class Query implements Disposable {
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }
   }
 
-  /** A value of the data can make a correct filter fail; that is the user's to know, in words of the filter. */
+  /** A value of the data can make a correct filter fail; the user is then told in terms of the filter. */
   #readable(error: unknown): unknown {
     if (error instanceof EngineError) return error
     const { filter, steps, order } = this.plan
@@ -306,7 +309,7 @@ const EXPLAIN_COLUMNS = [
   { name: 'value', type: 'string' },
 ] as const
 
-/** The same stream, its errors turned into those of the query. */
+/** The same stream, but its errors are passed through `readable`. */
 function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
   return {
     rows: () => stream.rows(),

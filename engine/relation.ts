@@ -6,7 +6,7 @@ import type { Column } from './types/index.ts'
 /** A value of a row in memory. Dates and times as ISO text, exact numbers beyond 2^53 as text. */
 export type Cell = string | number | boolean | null
 
-/** Rows in memory as something to query. Not finite numbers are written as DuckDB reads them. */
+/** Rows in memory as the context of a query. NaN and infinities are written as the texts that DuckDB reads. */
 export function inlineContext(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -15,7 +15,7 @@ export function inlineContext(
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   )
   return {
-    // The same texts are other values where the types are others.
+    // With other column types, the same texts are other values.
     identity: createHash('sha256').update(JSON.stringify(columns)).update(json).digest('base64url'),
     source: {
       columns: physicalColumns(columns),

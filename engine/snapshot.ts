@@ -30,12 +30,12 @@ export class Snapshot implements Disposable {
   readonly #datasetId: number
   readonly #lease: Lease
   readonly #source: PlanSource
-  /** The snapshot itself, and its queries. */
+  /** How many users the lease has: the snapshot itself, its queries, and calls of `hold`. */
   #users = 0
   readonly #release = this.#enter()
   #disposed = false
 
-  /** Use `dataset.snapshot()`. It takes the lease over. */
+  /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
   constructor(datasetId: number, lease: Lease, place: SnapshotPlace) {
     this.#datasetId = datasetId
     this.#lease = lease
@@ -58,7 +58,7 @@ export class Snapshot implements Disposable {
 
   /**
    * @param view other names for the columns, and columns that number the rows
-   * @throws EngineError what is wrong with the options; see `Query`. `cancelled` after it was disposed
+   * @throws EngineError what is wrong with the options; see `Query`. `cancelled` after the snapshot was disposed
    */
   query(options: QueryOptions = {}, view?: View): Query {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
@@ -76,7 +76,7 @@ export class Snapshot implements Disposable {
         executor,
         counts,
         release,
-        // In a folder nothing needs to be fetched.
+        // Without a cache the parts are local files, and nothing needs to be fetched.
         ready: store.cache && (async (scan, signal) => void pins.push(await this.#pin(scan, signal))),
         readable: (error) => this.#place.store.unreadable(this.#lease.version, error),
       },
@@ -93,16 +93,16 @@ export class Snapshot implements Disposable {
     return Promise.all(this.#lease.version.parts.map((part) => this.#show(part)))
   }
 
-  /** One of the files by its number; undefined where the version has none of that number. */
+  /** The file with this number; undefined where the version has none. */
   async file(number: number): Promise<ShownFile | undefined> {
     const part = this.#lease.version.parts.find(({ id }) => id === number)
     return part && this.#show(part)
   }
 
   /**
-   * The version as a table of Apache Iceberg: its metadata, by which readers find manifests and parts and read them by
-   * themselves, until the snapshot is disposed.
-   * @param naming whether columns are called as people call them, or `c0`, `c1` …
+   * The metadata of the version as an Apache Iceberg table. With it, readers find manifests and parts and read them by
+   * themselves, as long as the snapshot is not disposed.
+   * @param naming whether columns have the users' names, or `c0`, `c1` …
    * @throws EngineError `not_found`, `storage_damaged`, `cancelled`
    */
   async icebergTable(naming: Naming): Promise<TableMetadata> {
@@ -118,7 +118,7 @@ export class Snapshot implements Disposable {
     return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
   }
 
-  /** Fetches the parts that are in none of the scan's caches; they stay until it is disposed. */
+  /** Fetches the scan's parts that are not in the cache. All of them stay there until the result is disposed. */
   async #pin(scan: Scan, signal: AbortSignal | undefined): Promise<Disposable> {
     const { store } = this.#place
     const files = new Set(scan.kind === 'slices' ? scan.slices.map(({ file }) => file) : [])
@@ -126,7 +126,7 @@ export class Snapshot implements Disposable {
     return (await store.pin(wanted, signal)) ?? { [Symbol.dispose]() {} }
   }
 
-  /** Holds the version beyond the snapshot's own end, until what it gives is called. */
+  /** Holds the version, even after the snapshot is disposed, until the returned function is called. */
   hold(): () => void {
     return this.#enter()
   }
@@ -136,7 +136,7 @@ export class Snapshot implements Disposable {
     this.#release()
   }
 
-  /** Counts one more user. What it gives ends that, once. */
+  /** Counts one more user. The returned function removes that user; calling it again has no effect. */
   #enter(): () => void {
     this.#users += 1
     let inside = true

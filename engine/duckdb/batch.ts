@@ -1,11 +1,11 @@
 import type { Layout } from '../types/index.ts'
 
 /**
- * One column of a batch: Arrow's layout, in memory that JavaScript owns. A bit for each row (`bit`), 32 or 64-bit little
- * endian two's complement (dates are days, times microseconds, since 1970 where they have a date), IEEE doubles, 128-bit
- * decimals without their point, text or bytes behind offsets. `bytes`, `view`, `words` and
- * `doubles` are the same memory. All arrays may be longer than the rows of the batch; past the last value there are at
- * least seven readable bytes, so that text may be read word by word.
+ * One column of a batch: Arrow's layout, in memory that JavaScript owns. By `Layout`, it holds a bit for each row
+ * (`bit`), 32 or 64-bit little-endian two's complement numbers (dates are days, times are microseconds, both since 1970
+ * if there is a date), IEEE doubles, 128-bit decimals without their point, or texts or bytes that `offsets` point into.
+ * `bytes`, `view`, `words` and `doubles` are the same memory. All arrays may be longer than the rows of the batch; past
+ * the last value there are at least seven readable bytes, so that text may be read word by word.
  */
 export interface Vector {
   /** A bit for each row, least significant first, set where there is a value; undefined where no row is null. */
@@ -18,7 +18,7 @@ export interface Vector {
   readonly doubles: Float64Array
 }
 
-/** Some rows of a result. Columns stand in the statement's order. */
+/** Some rows of a result. The columns are in the statement's order. */
 export interface Batch {
   readonly rows: number
   readonly vectors: readonly Vector[]
@@ -47,16 +47,16 @@ export function isNull(vector: Vector, row: number): boolean {
   return validity !== undefined && ((validity[row >> 3]! >> (row & 7)) & 1) === 0
 }
 
-/** The views on a piece of memory that a vector has. */
+/** The views of one piece of memory that a vector consists of. */
 export type Memory = Pick<Vector, 'bytes' | 'view' | 'words' | 'doubles'>
 
 const SLACK = 8
-/** More than this isn't kept for the next batch. */
+/** Memory larger than this isn't kept for the next batch. */
 const KEPT_BYTES = 4 << 20
 
 /**
- * Hands out memory for the columns of a batch. A `reused` arena overwrites the last batch with the next one, which
- * is right where a batch is encoded before the next is read: making a view takes longer than filling it.
+ * Hands out memory for the columns of a batch. A `reused` arena overwrites the last batch with the next one. That is
+ * right if a batch is encoded before the next is read, and it saves time: making a view takes longer than filling it.
  */
 export class Arena {
   readonly #reused: boolean
@@ -72,7 +72,7 @@ export class Arena {
     this.#taken = 0
   }
 
-  /** Room for so many bytes, or more; with slack behind them. What is in it is left over from before. */
+  /** Memory of at least so many bytes, with slack after them. A reused arena's memory still holds older values. */
   take(bytes: number): Memory {
     if (!this.#reused) return memory(bytes)
     const index = this.#taken++
@@ -84,9 +84,9 @@ export class Arena {
   }
 }
 
-/** The views are whole words; `bytes` and `view` reach over the slack. */
+/** `words` and `doubles` end at a whole word; `bytes` and `view` include the slack. */
 function memory(bytes: number): Memory {
-  // Texts of a batch may come to 2 GiB, for which bits are too few.
+  // Not rounded with bit operations, which work on 32 bits: the texts of a batch may take 2 GiB.
   const size = 8 * Math.ceil(bytes / 8)
   const buffer = new ArrayBuffer(size + SLACK)
   return {
@@ -99,7 +99,7 @@ function memory(bytes: number): Memory {
 
 const NO_OFFSETS = new Int32Array(0)
 
-/** A vector over memory that an arena gave. */
+/** A vector over memory from an arena. */
 export function vectorOver(
   { bytes, view, words, doubles }: Memory,
   validity: Memory | undefined,

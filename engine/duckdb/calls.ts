@@ -2,11 +2,12 @@ import { Semaphore } from '../util/semaphore.ts'
 import { cancelled, engineError } from './errors.ts'
 
 /**
- * Calls into DuckDB block a thread of libuv's pool, four by default; files, DNS and zlib need it, too. Whoever starts
- * the process may set `UV_THREADPOOL_SIZE`; setting it here counts where nothing has used the pool yet.
+ * Each call into DuckDB blocks a thread of libuv's pool, which has four by default and also serves files, DNS and zlib.
+ * `UV_THREADPOOL_SIZE` may be set when the process is started; setting it here only has an effect if nothing has used
+ * the pool yet.
  */
 process.env['UV_THREADPOOL_SIZE'] ??= '16'
-// As libuv reads it: digits at the beginning, and one thread where there are none.
+// libuv, too, reads only the digits at the beginning, and makes one thread if there are none.
 const POOL_THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'], 10) || 1
 
 /** Shared by everything in the process that calls DuckDB off the main thread. */
@@ -15,8 +16,8 @@ const places = new Semaphore(Math.max(1, POOL_THREADS - 2))
 const INTERRUPT_MS = 5
 
 /**
- * Interrupts a query again and again until the timer that it gives is cleared: an interrupt that comes before the query
- * has begun is lost.
+ * Interrupts a query again and again until the returned timer is cleared, because an interrupt that comes before the
+ * query has begun is lost.
  */
 export function keepInterrupting(interruptQuery: () => void): NodeJS.Timeout {
   interruptQuery()
@@ -29,7 +30,7 @@ export class Calls {
   #running: Promise<unknown> = Promise.resolve()
   #interrupted = false
 
-  /** @param interruptQuery makes a running call fail soon; harmless where none is running */
+  /** @param interruptQuery makes a running call fail soon; harmless if none is running */
   constructor(interruptQuery: () => void) {
     this.#interruptQuery = interruptQuery
   }
@@ -39,7 +40,7 @@ export class Calls {
   }
 
   /**
-   * Runs a call. `keep` takes what it gave before anything that waits for it in `settled` goes on.
+   * Runs a call. `keep` receives its result and stores it; it has run before `settled` resolves.
    * @throws EngineError `cancelled` once interrupted, else what the call throws
    */
   async call<T>(call: () => Promise<T>, keep: (value: T) => T): Promise<T> {

@@ -2,7 +2,7 @@ import { Calls } from './calls.ts'
 import { cancelled, saysInterrupted } from './errors.ts'
 import type { StartOptions } from './source.ts'
 
-/** What the cursors of all sources have in common: how they start, find out what went wrong, and end. */
+/** What the cursors of all sources have in common: how they start, find the cause of a failure, and end. */
 export abstract class CursorBase {
   protected readonly calls: Calls
   #closed: Promise<void> | undefined
@@ -20,10 +20,10 @@ export abstract class CursorBase {
   protected get ended(): boolean {
     return false
   }
-  /** Gives everything back. Nothing is running any more. */
+  /** Frees everything. Called when no call is running any more. */
   protected abstract free(): Promise<void> | void
 
-  /** Closes itself where it fails. */
+  /** Runs the statement. If that fails, the cursor closes itself. */
   async start(options: StartOptions): Promise<void> {
     const { signal } = options
     const stop = () => this.interrupt()
@@ -40,7 +40,10 @@ export abstract class CursorBase {
     }
   }
 
-  /** The error; where DuckDB says that it was interrupted and was not, that of running the query once more. */
+  /**
+   * The cause of a failure. DuckDB sometimes reports an interrupt although there was none; then the query is run once
+   * more to find its real error.
+   */
   async trueError(error: unknown): Promise<unknown> {
     if (this.calls.interrupted || !saysInterrupted(error)) return error
     try {

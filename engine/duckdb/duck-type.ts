@@ -16,7 +16,7 @@ export interface DuckField {
 
 /**
  * Reads type text as DuckDB prints it: `STRUCT(a INTEGER, "b c" VARCHAR[])[3]`, `DECIMAL(18,3)`, `ENUM('x', 'y')`.
- * Names that are not known to have a structure become scalars, parameters dropped (`GEOMETRY('OGC:CRS84')`).
+ * Types that are not known to have a structure become scalars without their parameters (`GEOMETRY('OGC:CRS84')`).
  */
 export function parseDuckType(text: string): DuckType {
   let at = 0
@@ -33,7 +33,7 @@ export function parseDuckType(text: string): DuckType {
     return true
   }
 
-  /** Text between two of `quote`, which is doubled where it stands for itself. */
+  /** Text in quotes, in which two quotes stand for one. */
   const quoted = (quote: string): string => {
     let value = ''
     for (at++; at < text.length; at++) {
@@ -75,7 +75,7 @@ export function parseDuckType(text: string): DuckType {
   const base = (): DuckType => {
     blanks()
     if (text[at] === '"') return { kind: 'scalar', name: quoted('"') }
-    // Words belong together (`TIMESTAMP WITH TIME ZONE`); the name of a field was taken before.
+    // A type's name may have several words (`TIMESTAMP WITH TIME ZONE`). The name of a field has already been read.
     const word = /[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*/y
     word.lastIndex = at
     const name = word.exec(text)?.[0].toUpperCase() ?? fail('the name of a type')

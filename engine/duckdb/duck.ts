@@ -11,8 +11,8 @@ export interface RunOptions {
 }
 
 /**
- * A DuckDB of the ingest's own, in memory: nothing of it outlives a statement. An internal error makes DuckDB refuse
- * everything after it, so the instance is then replaced by a new one.
+ * An in-memory DuckDB that only the ingest uses; it keeps nothing from one statement to the next. After an internal
+ * error DuckDB refuses every statement, so the instance is then replaced by a new one.
  */
 export class Duck {
   readonly #options: DuckOptions
@@ -28,7 +28,7 @@ export class Duck {
     return new Duck(options, await openInstance(options))
   }
 
-  /** Waits for what is under way: to close while a connection is being made would crash the process. */
+  /** Waits for running statements, because closing while a connection is being made would crash the process. */
   async close(): Promise<void> {
     await this.#statements.end()
     this.#instance.closeSync()
@@ -36,7 +36,7 @@ export class Duck {
 
   /**
    * Runs one statement and gives its rows as JavaScript values.
-   * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error where it is about the data
+   * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error if it is about the data
    */
   run(sql: string, options: RunOptions = {}): Promise<unknown[][]> {
     return this.#statements.run(() => this.#run(sql, options))
@@ -69,7 +69,7 @@ export class Duck {
   }
 }
 
-/** A part is written under a name, verified, and may be written again. */
+/** Files change: a part that was written and checked may be written again under the same name. */
 function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
   return openNodeInstance({ ...options, filesChange: true, distrustful: true })
 }

@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
 import { isStorageFull } from '../util/storage-full.ts'
 
-/** What an aborted statement ends with: the signal's own reason where that is one of our errors. */
+/** The error of an aborted statement: the signal's own reason if that is one of our errors. */
 export function cancelled(signal: AbortSignal | undefined): EngineError {
   const reason: unknown = signal?.reason
   return reason instanceof EngineError
@@ -9,7 +9,7 @@ export function cancelled(signal: AbortSignal | undefined): EngineError {
     : new EngineError('cancelled', 'The query was cancelled.', { cause: reason })
 }
 
-/** What a statement is for, in the sentences that a user reads where the machine gives out. */
+/** The messages that a user reads when disk or memory is exhausted, by the purpose of the statement. */
 const SENTENCES = {
   query: {
     storage_full: 'The disk is full: the query needs more room for what does not fit in memory.',
@@ -22,8 +22,8 @@ const SENTENCES = {
 } as const
 
 /**
- * An error of DuckDB's about the machine, as one of ours. Errors about values (a cast, an overflow) stay as they are:
- * only who wrote the SQL can say what they mean to a user.
+ * Turns DuckDB's errors about disk and memory into ours. Errors about values (a cast, an overflow) stay as they are:
+ * only the code that wrote the SQL knows what they mean to a user.
  */
 export function engineError(error: unknown, purpose: keyof typeof SENTENCES): unknown {
   const code = machineCode(error)
@@ -32,7 +32,7 @@ export function engineError(error: unknown, purpose: keyof typeof SENTENCES): un
 
 function machineCode(error: unknown): 'storage_full' | 'overloaded' | undefined {
   if (error instanceof EngineError || !(error instanceof Error)) return undefined
-  // DuckDB calls it a lack of memory, too, where what it wants to move to the disk has no room there.
+  // DuckDB also reports a lack of memory when it has no room on the disk for data that it wants to move there.
   if (isStorageFull(error) || /max_temp_directory_size|failed to offload/.test(error.message)) {
     return 'storage_full'
   }
@@ -40,14 +40,14 @@ function machineCode(error: unknown): 'storage_full' | 'overloaded' | undefined 
 }
 
 /**
- * Whether DuckDB says that it was interrupted. It does so by mistake, too, when one of its threads has failed and the
- * others have noticed before the failure was noted down.
+ * Whether DuckDB says that it was interrupted. It also says so by mistake when one of its threads has failed and the
+ * others notice that before the failure has been recorded.
  */
 export function saysInterrupted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('INTERRUPT Error')
 }
 
-/** Whether DuckDB refuses everything from now on, which it does after an internal error. */
+/** Whether DuckDB will refuse every further statement, as it does after an internal error. */
 export function isBroken(error: unknown): boolean {
   return /^(INTERNAL|FATAL) Error|database has been invalidated/.test((error as Error).message)
 }

@@ -1,26 +1,26 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { quoteLiteral } from '../types/index.ts'
 
-/** What a DuckDB is opened with, whichever way it is reached. All of them are in memory. */
+/** How to open a DuckDB, for both ways of reaching it. Every instance is in memory. */
 export interface InstanceOptions {
   /** The number of cores by default. */
   readonly threads?: number
   /** As DuckDB writes sizes: `2GiB`. */
   readonly memoryLimit?: string
-  /** For what does not fit in memory. */
+  /** Where DuckDB puts data that does not fit in memory. */
   readonly tempDirectory: string
   /**
-   * It reads and writes only below these and below `tempDirectory`. Without them it reads whatever file a statement
-   * names, which is for statements that hold nothing of a user's but a path.
+   * DuckDB reads and writes files only below these and below `tempDirectory`. Without them it reads every file that a
+   * statement names; that is only for statements that contain nothing from a user but a path.
    */
   readonly allowedDirectories?: readonly string[]
-  /** Files may come back with other content under the same name, so nothing of them is kept in memory. */
+  /** Files may be replaced by others of the same name, so DuckDB must not keep their content in memory. */
   readonly filesChange?: boolean
-  /** Files are a stranger's, and their statistics may lie: by them DuckDB would leave out the checks that find the lie. */
+  /** Files come from a user and their statistics may be false; relying on them, DuckDB would skip needed checks. */
   readonly distrustful?: boolean
 }
 
-/** Settings to open with. */
+/** Settings with which the database is opened. */
 export function openSettings(options: InstanceOptions): Record<string, string> {
   return {
     temp_directory: options.tempDirectory,
@@ -36,15 +36,15 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
 }
 
 /**
- * Statements to run once, in this order, before any other. The folders must be named before external access is off,
- * and nothing can be changed after the lock.
+ * Statements to run once, in this order, before any other. The folders must be named before external access is switched
+ * off, and nothing can be changed after the configuration is locked.
  */
 export function lockDown(options: InstanceOptions): string[] {
   const directories = options.allowedDirectories && [...options.allowedDirectories, options.tempDirectory]
   return [
-    // Text without an offset in a column with a zone is UTC, whatever the machine's zone.
+    // Text without an offset, in a column of timestamps with a zone, is read as UTC, whatever the machine's zone is.
     `SET GLOBAL TimeZone = 'UTC'`,
-    // Footers are read once, as long as a file stays as it was.
+    // With the cache, DuckDB reads a file's footer only once, as long as the file doesn't change.
     ...(options.filesChange ? [] : ['SET GLOBAL parquet_metadata_cache = true']),
     ...(directories
       ? [
@@ -57,9 +57,9 @@ export function lockDown(options: InstanceOptions): string[] {
   ]
 }
 
-/** A DuckDB by way of its Node package, shut in. */
+/** Opens a DuckDB through its Node package, with the restrictions of `lockDown`. */
 export async function openNodeInstance(options: InstanceOptions): Promise<DuckDBInstance> {
-  // Loading the package takes a while, which those are spared who never come here.
+  // The package takes a while to load, so it is loaded only when it is needed.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', openSettings(options))
   try {

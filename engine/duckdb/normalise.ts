@@ -11,12 +11,12 @@ export interface NormalisedColumn {
  * Maps any DuckDB type onto the closed set of column types.
  *
  * - Whole numbers up to 64 bits signed are `integer`; UBIGINT is `decimal(20,0)`. HUGEINT, UHUGEINT and BIGNUM reach
- *   beyond 38 digits, so they are the `string` of their exact digits.
+ *   beyond 38 digits, so they become a `string` of their exact digits.
  * - TIMESTAMP_NS and TIME_NS become microseconds. A value with digits below the microsecond makes the query fail with
- *   `NOT_MICROSECONDS` in its message: nothing is rounded in silence.
- * - INTERVAL is an ISO 8601 duration, `P14M3DT0.5S`: months, days and seconds stay apart, as DuckDB keeps them.
- * - Lists, arrays, structs, maps, unions and variants are `json`; inside them values are written as they are at the
- *   top (`NaN` and infinities as strings, binary as base64, times with `T`), whole numbers and decimals with all digits.
+ *   `NOT_MICROSECONDS` in its message: nothing is silently rounded.
+ * - INTERVAL becomes an ISO 8601 duration, `P14M3DT0.5S`: months, days and seconds stay apart, as DuckDB keeps them.
+ * - Lists, arrays, structs, maps, unions and variants become `json`. Values inside them are written as they are outside
+ *   (`NaN` and infinities as strings, binary as base64, times with `T`), whole numbers and decimals with all digits.
  *
  * @param duckType the type as `DESCRIBE` prints it
  * @param sql an expression of that type
@@ -25,7 +25,7 @@ export function normaliseColumn(duckType: string, sql: string): NormalisedColumn
   return normalise(parseDuckType(duckType), sql, 0)
 }
 
-/** Begins the message of the error that a query ends with when a time is finer than a microsecond. */
+/** The beginning of DuckDB's error message when a query meets a time that is finer than a microsecond. */
 export const NOT_MICROSECONDS = 'Time finer than a microsecond'
 
 function normalise(type: DuckType, sql: string, depth: number): NormalisedColumn {
@@ -94,7 +94,7 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
     case 'INTERVAL':
       return { type: 'string', sql: duration(sql) }
     default:
-      // HUGEINT, UHUGEINT, BIGNUM, BIT, TIME WITH TIME ZONE, GEOMETRY, "NULL": DuckDB's own text loses nothing.
+      // HUGEINT, UHUGEINT, BIGNUM, BIT, TIME WITH TIME ZONE, GEOMETRY, "NULL": DuckDB's text of them loses nothing.
       return { type: 'string', sql: text(sql) }
   }
 }
@@ -112,11 +112,14 @@ function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP'): string {
   )
 }
 
-/** ISO 8601; years are given as months and hours as seconds, because DuckDB's intervals hold just these three parts. */
+/**
+ * An ISO 8601 duration of months, days and seconds, the three parts of DuckDB's intervals; years are given as months,
+ * and hours and minutes as seconds.
+ */
 function duration(sql: string): string {
   const months = `(datepart('year', ${sql}) * 12 + datepart('month', ${sql}))`
   const days = `datepart('day', ${sql})`
-  // `microseconds` is the part of a minute; the sum stays within 64 bits as DuckDB's own field does.
+  // `datepart` gives the microseconds within the minute. The sum fits 64 bits, because DuckDB's own field is as large.
   const micros =
     `(datepart('hour', ${sql}) * 3600000000 + datepart('minute', ${sql}) * 60000000 + ` +
     `datepart('microseconds', ${sql}))`
@@ -180,7 +183,8 @@ function scalarJson(name: string, sql: string): string {
       return `to_json(${duration(sql)})`
     case 'TIMESTAMP WITH TIME ZONE':
     case 'TIMESTAMPTZ': {
-      // By way of the epoch, so that the session's time zone has no say in it; infinities have no epoch.
+      // The text is made from the microseconds since 1970, so that it doesn't depend on the session's time zone.
+      // Infinities have no such number.
       const utc = `${withT(text(`make_timestamp(epoch_us(${sql}))`))} || 'Z'`
       return `to_json(CASE WHEN isfinite(${sql}) THEN ${utc} ELSE ${text(sql)} END)`
     }
@@ -188,14 +192,14 @@ function scalarJson(name: string, sql: string): string {
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
     case 'TIMESTAMP_NS':
-      // As text there is no need to cut a nanosecond off.
+      // Written as text, nanoseconds needn't be cut off.
       return `to_json(${withT(text(sql))})`
     default:
       return `to_json(${sql})`
   }
 }
 
-/** `2001-01-01 00:00:00` with a `T`; `0044-03-15 (BC) 00:00:00` has no ISO form here and stays. */
+/** Writes `2001-01-01 00:00:00` with a `T`; leaves `0044-03-15 (BC) 00:00:00`, for which there is no ISO form here. */
 function withT(sql: string): string {
   return `regexp_replace(${sql}, '^([0-9-]+) ', '\\1T')`
 }
@@ -214,7 +218,7 @@ const NEEDS_CARE = new Set([
   'TIMESTAMP_NS',
 ])
 
-/** Whether `to_json` writes every value of the type as we want it, which is quicker than taking it apart. */
+/** Whether `to_json` writes every value of the type as we want it; that is quicker than taking the value apart. */
 function isPlain(type: DuckType): boolean {
   switch (type.kind) {
     case 'scalar':

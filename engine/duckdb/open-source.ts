@@ -1,13 +1,13 @@
 import type { Source, SourceOptions } from './source.ts'
 
 export interface OpenSourceOptions extends SourceOptions {
-  /** How DuckDB is reached: its C API, its Node package (slower, works everywhere), or the first of them that loads. */
+  /** How to reach DuckDB: its C API, its Node package (slower, works everywhere), or the first of them that loads. */
   readonly source?: 'ffi' | 'node' | 'auto'
-  /** Told, with the reason, where `auto` must take the slower one. */
+  /** Called with the reason if `auto` has to take the slower one. */
   readonly onSlower?: (reason: unknown) => void
 }
 
-/** Opens a DuckDB of its own. The two sources are loaded only where they are used. */
+/** Opens a new DuckDB. Of the two kinds of source, only the one that is needed is loaded. */
 export async function openSource(options: OpenSourceOptions): Promise<Source> {
   const { source = 'auto' } = options
   if (source === 'node') return openSlower(options)

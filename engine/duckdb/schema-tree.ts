@@ -5,8 +5,8 @@ export interface SchemaElement {
 }
 
 /**
- * Names of the columns below a schema's root, and where the next schema begins. A schema is a tree, listed depth first;
- * its root is the row.
+ * Names of the columns below a schema's root, and the index at which the next schema begins. A schema is a tree, listed
+ * depth first; its root is the row.
  */
 export function topLevel(
   schema: readonly SchemaElement[],
@@ -16,7 +16,7 @@ export function topLevel(
   let at = root + 1
   for (let column = 0; column < Number(schema[root]?.children ?? 0) && at < schema.length; column++) {
     names.push(String(schema[at]!.name))
-    // Past the column and everything in it.
+    // Skips the column and everything nested in it.
     for (let left = 1; left > 0 && at < schema.length; left--) left += Number(schema[at++]!.children ?? 0)
   }
   return { names, end: at }

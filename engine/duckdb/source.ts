@@ -2,26 +2,26 @@ import { entryOf, type Statement } from '../types/index.ts'
 import type { Arena, Batch } from './batch.ts'
 import type { InstanceOptions } from './instance.ts'
 
-/** Statements of users run here, so it never reads beyond the folders of the rows. */
+/** Users' queries run here, so `allowedDirectories` is required: DuckDB must only read the folders of the rows. */
 export type SourceOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
 
 export interface StartOptions {
   readonly signal?: AbortSignal
   /** Average bytes of a row. */
   readonly rowBytes?: number
-  /** Whether rows come as they are read, nothing being looked for or sorted: fetching them never takes long. */
+  /** Whether rows come straight from the scan, without a filter or a sort, so that fetching them never takes long. */
   readonly steady?: boolean
-  /** Whether all rows fit in memory with ease: they are there when `start` resolves, in fewer calls. */
+  /** Whether all rows easily fit in memory. Then `start` waits for all of them, which takes fewer calls. */
   readonly whole?: boolean
 }
 
-/** Addresses with which a worker fetches chunks by itself: of the result, and of its connection's arrow options. */
+/** The addresses of a result and of its connection's arrow options, with which a worker can fetch chunks by itself. */
 export interface Handle {
   readonly result: bigint
   readonly options: bigint
 }
 
-/** Where results come from: a DuckDB of its own, reached one way or another. */
+/** Where results come from: a DuckDB instance, reached through its C API or its Node package. */
 export interface Source {
   readonly kind: 'ffi' | 'node'
   /** Statements that have been started and not closed. */
@@ -34,39 +34,39 @@ export interface Source {
 /** A running statement. */
 export interface Cursor {
   /**
-   * The next rows in order, undefined after the last. One call at a time. Who gets a chunk decodes it, here or in a
-   * worker, or discards it, once.
+   * The next rows in order, undefined after the last. One call at a time. The caller must either decode the chunk, here
+   * or in a worker, or discard it, and only once.
    */
   fetch(): Promise<Chunk | undefined>
-  /** Where a worker may fetch the next chunks; `fetch` isn't called meanwhile. */
+  /** Set if a worker may fetch the next chunks; `fetch` must not be called meanwhile. */
   readonly handle?: Handle | undefined
-  /** Why a fetch in a worker failed. */
+  /** Finds out why a fetch in a worker failed; `error` is what the worker reported. */
   trueError?(error: unknown): Promise<unknown>
-  /** Reads a chunk in this thread; the batch holds as long as the arena says. */
+  /** Reads a chunk in this thread. With a `reused` arena, the batch is valid only until the next one is read. */
   decode(chunk: Chunk, arena: Arena): Batch
   discard(chunk: Chunk): void
-  /** Makes what is under way, and all that follows, reject with `cancelled`. */
+  /** Makes the running call and all later ones reject with `cancelled`. */
   interrupt(): void
-  /** Interrupts what is under way and frees everything. All chunks must be gone. May be called twice. */
+  /** Interrupts the running call and frees everything. All chunks must be decoded or discarded. May be called twice. */
   close(): Promise<void>
 }
 
-/** Rows as they came: in DuckDB's memory (with what a worker needs to read them), or decoded already. */
+/** Rows as the source gives them: in DuckDB's memory, with the addresses that a worker needs, or already decoded. */
 export type Chunk =
   | { readonly kind: 'native'; readonly rows: number; readonly address: bigint; readonly options: bigint }
   | { readonly kind: 'batch'; readonly rows: number; readonly batch: Batch }
 
 /**
- * What DuckDB holds ready of a result unless it is told otherwise (1 MB): enough for the readers not to wait, little
- * enough for a hundred of them.
+ * How much of a result DuckDB keeps ready by default (1 MB): enough that readers don't wait, and little enough for a
+ * hundred results at once.
  */
 const READY_KIB = 976
-/** Of a result that nothing is known of; texts may be long. */
+/** Assumed for a result whose row size is not known; its texts may be long. */
 const UNKNOWN_ROW_BYTES = 256
 
 /**
- * The setting that keeps about a megabyte of a result ready, where it is not the usual one. DuckDB counts 16 bytes for a
- * text however long it is, so the size is given in the bytes that it counts.
+ * A setting that makes DuckDB keep about a megabyte of a result ready; undefined if the default does so. DuckDB counts
+ * 16 bytes for a text, however long it is, so the size is converted to the bytes that DuckDB counts.
  */
 export function bufferSetting(
   statement: Statement,
@@ -78,8 +78,8 @@ export function bufferSetting(
 }
 
 /**
- * Compares what a statement declares with the `duckdb_type` numbers of its result, because memory that is read as
- * another type gives no error, only nonsense.
+ * Compares the columns that a statement declares with the `duckdb_type` numbers of its result, because reading memory
+ * as a wrong type gives no error, only nonsense.
  */
 export function checkTypes(statement: Statement, types: readonly number[]): void {
   const { columns } = statement

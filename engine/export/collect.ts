@@ -6,20 +6,20 @@ import type { Piece } from './encode.ts'
 const PIECE_BYTES = 256 << 10
 
 export interface PieceOptions {
-  /** Encodes chunks, which are its own from then on; `first` is the number of rows before them. */
+  /** Encodes chunks, which the caller must not use afterwards; `first` is the number of rows before them. */
   readonly encode: (chunks: readonly Chunk[], first: number) => Promise<Piece>
-  /** Has a worker fetch about so many rows and encode them, where that can be; `first` is as above. */
+  /** Has a worker fetch and encode about `rows` rows; undefined where that is not possible. `first` is as above. */
   readonly turn: (rows: number, first: number) => TurnUnderWay | undefined
-  /** How many bytes may wait or be in work, given the size of a piece. */
+  /** How many bytes may wait to be read or be in the middle of encoding, given the size of a piece. */
   readonly allowance: (pieceBytes: number) => number
-  /** A guess at the bytes of a row, until there are figures. */
+  /** A guess at the bytes of a row, used until the first encoded pieces show the real size. */
   readonly rowBytes: number
 }
 
 /**
  * The pieces of a result, in order: fetches chunks one after another, gathers them, has them encoded side by side,
- * and hands the pieces out in the order of the rows. While as much waits as may wait nothing is fetched, and no
- * thread is held.
+ * and hands the pieces out in the order of the rows. While the allowance of waiting bytes is used up, nothing is
+ * fetched and no thread is blocked.
  */
 export class Pieces {
   readonly #cursor: Cursor
@@ -45,7 +45,7 @@ export class Pieces {
     this.#fetching = this.#fetchAll()
   }
 
-  /** The next piece; undefined after the last. One call at a time; the piece before counts as waiting until then. */
+  /** The next piece; undefined after the last. One call at a time. A piece counts as waiting until the next call. */
   async next(): Promise<Piece | undefined> {
     this.#waitingBytes -= this.#handedBytes
     this.#handedBytes = 0
@@ -54,7 +54,7 @@ export class Pieces {
       if (this.#failure !== undefined) throw this.#failure
       const head = this.#queue.shift()
       if (head) {
-        // What a turn fails with after an interrupt is but a consequence.
+        // After an interrupt a turn fails too, but only as a consequence: the first failure is the one to report.
         const piece = await head.catch((error) => {
           throw this.#failure ?? error
         })
@@ -68,7 +68,9 @@ export class Pieces {
     }
   }
 
-  /** Ends everything under way; a `next` that waits rejects with `reason`. Resolves when no chunk is left. */
+  /**
+   * Ends everything under way; a waiting call of `next` rejects with `reason`. Resolves when no chunk is left to free.
+   */
   async stop(reason: unknown): Promise<void> {
     this.#cursor.interrupt()
     this.#fail(reason)
@@ -89,7 +91,7 @@ export class Pieces {
           this.#group.push(chunk)
           this.#groupRows += chunk.rows
         }
-        // While nobody encodes, a small piece now is better than a large one later.
+        // While no encoder is busy, a small piece now is better than a large one later.
         if (!chunk || this.#inWork.size === 0 || this.#groupRows * this.#rowBytes >= PIECE_BYTES)
           this.#dispatch()
         if (!chunk) break
@@ -104,7 +106,10 @@ export class Pieces {
     }
   }
 
-  /** Whether a worker has fetched the next rows; what came before is dispatched. */
+  /**
+   * Has a worker fetch the next rows, where that is possible, after dispatching the chunks that were gathered before.
+   * Resolves to whether it was possible.
+   */
   async #takeTurn(): Promise<boolean> {
     const rows = Math.ceil(PIECE_BYTES / this.#rowBytes)
     const turn = this.#options.turn(rows, this.#first + this.#groupRows)
@@ -127,7 +132,7 @@ export class Pieces {
     this.#first += rows
   }
 
-  /** @param rows how many there probably are in it */
+  /** @param rows how many rows the piece will probably have */
   #enqueue(encoding: Promise<Piece>, rows: number): void {
     const guess = rows * this.#rowBytes
     this.#waitingBytes += guess
@@ -155,7 +160,7 @@ export class Pieces {
     this.#wakeReader()
   }
 
-  /** A piece is at least a chunk, whose rows DuckDB chooses. */
+  /** The size that a piece may have: it holds at least one chunk, and DuckDB puts up to 2048 rows into a chunk. */
   #pieceBytes(): number {
     return Math.max(PIECE_BYTES, 2048 * this.#rowBytes)
   }

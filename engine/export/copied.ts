@@ -5,17 +5,17 @@ import { type Joined, type JoinedColumn, joinFiles, MAGIC } from '../parquet/joi
 import type { ByteStream, Surroundings } from './deliver.ts'
 
 const READ_BYTES = 256 << 10
-/** Buffers that wait to be read into again. */
+/** How many buffers are kept to be read into again. */
 const MOST_SPARE = 8
-/** Files smaller than this on average have row groups so short that the whole would be slow to read. */
+/** Files smaller than this on average have such short row groups that a file made of them would be slow to read. */
 const LEAST_FILE = 256 << 10
-/** Footers are read at once; those of very wide tables take as long as writing the rows anew. */
+/** All footers are held in memory; to handle those of very wide tables takes as long as to write the rows anew. */
 const MOST_FOOTERS = 16 << 20
 const MOST_FILES = 1_000
 
 /**
- * Columns of Parquet files as one file, their pages copied as they are: nothing is unpacked, and the first bytes are
- * there at once.
+ * Joins columns of several Parquet files into one file and copies their pages as they are: nothing is unpacked, so the
+ * first bytes are there at once.
  * @returns undefined where the files are too many, too small or too different; then they have to be written anew
  */
 export async function exportCopied(

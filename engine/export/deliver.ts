@@ -8,15 +8,18 @@ import { type EncodeOptions, type Encoder, encodeOptions } from './formats/encod
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
 
-/** Bytes in order. Pull them: nothing is produced ahead beyond some buffers. Leaving a loop over it closes it. */
+/**
+ * Bytes in order. The reader pulls them: no more than some buffers are produced ahead. Leaving a loop over the stream
+ * closes it.
+ */
 export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
   /** Rows in the bytes handed out so far. */
   rows(): number
-  /** What the bytes are compressed with, where that was asked for and the format has no compression of its own. */
+  /** How the bytes are compressed, if compression was asked for and the format has none of its own. */
   readonly coding?: 'gzip' | undefined
   /**
-   * Says, once, that bytes handed out have been used: their memory is written to again. Needn't be called; exports of
-   * many megabytes are quicker where it is.
+   * The reader calls this, once per handed-out array, when it no longer needs the bytes: their memory is then written
+   * to again. The call is optional; it makes exports of many megabytes quicker.
    */
   recycle(bytes: Uint8Array): void
 }
@@ -29,20 +32,20 @@ export interface Surroundings {
   readonly running: Set<AsyncDisposable>
 }
 
-/** What all exports together may have waiting or in work, so long as each may have one piece. */
+/** The bytes that all exports together may have waiting or being encoded; each may have at least one piece. */
 const ALL_BYTES = 32 << 20
-/** Below these a piece is encoded sooner than it is sent to another thread. */
+/** Up to these sizes, encoding a piece here takes less time than sending it to another thread. */
 const FEW_CELLS = 2048
 const FEW_BYTES = 64 << 10
 
-/** Up to this, copying a piece behind the header is cheaper than a write of its own. */
+/** Up to this size, copying a piece behind the header is cheaper than handing it out separately. */
 const SMALL_PIECE = 32 << 10
-/** A piece of wide rows is handed out in parts, so that whoever buffers the next one has no second piece. */
+/** A large piece, of wide rows, is handed out in parts, so that a reader that buffers ahead never holds two of them. */
 const PART_BYTES = 512 << 10
 
 let nextExport = 0
 
-/** Starts a statement and encodes its rows. Resolves when the first rows are there. */
+/** Starts a statement and encodes its rows. Resolves when DuckDB has the first rows. */
 export async function exportBytes(
   around: Surroundings,
   statement: Statement,
@@ -69,7 +72,8 @@ export async function exportBytes(
         ? local.encode(chunks, first, cursor)
         : around.pool.encode(id, recipe, chunks, first),
     turn(rows, first) {
-      // Packing takes far longer than fetching: who fetches next would wait for a thread that packs.
+      // Packing takes far longer than fetching. If a worker that is still packing were given the next turn, fetching
+      // would wait for it.
       if (encoder.packing || !cursor.handle || first === 0 || !around.pool.warm) return undefined
       const { fetched, piece } = around.pool.turn(id, recipe, cursor.handle, rows, first)
       let cause: Promise<unknown> | undefined

@@ -24,15 +24,15 @@ interface Member {
   readonly worker: Worker
   online: boolean
   readonly waiting: Map<number, Waiting>
-  /** Exports whose recipe it has. */
+  /** Ids of the exports whose recipe this thread has received. */
   readonly known: Set<number>
 }
 
-/** Threads that encode, started when there is work for them. They keep the process alive only while they have some. */
+/** Threads that encode, started when there is work for them. They keep the process alive only while they have work. */
 export class WorkerPool {
   readonly #members: Member[] = []
   readonly #size: number
-  /** Whose memory a piece is in, and how many of its bytes are in use. */
+  /** For the memory of each piece that was sent here: the thread it came from, and how many bytes are still in use. */
   readonly #lent = new WeakMap<ArrayBufferLike, { readonly owner: Member; bytes: number }>()
   #nextId = 0
 
@@ -50,24 +50,24 @@ export class WorkerPool {
     return this.#members.some((member) => member.online)
   }
 
-  /** Starts all threads, which load what most exports need. */
+  /** Starts all threads. Each loads the modules that most exports need. */
   start(): void {
     while (this.#members.length < this.#size) this.#members.push(this.#start())
   }
 
-  /** Pieces being encoded or waiting for it. */
+  /** Number of pieces that are being encoded or waiting to be encoded. */
   get busy(): number {
     return this.#members.reduce((sum, member) => sum + member.waiting.size, 0)
   }
 
-  /** Encodes chunks, which are the pool's from now on. */
+  /** Encodes chunks, which the caller must not use afterwards. */
   encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
     return new Promise((resolve, reject) => {
       this.#send(exportId, recipe, { kind: 'encode', chunks, first }, { resolve, reject })
     })
   }
 
-  /** Has a worker fetch about so many rows, and encode them once the next turn may begin. */
+  /** Has a worker fetch about `rows` rows, report that, so that the next turn may begin, and then encode the rows. */
   turn(exportId: number, recipe: Recipe, handle: Handle, rows: number, first: number): TurnUnderWay {
     const fetched = Promise.withResolvers<Fetched>()
     const piece = Promise.withResolvers<Piece>()
@@ -98,7 +98,7 @@ export class WorkerPool {
     member.worker.postMessage(job)
   }
 
-  /** Gives memory back to the thread that it came from, as soon as all bytes of the piece have been given back. */
+  /** Returns memory to the thread it came from, as soon as the caller has returned all bytes of the piece. */
   recycle({ buffer, length }: Uint8Array): void {
     const lent = this.#lent.get(buffer)
     if (!lent) return
@@ -110,7 +110,7 @@ export class WorkerPool {
     lent.owner.worker.postMessage(job, [job.memory])
   }
 
-  /** Lets the threads drop what they keep for an export. */
+  /** Tells the threads to drop what they keep for an export. */
   forget(exportId: number): void {
     for (const member of this.#members) {
       if (!member.known.delete(exportId)) continue
@@ -158,7 +158,7 @@ export class WorkerPool {
     return member
   }
 
-  /** A thread has died: what it was to do fails. Another is started when there is work. */
+  /** Called when a thread has died: all its jobs fail. A new thread is started when there is work again. */
   #drop(member: Member, error: unknown): void {
     const index = this.#members.indexOf(member)
     if (index < 0) return

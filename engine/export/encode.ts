@@ -15,38 +15,38 @@ export interface Recipe {
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly rows: number
-  /** For the container of a format that has one. */
+  /** What the format's container needs to know about the piece, if the format has a container. */
   readonly note: unknown
 }
 
-/** Takes chunks, each of them once. A cursor is one. */
+/** Decodes or discards chunks. Each chunk may be passed to it only once. A cursor is a ChunkReader. */
 export interface ChunkReader {
   decode(chunk: Chunk, arena: Arena): Batch
   discard(chunk: Chunk): void
 }
 
-/** What a thread reads into and writes into, piece after piece, for all exports. */
+/** Memory that this thread decodes into and encodes into; it is used again for every piece of every export. */
 const arena = new Arena('reused')
 let scratch = new Output(1 << 20)
 const KEPT_SCRATCH = 16 << 20
 
 /**
- * Memory of pieces that have been sent, for the next ones. New memory for each would cost more than a copy: the system
- * clears it page by page, and V8 collects garbage after every ten megabytes of it.
+ * Memory of pieces that were sent and have come back, kept for the next pieces. New memory for each piece would cost
+ * more than copying the bytes: the system clears it page by page, and V8 collects garbage after every ten megabytes.
  */
 const spare: ArrayBuffer[] = []
 let spareBytes = 0
 const MOST_SPARE_BYTES = 8 << 20
 const ROUND = 128 << 10
 
-/** Takes the memory of a piece back. */
+/** Keeps the memory of a piece that was returned, for a later piece. */
 export function takeBack(memory: ArrayBuffer): void {
   if (spareBytes + memory.byteLength > MOST_SPARE_BYTES) return
   spare.push(memory)
   spareBytes += memory.byteLength
 }
 
-/** Bytes in memory of their own. */
+/** Copies bytes into memory of their own, which can be transferred to another thread. */
 function leaving(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const last = spare.pop()
   spareBytes -= last?.byteLength ?? 0
@@ -59,7 +59,7 @@ function leaving(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return copy
 }
 
-/** Encodes pieces, in whatever thread it is made. */
+/** Encodes pieces, in a worker or in the main thread. */
 export class PieceEncoder {
   readonly #encoder: Encoder
 
@@ -67,7 +67,7 @@ export class PieceEncoder {
     this.#encoder = encoder
   }
 
-  /** @param first rows of the result before the first chunk */
+  /** @param first number of rows of the result before the first chunk */
   encode(chunks: readonly Chunk[], first: number, reader: ChunkReader): Piece {
     const out = scratch
     out.length = 0
@@ -84,7 +84,8 @@ export class PieceEncoder {
       for (const chunk of chunks.slice(taken)) reader.discard(chunk)
     }
     const written = out.written()
-    // Rooms are reserved for the worst case, so a piece leaves as a copy of its own size; the warm memory stays here.
+    // `out` is as large as the worst case needs. So the piece is sent as a copy of about its real size, and this thread
+    // keeps the large memory, which the system has already mapped.
     const packed = this.#encoder.packing?.pack(written, first, rows) ?? {
       bytes: leaving(written),
       note: undefined,

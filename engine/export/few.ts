@@ -8,24 +8,25 @@ import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
 
 export interface FewOptions extends StartOptions, EncodeOptions {
-  /** Rows to write at most; the statement may give more, which are only counted. All by default. */
+  /** The most rows to write; by default all. If the statement gives more, the rest are only counted. */
   readonly most?: number
 }
 
-/** Most rows that are had at once, and most bytes: what a page of a table takes. */
+/** The most rows, and the most bytes, that are produced in one go: about what a page of a table takes. */
 const FEW_ROWS = 1_000
 const FEW_BYTES = 256 << 10
 
-/** Whether so many rows at most, or an unknown number, are soon had and encoded. */
+/** Whether a result of at most `rows` rows is small enough to be produced in one go; false if `rows` is unknown. */
 export function isFew(rows: number | undefined, rowBytes = 256): boolean {
   return rows !== undefined && rows <= FEW_ROWS && rows * rowBytes <= FEW_BYTES
 }
 
-/** Overwritten with each batch, which is encoded before the next is read. */
+/** Each batch overwrites the one before, which has been encoded by then. */
 const arena = new Arena('reused')
 
 /**
- * Runs a statement of few rows and encodes them at once: no workers, no pieces, and nothing is held when it resolves.
+ * Runs a statement of few rows and encodes them at once, without workers and pieces. When it resolves, the connection
+ * is free again.
  * @returns the bytes, and how many rows the statement gave, of which `most` were written
  */
 export async function exportFew(
@@ -49,7 +50,7 @@ async function encodeAll(cursor: Cursor, encoder: Encoder, most: number) {
   const container = packing?.container()
   const ends = container ?? encoder
   const out = new Output(4096)
-  // What is packed is not yet what comes out.
+  // Where the format packs, the batches are gathered apart, because only their packed form belongs in `out`.
   const batches = container ? new Output(4096) : out
   let rows = 0
   let found = 0

@@ -25,13 +25,13 @@ export interface ExecutorOptions extends OpenSourceOptions {
 }
 
 export interface RunOptions {
-  /** Aborting interrupts the query; what is under way rejects with the signal's reason if it is an EngineError. */
+  /** Aborting interrupts the query, which then rejects: with the signal's reason if that is an EngineError. */
   readonly signal?: AbortSignal
-  /** Average bytes of a row; buffers are chosen from it. */
+  /** Average bytes of a row; the sizes of buffers depend on it. */
   readonly rowBytes?: number
-  /** Whether rows come as they are read, nothing being looked for or sorted. */
+  /** Whether rows come straight from the scan, without a filter or a sort. */
   readonly steady?: boolean
-  /** How many rows there are at most, where that is known. */
+  /** The most rows that the statement can give, if that is known. */
   readonly rowsHint?: number
 }
 
@@ -43,27 +43,34 @@ export interface BatchStream extends AsyncIterable<RecordBatch> {
 
 export interface ExecutorStats {
   readonly source: Source['kind']
-  /** Byte streams that are not at their end and not disposed. */
+  /** Byte streams that are neither read to their end nor disposed. */
   readonly exports: number
   /** Statements that hold a connection of the engine. */
   readonly statements: number
   readonly workers: number
-  /** Pieces that workers have before them. */
+  /** Pieces that workers are encoding or have yet to encode. */
   readonly encoding: number
 }
 
-/** Runs statements on a DuckDB of its own. Errors about values are DuckDB's own; all others are EngineErrors. */
+/**
+ * Runs statements in a DuckDB instance of its own. Errors about values (a cast, an overflow) are DuckDB's own errors;
+ * all others are EngineErrors.
+ */
 export interface Executor {
   /** Small results: counts, plans, statistics. */
   rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
-  /** Rows as `rows` gives them, some at a time, to be read before the next. */
+  /** The same rows as `rows` gives, some at a time. Read each group of rows before you ask for the next. */
   values(statement: Statement, options?: RunOptions): AsyncIterable<Iterable<readonly unknown[]>>
   batches(statement: Statement, options?: RunOptions): BatchStream
   /**
-   * The rows in a format. Resolves when the first of them are there; the stream must be read to its end or disposed.
+   * The rows in a format. Resolves when the first rows are there. The caller must read the stream to its end or
+   * dispose it.
    */
   bytes(statement: Statement, format: Format, options?: RunOptions & EncodeOptions): Promise<ByteStream>
-  /** All rows of Parquet files in one, as they are packed there; undefined where they have to be written anew. */
+  /**
+   * All rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that
+   * is not possible and the rows have to be written anew.
+   */
   copied(
     files: readonly string[],
     columns: readonly JoinedColumn[],
@@ -75,7 +82,7 @@ export interface Executor {
     format: EncodedFormat,
     options: RunOptions & EncodeOptions & { readonly most: number },
   ): Promise<{ stream: ByteStream; found: number }>
-  /** Starts the threads that large exports need, so that the first of them doesn't wait for them. */
+  /** Starts the threads that large exports need, so that the first large export doesn't wait for them. */
   startWorkers(): void
   stats(): ExecutorStats
   /** Bytes that DuckDB has in use. */
@@ -131,7 +138,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
           ? (await exportFew(around, statement, format, runOptions)).stream
           : exportBytes(around, statement, format, runOptions))
       if (!closing) return stream
-      // It has begun just when everything else was ended.
+      // `close` was called while this stream was being opened, and may have ended the others before this one was known.
       await stream[Symbol.asyncDispose]()
       throw cancelled(undefined)
     },

@@ -4,7 +4,7 @@ import { emptyTable } from './formats/index.ts'
 import type { ByteStream } from './index.ts'
 
 /**
- * What a dataset that never had columns looks like in a format. SQL has no SELECT of nothing.
+ * The export of a dataset that has no columns yet. It doesn't come from DuckDB, because SQL can't select zero columns.
  * @throws EngineError `not_representable` where the format has no table without columns
  */
 export function nothingIn(format: Format): ByteStream {

@@ -11,15 +11,16 @@ import { quoteLiteral, type Statement } from '../types/index.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
 
 const READ_BYTES = 256 << 10
-/** What a row group may take before it is packed, and DuckDB's default of rows in one. */
+/** The most bytes of a row group before compression, and DuckDB's default number of rows in a row group. */
 const GROUP_BYTES = 32 << 20
 const GROUP_ROWS = 122_880
-/** How long to wait for the file to grow. */
+/** How long to wait before looking whether the file has grown. */
 const GROWS_MS = 20
 
 /**
- * Has DuckDB write a Parquet file and hands its bytes out while it grows, then removes it. Resolves when the first of
- * them are there. What a client has not taken waits on the disk, not in memory. Columns of type json are marked as JSON.
+ * Has DuckDB write a Parquet file, hands its bytes out while the file grows, and removes the file at the end. Resolves
+ * when the first bytes are there. Bytes that the client has not taken yet wait on the disk, not in memory. Columns of
+ * type json are marked as JSON.
  */
 export async function exportParquet(
   around: Surroundings,
@@ -65,9 +66,9 @@ export async function exportParquet(
   return stream
 }
 
-/** A file that is being written. */
+/** The state of a file that DuckDB is writing. */
 class Writing {
-  /** Of rows, once it is written. */
+  /** The number of rows; undefined until the file is written. */
   rows: number | undefined
   failure: unknown
   readonly settled: Promise<void>
@@ -83,19 +84,22 @@ class Writing {
     )
   }
 
-  /** Whether it has come to its end. @throws whatever writing failed with */
+  /** Whether the file is complete. @throws the error that writing failed with */
   get done(): boolean {
     if (this.failure !== undefined) throw this.failure
     return this.rows !== undefined
   }
 
-  /** Waits for more to read. */
+  /** Waits until there may be more to read. */
   async grow(): Promise<void> {
     await Promise.race([this.settled, delay(GROWS_MS)])
   }
 }
 
-/** Columns get names `c0`, `c1` … which DuckDB can tell apart. Returns the number of rows. */
+/**
+ * Writes the file and returns the number of rows. The columns are called `c0`, `c1` … in it, because DuckDB does not
+ * distinguish names that differ only by case.
+ */
 async function copy(
   around: Surroundings,
   { sql, parameters, columns }: Statement,
@@ -138,7 +142,8 @@ async function* growingFile(
     const done = writing.done
     if (done) end ??= await footerStart(handle)
     const length = Math.min(READ_BYTES, (end ?? Number.POSITIVE_INFINITY) - at)
-    // What was read of the old footer before it was known to be one stays in front of the new one, where nobody looks.
+    // Bytes of DuckDB's footer that were handed out before it was known to be the footer can't be taken back. They stay
+    // in front of the new footer, where no reader looks.
     const { buffer, bytesRead } =
       length > 0
         ? await handle.read(Buffer.allocUnsafeSlow(length), { position: at })
@@ -152,10 +157,10 @@ async function* growingFile(
   yield await lastFooter(handle, statement)
 }
 
-/** The file, once it is there. */
+/** Opens the file as soon as DuckDB has made it. */
 async function opened(file: string, writing: Writing): Promise<FileHandle> {
   for (;;) {
-    // Asked before, so that a file that was made last of all is found.
+    // Read before the file is opened: if writing ends in between, the file is there at the next attempt.
     const { done } = writing
     try {
       return await open(file)
@@ -170,7 +175,7 @@ async function footerStart(handle: FileHandle): Promise<number> {
   return (await readFooter(handle)).start
 }
 
-/** The footer as users see it, and what stands behind it. */
+/** The footer with the columns as users see them, and the bytes after it: its length and the magic number. */
 async function lastFooter(handle: FileHandle, { columns }: Statement): Promise<Buffer> {
   const { footer, tail } = await readFooter(handle)
   const shown = shownFooter(footer, columns)

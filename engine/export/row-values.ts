@@ -5,7 +5,7 @@ import { KIND } from './formats/text/kinds.ts'
 
 /**
  * Rows as JavaScript values: booleans, numbers for doubles and for integers up to 2^53 (BigInts beyond), Uint8Array
- * for binary, and text for all others, as csv has it. Each is read when it is asked for.
+ * for binary, and for all other types the text that csv has. A row is read only when the generator reaches it.
  */
 export function* rowValues(
   { rows, vectors }: Batch,

@@ -8,8 +8,8 @@ import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } fro
 import { openEncoder } from './formats/index.ts'
 
 /**
- * What the pool sends: chunks to encode, or to fetch first (with the recipe, the first time), that an export is over,
- * memory of a piece.
+ * What the pool sends to a worker: chunks to encode (`encode`), rows to fetch and encode (`turn`), the news that an
+ * export is over (`forget`), or memory of a piece to use again (`memory`). An export's first job brings the recipe.
  */
 export type Job =
   | {
@@ -26,20 +26,23 @@ export type Job =
       readonly exportId: number
       readonly recipe: Recipe | undefined
       readonly handle: Handle
-      /** After so many rows, or a few more, the turn is another's. */
+      /** The worker stops fetching after this many rows, or a few more, so that another worker can fetch the next. */
       readonly rows: number
       readonly first: number
     }
   | { readonly kind: 'forget'; readonly exportId: number }
   | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
 
-/** What a turn has fetched: the next turn may begin. */
+/** How much a turn has fetched. Once the pool receives this, the next turn may begin. */
 export interface Fetched {
   readonly rows: number
   readonly ended: boolean
 }
 
-/** What comes back, for a turn in two answers. Errors lose their class between threads, so ours travel in parts. */
+/**
+ * What a worker sends back; a `turn` is answered twice. Errors lose their class between threads, so the fields of an
+ * EngineError are sent one by one.
+ */
 export type Answer = { readonly id: number } & (
   | { readonly piece: Piece }
   | { readonly fetched: Fetched }
@@ -55,9 +58,9 @@ interface Open {
   readonly reader: ChunkReader
 }
 
-// Encoding takes what the thread that answers requests leaves over. On Linux a priority is that of the calling thread
-// alone (setpriority(2), NOTES); elsewhere it would be that of the whole process. A sandbox may refuse it, which costs
-// no more than that.
+// Encoding should only use the processor time that the thread answering requests leaves over. On Linux this sets the
+// priority of the calling thread alone (setpriority(2), NOTES); elsewhere it would be that of the whole process. A
+// sandbox may refuse it; then the worker keeps the usual priority.
 if (process.platform === 'linux') {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
@@ -69,8 +72,8 @@ const exports = new Map<number, Open>()
 // Importing an encoder takes a moment; jobs of an export must not overtake each other meanwhile.
 let last: Promise<void> = Promise.resolve()
 
-// A thread is started for exports to come: what most of them need is loaded before the first. Without koffi the rows
-// come decoded, and its absence is told elsewhere.
+// The modules that most exports need are loaded before the first job comes. A failure to load koffi is ignored here:
+// rows then arrive already decoded, and `openSource` reports the failure.
 setImmediate(() => {
   try {
     loadDuckDb()

@@ -1,4 +1,4 @@
-/** How the values of a type lie in Arrow's memory, and in ours; see `Vector` for what is in them. */
+/** How the values of a type are laid out in Arrow's memory and in ours; see `Vector` for their encoding. */
 export type Layout = 'bit' | 'int32' | 'int64' | 'double' | 'int128' | 'bytes'
 
 /** What a type is called in Apache Arrow, with unit and zone where there is one. */
@@ -14,19 +14,19 @@ export type ArrowName =
   | 'timestamp[us]'
   | 'timestamp[us, UTC]'
 
-/** All that the engine must know of a column type. Decimals have precision and scale behind their names: `(18,3)`. */
+/** All that the engine must know of a column type. The names of decimals end with precision and scale: `(18,3)`. */
 interface ColumnTypeEntry {
-  /** What holds it in DuckDB, in Parquet parts and in results alike. */
+  /** The DuckDB type that holds it, both in Parquet parts and in results. */
   readonly sql: string
   /** Its `duckdb_type` in DuckDB's C API. */
   readonly duckdb: number
   readonly layout: Layout
   readonly arrow: ArrowName
-  /** Its name in OData (CSDL 4.01, 3.3). Values of json go out as text, which every client can read. */
+  /** Its name in OData (CSDL 4.01, 3.3). Values of json are sent as text, which every client can read. */
   readonly edm: `Edm.${string}`
-  /** Bytes of a value in DuckDB's memory, not counting texts; a decimal of up to 18 digits takes half. */
+  /** Bytes of a value in DuckDB's memory, without the text it may point to; decimals of up to 18 digits take half. */
   readonly bytes: number
-  /** Whether its values are as long as what is in them, so that `bytes` says little. */
+  /** Whether values vary in length, so that `bytes` says little about their real size. */
   readonly long: boolean
 }
 
@@ -34,7 +34,7 @@ const text = { layout: 'bytes', bytes: 16, long: true } as const
 const number64 = { bytes: 8, long: false } as const
 const moment = { layout: 'int64', ...number64 } as const
 
-/** The closed set of column types. Everything that DuckDB has is stored as one of these. */
+/** The closed set of column types. Values of every other DuckDB type are stored as one of these. */
 export const COLUMN_TYPES = {
   boolean: {
     sql: 'BOOLEAN',
@@ -67,13 +67,13 @@ export const COLUMN_TYPES = {
     edm: 'Edm.DateTimeOffset',
     ...moment,
   },
-  // Arrow has no type of its own for this one and the last: its 36 characters, and text.
+  // Arrow has no basic type for uuid and json: a uuid is its 36 characters, json is its text.
   uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', edm: 'Edm.Guid', bytes: 16, long: false },
   binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', ...text },
   json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', ...text },
 } as const satisfies Record<string, ColumnTypeEntry>
 
-/** The name of a type without what stands in brackets. */
+/** The name of a type, without precision and scale. */
 export type TypeName = keyof typeof COLUMN_TYPES
 
 export type ColumnType = Exclude<TypeName, 'decimal'> | `decimal(${number},${number})`
@@ -82,7 +82,7 @@ export function typeName(type: ColumnType): TypeName {
   return (type.startsWith('decimal') ? 'decimal' : type) as TypeName
 }
 
-/** What the table says of a type. */
+/** The entry of a type in `COLUMN_TYPES`. */
 export function entryOf(type: ColumnType): ColumnTypeEntry {
   return COLUMN_TYPES[typeName(type)]
 }
@@ -97,7 +97,7 @@ export function sqlType(type: ColumnType): string {
   return entryOf(type).sql + type.slice(typeName(type).length)
 }
 
-/** Bytes of a value in DuckDB's memory; undefined for those whose length counts. */
+/** Bytes of a value in DuckDB's memory; undefined for types whose values vary in length. */
 export function fixedBytes(type: ColumnType): number | undefined {
   const { bytes, long } = entryOf(type)
   if (long) return undefined
@@ -120,7 +120,7 @@ export function isColumnType(type: unknown): type is ColumnType {
   return decimalParts(type) !== undefined || (type !== 'decimal' && Object.hasOwn(COLUMN_TYPES, type))
 }
 
-/** All types as a sentence lists them. */
+/** All types as a list for a sentence. */
 export const TYPES_IN_WORDS = (() => {
   const names = Object.keys(COLUMN_TYPES).map((name) =>
     name === 'decimal' ? 'decimal(p,s) with p from 1 to 38 and s from 0 to p' : name,

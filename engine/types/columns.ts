@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
 import { type Column, type ColumnType, decimalParts, isColumnType, TYPES_IN_WORDS } from './index.ts'
 
-/** A column as a user declares it, before or with data. `nullable` is true where it isn't said. */
+/** A column as a user declares it, before or with data. `nullable` is true by default. */
 export interface DeclaredColumn {
   readonly name: string
   readonly type: ColumnType
@@ -9,7 +9,7 @@ export interface DeclaredColumn {
   readonly description?: string
 }
 
-/** More than a sheet of xlsx has, so that it's the format that is refused, not the table. */
+/** More than a sheet of xlsx can have, so that a very wide table can be stored and only its export to xlsx fails. */
 export const MOST_COLUMNS = 20_000
 const LONGEST_COLUMN_NAME = 1_000
 
@@ -62,12 +62,12 @@ export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** What a change of the manifest asks of the parts that exist. */
+/** What a change of the manifest means for the existing parts. */
 export type ManifestChange = 'none' | 'describe' | 'rewrite'
 
 /**
- * Compares a new manifest with the columns that a dataset with rows has: names may be described, made nullable and
- * reordered, nullable columns added, types widened without loss.
+ * Compares a new manifest with the columns of a dataset that has rows: columns may be described, made nullable and
+ * reordered, nullable columns may be added, and types may be widened without loss.
  * @throws EngineError `column_conflict` for everything else, naming the column and both types
  */
 export function manifestChange(from: readonly Column[], to: readonly Column[]): ManifestChange {

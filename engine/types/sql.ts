@@ -11,12 +11,12 @@ export interface Statement {
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
 }
 
-/** An SQL identifier. The one place where a name of a user's can enter SQL text. */
+/** An SQL identifier. Names that users chose enter SQL text through this function only. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** An SQL string literal, for what can't be a parameter and is our own: paths of parts, option values. */
+/** An SQL string literal, for texts of our own that can't be parameters: paths of parts, values of options. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }

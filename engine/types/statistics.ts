@@ -1,7 +1,7 @@
 /**
- * What a part's values lie between, as text in the units of the column's type: an integer's digits, a decimal's without
- * its point, days or microseconds since 1970 (of a time: since midnight), the shortest text of a double, a text itself.
- * NaN is not in it, for no comparison finds one. null: not known.
+ * The least and the greatest value of a column in a part, as text in the units of the column's type: the digits of an
+ * integer, or of a decimal without its point; days or microseconds since 1970 (for a time: since midnight); the
+ * shortest text of a double; a text itself. NaN is left out, because no comparison is true for it. null means not known.
  */
 export interface ColumnBounds {
   readonly min: string | null
@@ -10,5 +10,5 @@ export interface ColumnBounds {
   readonly nulls: number
 }
 
-/** By the position of the column; null where nothing is known of it. */
+/** The bounds of each column, by its position; null where nothing is known about the column. */
 export type PartStatistics = readonly (ColumnBounds | null)[]

@@ -1,14 +1,14 @@
-/** Runs work that no caller waits for, one piece after another. */
+/** Runs work that no caller waits for. Each piece of work starts soon after `later` was called. */
 export class Background {
   readonly #possible: () => boolean
   readonly #running = new Set<Promise<void>>()
 
-  /** @param possible whether there still is something to work on; asked before each piece */
+  /** @param possible whether work can still be done; asked before each piece of work, which is left out if not */
   constructor(possible: () => boolean) {
     this.#possible = possible
   }
 
-  /** @param failed is told why, where the work fails */
+  /** @param failed called with the error if the work fails */
   later(work: () => void | Promise<void>, failed: (error: unknown) => void): void {
     const run = (async () => {
       await new Promise(setImmediate)
@@ -19,7 +19,7 @@ export class Background {
     this.#running.add(run)
   }
 
-  /** Waits for what is under way, and for what that brings about. */
+  /** Waits for all work under way, and for the work that it starts in turn. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }

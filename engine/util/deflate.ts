@@ -3,7 +3,7 @@ import { constants, crc32, deflateRawSync } from 'node:zlib'
 /** Some bytes, compressed on their own: such parts, one after another, are one deflate stream (RFC 1951). */
 export interface Deflated {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of what was compressed. */
+  /** CRC and length of the bytes before compression. */
   readonly crc: number
   readonly length: number
 }

@@ -13,7 +13,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Letters inserted, left out, replaced or swapped with their neighbour; `limit` when it is not less. */
+/**
+ * The number of letters to insert, leave out, replace or swap with their neighbour to turn `a` into `b`; `limit` if the
+ * number is not smaller.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let above: number[] = []

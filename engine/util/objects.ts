@@ -1,6 +1,6 @@
 /** Makes objects of rows whose values stand in the order of the names. */
 export function objectMaker(names: readonly string[]): (row: readonly unknown[]) => Record<string, unknown> {
-  // Assigned, this name would replace the object's prototype.
+  // An assignment to this name would replace the object's prototype.
   if (names.includes('__proto__')) {
     return (row) => Object.fromEntries(names.map((name, index) => [name, row[index]]))
   }

@@ -1,4 +1,4 @@
-/** Something that is opened when it is first wanted. Where that fails, whoever comes next tries again. */
+/** Something that is opened when it is first needed. If opening fails, the next call of `get` tries again. */
 export class Opened<T> {
   readonly #open: () => Promise<T>
   #opening: Promise<T> | undefined
@@ -15,7 +15,10 @@ export class Opened<T> {
     return this.#opening
   }
 
-  /** What is open or being opened; undefined where nothing is, or where it fails, which those hear who wanted it. */
+  /**
+   * What is open or being opened, without opening it. Undefined if nothing is, and also if opening fails: callers of
+   * `get` receive that error.
+   */
   async present(): Promise<T | undefined> {
     return this.#opening?.catch(() => undefined)
   }

@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = places
   }
 
-  /** Dispose what it gives, to leave. */
+  /** Waits for a free place. Dispose the result to free the place again. */
   async enter(): Promise<Disposable> {
     if (this.#free > 0) this.#free -= 1
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

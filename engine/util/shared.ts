@@ -4,13 +4,14 @@ interface Run<T> {
   waiting: number
 }
 
-/** Work that several may ask for at the same time: it runs once, and ends when the last of them has left. */
+/** Work that several callers may ask for at the same time: it runs once, and is aborted when the last one gives up. */
 export class Shared<T> {
   readonly #runs = new Map<string, Run<T>>()
 
   /**
-   * @param work runs if nobody runs it yet under this key; its signal is aborted when nobody waits any more
-   * @throws the signal's reason where it is aborted, else whatever the work throws
+   * @param work started unless work with this key is running already; its signal is aborted when no caller waits for it
+   * any more
+   * @throws the signal's reason if the signal is aborted, else whatever the work throws
    */
   async run(key: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()

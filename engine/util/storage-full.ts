@@ -6,7 +6,10 @@ export function isStorageFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Disk quota exceeded/.test(message)
 }
 
-/** A full disk or quota as our error, for what is undone where it fails; everything else as it is. */
+/**
+ * Turns the error of a full disk or quota into `storage_full`, and returns all others as they are. For operations that
+ * are undone when they fail, since the message says that nothing was changed.
+ */
 export function storageFull(error: unknown): unknown {
   return isStorageFull(error)
     ? new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })

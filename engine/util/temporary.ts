@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A name for a file that is gone when its scope ends, whether or not it was ever made. */
+/** A path for a temporary file. When its scope ends, the file is deleted if it exists. */
 export class TemporaryFile implements AsyncDisposable {
   readonly path: string
 

@@ -1,13 +1,14 @@
 import { extname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** Starts the `worker` that lies beside a module, among sources as among what they were built to. */
+/** Starts the file `worker` in the folder of a module: `worker.ts` for a source file, `worker.js` for a built one. */
 export function startWorkerBeside(module: string, options?: WorkerOptions): Worker {
   const flags = process.execArgv.filter(
     (flag, index, all) => !flag.startsWith('--input-type') && all[index - 1] !== '--input-type',
   )
-  // A worker has the flags of its process unless it is given some, and it refuses to be given those of V8, as
-  // --max-old-space-size. So they are given only where that of --eval must go (ERR_INPUT_TYPE_NOT_ALLOWED).
+  // A worker inherits the flags of its process unless it is given flags of its own, and it refuses to be given flags of
+  // V8, such as --max-old-space-size. So flags are given only to leave out --input-type, with which a worker that is a
+  // file can't start (ERR_INPUT_TYPE_NOT_ALLOWED).
   const given = flags.length < process.execArgv.length ? { execArgv: flags } : {}
   return new Worker(new URL(`./worker${extname(module)}`, module), { ...options, ...given })
 }

@@ -5,7 +5,7 @@ export class UnderWay {
   readonly #running = new Set<Promise<unknown>>()
   #ended = false
 
-  /** @throws EngineError `cancelled` after the end */
+  /** @throws EngineError `cancelled` after `end` was called */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#ended) throw new EngineError('cancelled', 'The data directory is being closed.')
     const running = work()
@@ -17,7 +17,7 @@ export class UnderWay {
     }
   }
 
-  /** Refuses other work from here on; resolves when all that is under way is done. */
+  /** Refuses new work from now on; resolves when all work under way is done. */
   async end(): Promise<void> {
     this.#ended = true
     await Promise.allSettled(this.#running)

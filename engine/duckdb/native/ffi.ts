@@ -6,61 +6,64 @@ import koffi from 'koffi'
  * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
  *
  * Handles are addresses as BigInts: they may be passed between threads of this process, and nothing checks them.
- * Whoever calls an `open`-like function calls its counterpart, once.
+ * Whatever a function opens must be closed by its counterpart, once.
  */
 export interface DuckDb {
   /** Opens an in-memory database. */
   open(config: Readonly<Record<string, string>>): bigint
   close(database: bigint): void
   connect(database: bigint): bigint
-  /** Off the main thread: it waits for what the connection still does. */
+  /** Off the main thread, because it waits until the connection has finished what it is doing. */
   disconnect(connection: bigint): Promise<void>
   /** Makes the connection's running query fail. Harmless when none runs, without effect on one that starts later. */
   interrupt(connection: bigint): void
   /** Off the main thread; for statements that return nothing of interest. */
   run(connection: bigint, sql: string): Promise<void>
-  /** Off the main thread. The statement is destroyed by the caller unless this rejects. */
+  /** Off the main thread. The caller must destroy the statement, unless this rejects. */
   prepare(connection: bigint, sql: string): Promise<bigint>
   bind(statement: bigint, parameters: readonly string[]): void
-  /** Off the main thread, as `disconnect`. */
+  /** Off the main thread, for the same reason as `disconnect`. */
   destroyStatement(statement: bigint): Promise<void>
   /** Off the main thread; resolves when the first rows are there or the query has failed. */
   execute(statement: bigint): Promise<Result>
-  /** The same with all rows, which are then in memory: nothing that follows takes long. */
+  /** Like `execute`, but resolves when all rows are in memory, so that no later call takes long. */
   executeWhole(statement: bigint): Promise<Result>
-  /** Off the main thread. The next chunk, which the caller destroys; undefined after the last. */
+  /** Off the main thread. The next chunk, which the caller must destroy; undefined after the last. */
   fetch(result: Result): Promise<bigint | undefined>
-  /** The same on this thread, which waits; any thread may, one at a time. `inner` is that of a result that is kept. */
+  /**
+   * Like `fetch`, but blocks the calling thread. Any thread may call it, one at a time. `inner` belongs to a result
+   * that must not be destroyed meanwhile.
+   */
   fetchHere(inner: bigint): bigint | undefined
   /** `duckdb_type` numbers of the result's columns. */
   columnTypes(result: Result): number[]
-  /** Off the main thread, as `disconnect`. */
+  /** Off the main thread, for the same reason as `disconnect`. */
   destroyResult(result: Result): Promise<void>
-  /** Ends all three on this thread, which is a matter of microseconds where the result was read to its end. */
+  /** Ends all three on this thread. This takes microseconds if the result was read to its end. */
   endHere(result: Result | undefined, statement: bigint | undefined, connection: bigint): void
   chunkRows(chunk: bigint): number
   destroyChunk(chunk: bigint): void
   arrowOptions(connection: bigint): bigint
   destroyArrowOptions(options: bigint): void
-  /** Fills `array` with an `ArrowArray` (C data interface) of one struct column; `release` ends its life. */
+  /** Fills `array` with an `ArrowArray` (C data interface) of one struct column; `release` frees it. */
   toArrow(options: bigint, chunk: bigint, array: ArrowArray): void
   release(array: ArrowArray): void
   /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
   copy(target: NodeJS.ArrayBufferView, from: bigint, bytes: number): void
 }
 
-/** A `duckdb_result`, and what by-value calls take of it. */
+/** A `duckdb_result`, and its value for those calls that take it by value. */
 export interface Result {
   readonly memory: BigUint64Array
   readonly value: object
-  /** Address of what the result is about; the rest of a `duckdb_result` is of the past. */
+  /** The `internal_data` of the `duckdb_result`, an address; its other fields are deprecated. */
   readonly inner: bigint
 }
 
 /** The ten words of a `struct ArrowArray`. */
 export type ArrowArray = BigUint64Array
 
-/** Positions of the fields that are read, in words. https://arrow.apache.org/docs/format/CDataInterface.html */
+/** Positions of the fields that are read here, in words. https://arrow.apache.org/docs/format/CDataInterface.html */
 export const ARROW = {
   length: 0,
   nullCount: 1,
@@ -83,7 +86,7 @@ export function words(count: number): BigUint64Array {
 
 let loaded: DuckDb | undefined
 
-/** Loads the library once per thread; throws where koffi or the library can't be loaded. */
+/** Loads the library once per thread; throws if koffi or the library can't be loaded. */
 export function loadDuckDb(): DuckDb {
   loaded ??= load()
   return loaded
@@ -98,7 +101,7 @@ function libraryPath(): string {
   return join(dirname(createRequire(bindings).resolve(platform)), file)
 }
 
-/** Koffi runs C code on stacks of its own; 128 KiB, its default for calls off the thread, is little for a planner. */
+/** Koffi runs C code on stacks of its own. Its default for asynchronous calls, 128 KiB, is little for a planner. */
 const STACK_BYTES = 8 << 20
 
 function load(): DuckDb {
@@ -157,13 +160,13 @@ function load(): DuckDb {
   const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
   const release = koffi.proto('void', [out])
 
-  /** Destructors take the address of the handle and clear it. */
+  /** A place for a handle: destructors take the handle's address and set it to zero. */
   const holding = (address: bigint): BigUint64Array => {
     const holder = words(1)
     holder[0] = address
     return holder
   }
-  // `kept` stays reachable until the call has returned: the other thread writes to its memory.
+  // Using `kept` in the callback keeps it from being garbage-collected while the other thread writes to its memory.
   const off = <T>(
     call: { async: (...args: unknown[]) => void },
     args: unknown[],
@@ -180,7 +183,7 @@ function load(): DuckDb {
   }
 
   const resultOf = (inner: bigint): object => ({ a: 0, b: 0, c: 0, d: 0, e: 0, inner })
-  /** No chunk means that there are no more, or an error. */
+  /** Called when there was no chunk, which means the end of the result or an error. */
   const ended = (memory: BigUint64Array): undefined => {
     const message = resultError(memory)
     return message ? failed(message, 'duckdb_fetch_chunk') : undefined

@@ -2,7 +2,7 @@ import { type ColumnType, entryOf, type Layout } from '../../types/index.ts'
 import { type Arena, type Batch, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
 import { ARROW, type DuckDb, words } from './ffi.ts'
 
-/** Turns chunks of DuckDB's into batches that JavaScript owns: converted to Arrow, copied once, released at once. */
+/** Turns DuckDB's chunks into batches that JavaScript owns: converts them to Arrow, copies that once, and frees both. */
 export class NativeReader {
   readonly #duckdb: DuckDb
   readonly #layouts: readonly Layout[]
@@ -20,7 +20,7 @@ export class NativeReader {
   }
 
   /**
-   * Reads a chunk and frees it, also when this throws. The batch holds as long as the arena says.
+   * Reads a chunk and frees it, also when this throws. With a `reused` arena, the batch is valid until the next call.
    * @param options the arrow options of the chunk's connection, which must still be open
    */
   read(options: bigint, chunk: bigint): Batch {

@@ -16,7 +16,7 @@ import {
 import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
 import { NativeReader } from './native-reader.ts'
 
-/** Loads koffi and the library; throws where one of them can't be loaded. */
+/** Loads koffi and the library; throws if one of them can't be loaded. */
 export function load(): void {
   loadDuckDb()
 }

@@ -10,7 +10,10 @@ import {
 import { type ColumnType, entryOf, type Layout } from '../../types/index.ts'
 import { Arena, type Batch, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
 
-/** The first rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have, filled value by value. */
+/**
+ * The first `rows` rows of a chunk of DuckDB's Node package as a batch: the same memory layout that Arrow arrays have,
+ * filled value by value.
+ */
 export function readChunk(chunk: DuckDBDataChunk, types: readonly ColumnType[], rows: number): Batch {
   const arena = new Arena('kept')
   arena.begin()
@@ -35,7 +38,7 @@ function readColumn(
     for (let row = 0; row < rows; row++) if (values[row] !== null) validity.bytes[row >> 3]! |= 1 << (row & 7)
   }
   if (layout === 'bytes') return readTexts(values, validity, arena)
-  // Memory that is not reused is all zeros.
+  // The arena gives new memory each time, so nulls may be left out: it is all zeros.
   const data = arena.take(layout === 'bit' ? bits : rows * widthOf(layout))
   const { view } = data
   for (let row = 0; row < rows; row++) {

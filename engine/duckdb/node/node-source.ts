@@ -16,8 +16,8 @@ import {
 import { readChunk } from './node-reader.ts'
 
 /**
- * The source that works wherever DuckDB's Node package does: values are taken one by one, in the main thread. It
- * gives the same batches as the fast one, several times slower; chunks are freed by the garbage collector.
+ * The source that works wherever DuckDB's Node package does: it reads values one by one, in the main thread. It gives
+ * the same batches as the native source, several times slower; the garbage collector frees the chunks.
  */
 export async function openNodeSource(options: SourceOptions): Promise<Source> {
   const instance = await openNodeInstance(options)
@@ -98,7 +98,7 @@ class NodeCursor extends CursorBase implements Cursor {
     )
     if (!chunk || chunk.rowCount === 0) {
       if (!this.#marked || this.#complete) return undefined
-      // The package ends a failed stream as if it were whole. Running the query once more gives the error.
+      // The package ends a failed stream as if it were complete. Running the query once more gives the error.
       await this.runAgain()
       throw new Error('The result ended before its last row')
     }
@@ -135,7 +135,7 @@ class NodeCursor extends CursorBase implements Cursor {
   }
 }
 
-/** The same rows and a last one whose last column is true: without it a stream has failed. */
+/** The same rows and one more at the end, whose last column is true. A stream that ends without that row has failed. */
 function withEndMark({ sql, columns }: Statement): string {
   const nulls = columns.map(() => 'NULL')
   return `SELECT *, false FROM (${sql}) UNION ALL SELECT ${[...nulls, 'true'].join(', ')}`
