@@ -1,18 +1,18 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** The length of the footer in four bytes, and the magic. */
+/** The bytes after the footer: its length in four bytes, and the four bytes `PAR1`. */
 export const TAIL_BYTES = 8
 
 export interface FileFooter {
-  /** `FileMetaData`, without the length and the magic behind it. */
+  /** `FileMetaData`, without the length and the magic number after it. */
   readonly footer: Uint8Array
-  /** Where it begins. */
+  /** Where the footer begins. */
   readonly start: number
-  /** The bytes behind it. */
+  /** The bytes after the footer. */
   readonly tail: Buffer
 }
 
-/** Reads the footer of a Parquet file. @throws RangeError where the file is too short for it */
+/** Reads the footer of a Parquet file. @throws RangeError if the file is too short */
 export async function readFooter(handle: FileHandle): Promise<FileFooter> {
   const { size } = await handle.stat()
   const tail = Buffer.from(await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES))

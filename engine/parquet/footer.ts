@@ -1,7 +1,7 @@
 import type { ColumnType } from '../types/index.ts'
 import { type Field, type List, readStruct, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
 
-/** A column as readers of a file are to see it. */
+/** A column as the readers of a file shall see it. */
 export interface ShownColumn {
   readonly name: string
   readonly type: ColumnType
@@ -44,17 +44,17 @@ const CONVERTED_JSON = 19
 const LOGICAL_JSON = 12
 
 /**
- * The footer of a part as its users are to see it: the first columns under their own names, with JSON marked as such,
- * the others left out. Only the footer changes, because offsets in it count from the beginning of the file: the rows
- * stay as they are.
- * @param footer `FileMetaData`, without the length and the magic behind it
- * @throws RangeError where it is no footer of a flat table with at least these columns
+ * The footer of a part as users shall see it: the first columns under the users' names, with JSON marked as such, and
+ * without the other columns. The rows stay as they are, because offsets in the footer count from the beginning of the
+ * file and so remain valid when only the footer changes.
+ * @param footer `FileMetaData`, without the length and the magic number after it
+ * @throws RangeError if it is not the footer of a flat table with at least these columns
  */
 export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[]): Uint8Array {
   return writeStruct(shown(readStruct(footer), columns))
 }
 
-/** The same of a footer that has been read, which it changes. */
+/** Like `shownFooter`, for a footer that has already been parsed. It changes and returns `file`. */
 export function shown(file: Struct, columns: readonly ShownColumn[]): Struct {
   const schema = listOf(file, FILE.schema)
   if (schema.values.length <= columns.length) throw new RangeError('Parquet footer: it has fewer columns')
@@ -101,7 +101,7 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
   })
 }
 
-/** Where the pages of a column chunk lie, its dictionary first. */
+/** The range of bytes in which a column chunk's pages are; its dictionary comes first. */
 export function chunkRange(chunk: Struct): { readonly from: number; readonly to: number } {
   const meta = structOf(chunk, CHUNK.metadata)
   const data = numberOf(meta, META.dataOffset)
@@ -109,12 +109,12 @@ export function chunkRange(chunk: Struct): { readonly from: number; readonly to:
   return { from, to: from + numberOf(meta, META.compressedSize) }
 }
 
-/** Sets a field. A new one stands where its id belongs once the struct is put in order. */
+/** Sets a field. A new field is added at the end; `inOrder` sorts the fields by id later. */
 export function set(struct: Struct, id: number, type: number, value: Value): void {
   struct.set(id, { type, value })
 }
 
-/** Fields must come by growing ids, since each says how far it lies from the one before. */
+/** Sorts the fields by id, because each field is written with the difference to the id before it. */
 function inOrder(file: Struct): Struct {
   const schema = listOf(file, FILE.schema)
   schema.values = (schema.values as Struct[]).map(

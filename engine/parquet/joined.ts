@@ -1,36 +1,36 @@
 import { chunkRange, FIELD, listOf, numberOf, type ShownColumn, set, shown, structOf } from './footer.ts'
 import { readStruct, type Struct, TYPE, writeStruct } from './thrift.ts'
 
-/** A column of the joined file: as readers are to see it, and which one of the files' it is. */
+/** A column of the joined file: its name and type for readers, and its position among the columns of the files. */
 export interface JoinedColumn extends ShownColumn {
   readonly stored: number
 }
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of the file of this number. */
+/** Bytes `from` (inclusive) to `to` (exclusive) of the file at position `file` of the list. */
 export interface Copied {
   readonly file: number
   readonly from: number
   readonly to: number
 }
 
-/** A Parquet file made of others: the magic, what is copied, then this footer with its length and the magic. */
+/** A Parquet file made of others: the magic number, the copied bytes, this footer, its length, the magic number. */
 export interface Joined {
   readonly copied: readonly Copied[]
   readonly footer: Uint8Array
   readonly rows: number
 }
 
-/** The magic at both ends of a file. */
+/** The magic number at both ends of a file. */
 export const MAGIC = Buffer.from('PAR1')
-/** Every engine reads these (parquet.thrift, CompressionCodec): none, snappy, gzip, zstd. */
+/** The codecs that every engine reads (parquet.thrift, CompressionCodec): none, snappy, gzip, zstd. */
 const COMMON_CODECS: ReadonlySet<number> = new Set([0, 1, 2, 6])
 
 /**
- * Lays out columns of some Parquet files as those of one, in the order of the files. Their pages are copied as they are;
+ * Plans one Parquet file with columns of several, in the order of the files. Their pages are to be copied as they are;
  * only the offsets in the footer change. Bloom filters and page indexes are left out.
- * @param footers `FileMetaData` of each, without the length and the magic behind it
- * @returns undefined where the files are not alike, or compressed in a way that few can read
- * @throws RangeError where one is no footer of a flat table with these columns
+ * @param footers `FileMetaData` of each file, without the length and the magic number after it
+ * @returns undefined if the files' columns differ, or are compressed in a way that not every engine can read
+ * @throws RangeError if one is not the footer of a flat table with these columns
  */
 export function joinFiles(
   footers: readonly Uint8Array[],
@@ -81,7 +81,7 @@ function chosenElements(file: Struct, columns: readonly JoinedColumn[]): Struct[
   return columns.map(({ stored }) => present(elements[stored]))
 }
 
-/** What columns are but for what they are called. */
+/** A text for the types and properties of columns, without their names: the same text means they can be joined. */
 function formOf(elements: readonly Struct[]): string {
   return elements
     .map((element) => {
@@ -92,7 +92,7 @@ function formOf(elements: readonly Struct[]): string {
     .join()
 }
 
-/** Leaves only the chosen columns in the description of a file. */
+/** Removes all but the chosen columns from a file's metadata. */
 function choose(file: Struct, columns: readonly JoinedColumn[]): void {
   const schema = listOf(file, FIELD.file.schema)
   schema.values = [schema.values[0]!, ...chosenElements(file, columns)]
@@ -101,7 +101,7 @@ function choose(file: Struct, columns: readonly JoinedColumn[]): void {
   orders.values = columns.map(({ stored }) => present(orders.values[stored]))
 }
 
-/** Tells where a column chunk lies from now on. */
+/** Moves a column chunk's offsets to its new place. */
 function move(chunk: Struct, meta: Struct, distance: number): void {
   const { dataOffset, indexOffset, dictionaryOffset, bloomOffset, bloomLength } = FIELD.meta
   for (const id of [dataOffset, indexOffset, dictionaryOffset]) {
@@ -109,12 +109,12 @@ function move(chunk: Struct, meta: Struct, distance: number): void {
   }
   meta.delete(bloomOffset)
   meta.delete(bloomLength)
-  // Required, and 0 where nothing of the metadata stands beside the chunk.
+  // The field is required; it is 0 if the file has no copy of the metadata next to the chunk.
   set(chunk, FIELD.chunk.fileOffset, TYPE.i64, 0)
   for (const id of FIELD.chunk.indexes) chunk.delete(id)
 }
 
-/** Tells how large a row group is, and where it begins. */
+/** Sets how large a row group is, and where it begins. */
 function resize(group: Struct, chunks: readonly Struct[], start: number): void {
   const { bytes, compressedBytes, offset, ordinal } = FIELD.group
   const total = (id: number) =>

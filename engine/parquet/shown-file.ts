@@ -5,20 +5,20 @@ import { EngineError } from '../errors.ts'
 import { TAIL_BYTES } from './file-footer.ts'
 import { type RowGroup, rowGroups, type ShownColumn, shownFooter } from './footer.ts'
 
-/** Footers that are kept: wide tables have some megabytes of them. */
+/** How many bytes of footers are kept in memory: a wide table has some megabytes of them. */
 const CACHE_BYTES = 64 << 20
 
 /** Bytes `from` (inclusive) to `to` (exclusive) of a part. */
 export type ReadRange = (from: number, to: number) => AsyncGenerator<Uint8Array, void, undefined>
 
-/** A part as its users see it: a Parquet file with their own column names. */
+/** A part as users see it: a Parquet file with the column names that they chose. */
 export interface ShownFile {
-  /** Names the file among those of its version, and never another one. */
+  /** Identifies the file among those of its version; it is never used for another file. */
   readonly number: number
   readonly rows: number
-  /** Its length, which is not quite that of the part. */
+  /** Its length, which differs a little from that of the part. */
   readonly bytes: number
-  /** Changes when any byte does. */
+  /** Changes when any byte of the file changes. */
   readonly etag: string
   readonly rowGroups: readonly RowGroup[]
   /** Bytes `from` (inclusive) to `to` (exclusive). */
@@ -26,14 +26,14 @@ export interface ShownFile {
 }
 
 interface Shown {
-  /** Where the footer begins, in the part and in what is shown of it. */
+  /** Where the footer begins, both in the part and in the file that users see. */
   readonly start: number
-  /** The footer with its length and the magic. */
+  /** The new footer, its length and the magic number. */
   readonly end: Buffer
   readonly groups: readonly RowGroup[]
 }
 
-/** Footers as users see them, kept for those who read a file in many ranges. */
+/** Makes the files that users see, and keeps their footers, because readers ask for many ranges of a file. */
 export class ShownFiles {
   readonly #shown = new LRUCache<
     string,
@@ -45,7 +45,7 @@ export class ShownFiles {
     fetchMethod: (_key, _old, { context }) => shownOf(context.bytes, context.read, context.columns),
   })
 
-  /** @throws EngineError `storage_damaged` where the part has no footer of such columns */
+  /** @throws EngineError `storage_damaged` if the part has no valid footer with these columns */
   async open(part: Part, read: ReadRange, columns: readonly ShownColumn[]): Promise<ShownFile> {
     const seen = columns.map(({ name, type }) => [name, type === 'json'])
     const key = `${part.id}-${createHash('sha256').update(JSON.stringify(seen)).digest('base64url').slice(0, 22)}`

@@ -3,7 +3,7 @@
  * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
  */
 
-/** The fields of a struct by their ids, in the order in which they stand. */
+/** The fields of a struct by their ids, in the order in which they are stored. */
 export type Struct = Map<number, Field>
 
 export interface Field {
@@ -11,7 +11,7 @@ export interface Field {
   value: Value
 }
 
-/** A value: what each type is read as stands beside it in `TYPE`. */
+/** A value. The comments in `TYPE` say as what each type is read. */
 export type Value = boolean | number | bigint | Uint8Array | List | Entries | Struct
 
 export interface List {
@@ -27,7 +27,7 @@ export interface Entries {
 
 /** Types of fields and elements. */
 export const TYPE = {
-  /** A boolean field has its value for a type; both are read as booleans. */
+  /** The type of a boolean field is its value: `true` or `false`. Both are read as booleans. */
   true: 1,
   false: 2,
   /** Numbers. */
@@ -36,7 +36,7 @@ export const TYPE = {
   i32: 5,
   /** Numbers, bigints beyond 2^53. */
   i64: 6,
-  /** Eight bytes, as they stand. */
+  /** Eight bytes, not converted. */
   double: 7,
   /** Bytes. */
   binary: 8,
@@ -49,7 +49,7 @@ export const TYPE = {
   struct: 12,
 } as const
 
-/** Reads a struct that fills the bytes. @throws RangeError where it is cut off or malformed */
+/** Reads the struct that the bytes contain. @throws RangeError if it is cut off or malformed */
 export function readStruct(bytes: Uint8Array): Struct {
   return new Reader(bytes).struct()
 }
@@ -60,7 +60,7 @@ export function writeStruct(struct: Struct): Uint8Array {
   return writer.result()
 }
 
-/** Deeper than anything in Parquet's metadata. */
+/** The deepest nesting of structs that is read; Parquet's metadata never has so many levels. */
 const DEEPEST = 32
 
 class Reader {
@@ -136,7 +136,7 @@ class Reader {
     return this.#bytes.subarray(start, this.#at)
   }
 
-  /** No length can be greater than the number of bytes, which keeps a broken one from taking all memory. */
+  /** Refuses a length that is greater than the number of bytes left, so that a broken file can't exhaust memory. */
   #length(): number {
     const length = this.#varint()
     if (length <= BigInt(this.#bytes.length - this.#at)) return Number(length)
@@ -146,7 +146,7 @@ class Reader {
   #varint(): bigint {
     let low = 0
     let shift = 0
-    // Most are short: up to 28 bits without a bigint.
+    // Most numbers are short: those of up to 28 bits are read without a bigint, which is faster.
     for (; shift < 28; shift += 7) {
       const byte = this.#byte()
       low |= (byte & 127) << shift

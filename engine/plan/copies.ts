@@ -1,10 +1,13 @@
 import type { JoinedColumn } from '../parquet/joined.ts'
 import type { Plan } from './plan.ts'
 
-/** Columns of ours in parts are `c0`, `c1` …; whatever else a column is, is calculated. */
+/** The SQL of a stored column: in parts, columns are called `c0`, `c1` …. All other SQL is a calculation. */
 const STORED = /^c(\d+)$/
 
-/** The files and columns of a plan that gives all rows of them, as they lie there; undefined where it asks for more. */
+/**
+ * The files and columns of a plan whose result is all rows of some files, unchanged and in order; undefined for every
+ * other plan.
+ */
 export function copies({
   scan,
   steps,

@@ -1,27 +1,27 @@
 import { EngineError } from '../errors.ts'
 import { type Building, readOrderBy, type SortKey, type StepColumn, unknownColumns } from '../filter/index.ts'
 
-/** What a query may ask for. Everything is optional; without any it is the whole dataset in the order of upload. */
+/** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
 export interface QueryOptions {
   /** An OData 4.01 `$filter` expression. */
   readonly filter?: string
-  /** A pipeline of transformations, the text of `$apply`; all other options speak of what comes out of it. */
+  /** A pipeline of transformations, the text of `$apply`; all other options apply to its result. */
   readonly apply?: string
   /** Further columns, the text of `$compute`: `price mul 2 as double`. */
   readonly compute?: string
-  /** Words that the text columns hold, the text of `$search`. */
+  /** Words to find in the text columns, the text of `$search`. */
   readonly search?: string
-  /** What parameter aliases stand for: `{ '@p': "'x'" }`. */
+  /** The values of parameter aliases: `{ '@p': "'x'" }`. */
   readonly aliases?: Readonly<Record<string, string>>
   /** Columns, in the order wanted; a list, or the text of `$select`. */
   readonly select?: string | readonly string[]
-  /** Sort keys, the first one first; a list, or the text of `$orderby`, which takes expressions. Ties keep their order. */
+  /** Sort keys, most important first; a list, or the text of `$orderby`, with expressions. Ties keep their order. */
   readonly orderBy?: string | readonly OrderKey[]
   /** At most so many rows from the start. Not together with `last`. */
   readonly top?: number
-  /** At most so many rows from the end, in their order. Not together with `top` or `skip`. */
+  /** At most so many rows from the end, in the usual order. Not together with `top` or `skip`. */
   readonly last?: number
-  /** Rows to pass over at the start. */
+  /** How many rows to leave out at the start. */
   readonly skip?: number
 }
 
@@ -30,7 +30,7 @@ export interface OrderKey {
   readonly descending?: boolean
 }
 
-/** Which rows come out, of those that match. */
+/** Which of the matching rows are in the result. */
 export interface Window {
   readonly skip: number
   readonly top: number | undefined
@@ -53,14 +53,17 @@ export function checkWindow(options: QueryOptions): Window {
   return { skip: skip ?? 0, top, last }
 }
 
-/** The columns that come out, all of them where nothing was selected. @throws EngineError `invalid_option`, `invalid_columns` */
+/**
+ * The columns of the result: all of them if none were selected.
+ * @throws EngineError `invalid_option`, `invalid_columns`
+ */
 export function checkSelection(
   select: QueryOptions['select'],
   columns: readonly StepColumn[],
 ): readonly StepColumn[] {
   if (select === undefined) return columns
   const names = typeof select === 'string' ? parseSelect(select, columns) : select
-  // `*` of a dataset without columns names none.
+  // For a dataset without columns, `*` names none, which is no mistake.
   if (names.length === 0 && columns.length > 0) throw invalid('$select names no column.')
   const selected = lookUp('Select', names, columns)
   const seen = new Set<string>()
@@ -71,7 +74,10 @@ export function checkSelection(
   return selected
 }
 
-/** What rows are sorted by. @throws EngineError `invalid_option`, `invalid_columns`, `filter_type_error`, `filter_too_complex` */
+/**
+ * The keys that rows are sorted by.
+ * @throws EngineError `invalid_option`, `invalid_columns`, `filter_type_error`, `filter_too_complex`
+ */
 export function checkOrder(
   orderBy: QueryOptions['orderBy'],
   columns: readonly StepColumn[],
@@ -87,7 +93,10 @@ export function checkOrder(
   return keys.map((key, index) => ({ sql: sorted[index]!.sql, descending: key.descending ?? false }))
 }
 
-/** A list of columns alone, whose names may stand without quotes whatever they hold. Undefined where it is more. */
+/**
+ * Reads an order that is only a list of columns; their names need no quotes, whatever characters they have. Undefined
+ * if it may contain expressions.
+ */
 function plainOrder(text: string, columns: readonly StepColumn[]): OrderKey[] | undefined {
   const names = new Set(columns.map((column) => column.name))
   const keys = parseOrderBy(text)
@@ -104,7 +113,7 @@ function checkCount(name: string, value: number | undefined): number | undefined
   throw invalid(`${name} must be a whole number that is not negative; it is ${value}.`)
 }
 
-/** Columns by their names. All names that don't exist are listed at once, each once, in the order found. */
+/** Finds columns by their names. The error lists all names that don't exist, each once, in the order of `names`. */
 function lookUp(option: string, names: readonly string[], columns: readonly StepColumn[]): StepColumn[] {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const unknown = new Set(names.filter((name) => !byName.has(name)))
@@ -121,14 +130,15 @@ function parseSelect(text: string, columns: readonly StepColumn[]): string[] {
   )
 }
 
-/** `a desc,"Unit price" asc`; undefined where an item is no column with a direction. */
+/** `a desc,"Unit price" asc`; undefined if an item is not a column with or without a direction. */
 function parseOrderBy(text: string): OrderKey[] | undefined {
   const keys = splitItems('$orderby', text).map((item): OrderKey | undefined => {
     if (item.quoted) {
       const direction = /^(asc|desc)?$/i.exec(item.rest.trim())
       return direction ? { column: item.text, descending: direction[1]?.toLowerCase() === 'desc' } : undefined
     }
-    // One blank alone: a row of them, tried from each of its places, would take time by the square of its length.
+    // The expression matches one blank only. With `\s+`, a long row of blanks would be tried from each of its
+    // positions, which takes time that grows with the square of its length.
     const direction = /\s(asc|desc)$/i.exec(item.text)
     if (!direction) return { column: item.text, descending: false }
     const column = item.text.slice(0, direction.index).trimEnd()
@@ -140,11 +150,11 @@ function parseOrderBy(text: string): OrderKey[] | undefined {
 interface Item {
   readonly text: string
   readonly quoted: boolean
-  /** What follows a quoted name. */
+  /** The text after a quoted name, up to the comma. */
   readonly rest: string
 }
 
-/** Splits at commas. A name in double quotes may hold anything, `""` being one quote. */
+/** Splits at commas. A name in double quotes may contain any character; `""` in it stands for one quote. */
 function splitItems(option: string, text: string): Item[] {
   const items: Item[] = []
   let at = 0

@@ -24,61 +24,61 @@ export interface Slice {
 
 /** Where rows come from. */
 export type Scan =
-  /** Files of ours that may hold what is asked for, of so many, in the order of the rows; columns are `c0`, `c1` … */
+  /** Those of the dataset's `of` files that may hold wanted rows, in the order of the rows; columns are `c0`, `c1` … */
   | { readonly kind: 'slices'; readonly slices: readonly Slice[]; readonly of: number }
-  /** Rows as a JSON array of arrays, for what never was a file. */
+  /** Rows as a JSON array of arrays, for rows in memory. */
   | { readonly kind: 'inline'; readonly json: string }
-  /** Parquet files of somebody else's: a subquery that names the columns and gives each row's position. */
+  /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
 
 export type PlanColumn = StepColumn
 
 /**
- * A query as plain data: what is read, what is kept, what comes out. Everything in it has been checked; making SQL of
- * it can't fail.
+ * A query as plain data: what is read, which rows are kept, which columns are in the result. All of it has been
+ * checked, so making SQL of it can't fail.
  */
 export interface Plan {
   readonly scan: Scan
-  /** What `$apply`, `$compute` and `$search` do with the rows of the scan, one after the other. */
+  /** The steps of `$apply`, `$compute` and `$search`, which are applied to the rows of the scan one after the other. */
   readonly steps: readonly Step[]
-  /** Those of the steps; then come the filter's, then those of the order. */
+  /** The parameters of the steps. They are numbered first; the filter's follow, then those of the order. */
   readonly stepParameters: readonly string[]
-  /** What comes out, in order. */
+  /** The columns of the result, in order. */
   readonly columns: readonly PlanColumn[]
-  /** Applied to what the steps give. */
+  /** Applied to the rows that the steps give. */
   readonly filter?: { readonly sql: string; readonly parameters: readonly string[] }
   readonly order: readonly SortKey[]
   readonly orderParameters: readonly string[]
-  /** Applied after filter and order. Already in the slices of the scan where neither is there. */
+  /** Applied after filter and order. If there is neither, the slices of the scan already contain only these rows. */
   readonly window: {
     readonly skip: number
     readonly top?: number | undefined
     readonly last?: number | undefined
   }
-  /** All columns of the source, for those who describe the plan. */
+  /** All columns of the source. */
   readonly source: readonly PlanColumn[]
-  /** Rows that match the filter, where that is known without reading. */
+  /** The number of rows that match the filter; undefined if rows must be read to know. */
   readonly matches: number | undefined
-  /** Rows that come out, where that is known without reading. */
+  /** The number of rows in the result; undefined if rows must be read to know. */
   readonly result: number | undefined
-  /** More rows than this can't come out of the steps; undefined where the rows of the source are not known. */
+  /** The steps can't give more rows than this; undefined if the number of rows in the source is not known. */
   readonly most: number | undefined
-  /** Average bytes of a row, unpacked; chooses buffers. */
+  /** Average bytes of a row, uncompressed; the sizes of buffers depend on it. */
   readonly rowBytes: number
 }
 
-/** What a plan is made over. */
+/** The rows that a plan is made for. */
 export interface PlanSource {
   readonly columns: readonly PlanColumn[]
   readonly rows: number | undefined
   readonly rowBytes: number
-  /** The scan that gives rows `from` to `to`, or all; without parts in which a filter keeps nothing, where that is known. */
+  /** The scan of rows `from` to `to`. With a filter, it leaves out parts that are known to have no matching rows. */
   readonly scan: (from: number, to: number, filter?: Expression) => Scan
 }
 
 /**
- * Plans a query: checks options and filter, chooses what must be read.
- * @throws EngineError every error of a query that the data has no part in
+ * Plans a query: checks options and filter, and decides what must be read.
+ * @throws EngineError every error of a query that does not depend on the data
  */
 export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   const window = checkWindow(options)
@@ -107,7 +107,7 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   if (filter || rows === undefined || order.length > 0) {
     return {
       ...common,
-      // Behind a step, a column is no longer what the parts hold.
+      // After a step, a column may hold other values than the parts, so the filter can't rule out parts.
       scan: source.scan(
         0,
         source.rows ?? Number.MAX_SAFE_INTEGER,
@@ -119,12 +119,15 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
       result: filter || rows === undefined ? undefined : resultRows(window, rows),
     }
   }
-  // Nothing is dropped or moved, so the window is a range of row numbers, and only its parts are opened.
+  // No row is left out or moved, so the window is a range of row numbers, and only the parts in it are opened.
   const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
 }
 
-/** Only concat() makes more rows of some, and an aggregate of no rows is one. */
+/**
+ * The most rows that steps can give. Only concat() can give more rows than it gets, and an aggregate without keys gives
+ * one row even for none.
+ */
 function mostAfter(steps: readonly Step[], rows: number): number {
   return steps.reduce((most, step) => {
     if (step.kind === 'group' && step.keys.length === 0) return 1
@@ -133,7 +136,7 @@ function mostAfter(steps: readonly Step[], rows: number): number {
   }, rows)
 }
 
-/** How many rows come out when so many match the filter. */
+/** How many rows are in the result when `matches` rows match the filter. */
 export function resultRows(window: Plan['window'], matches: number): number {
   if (window.last !== undefined) return Math.min(window.last, matches)
   return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)

@@ -6,16 +6,16 @@ import { byKey, type Keyed, narrow } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
 import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
 
-/** What is known of the rows of a part. */
+/** What is known about the rows of a part. */
 export interface PartFacts {
   readonly rows: number
-  /** null where nothing is. */
+  /** null if there are none. */
   readonly statistics: PartStatistics | null
 }
 
 /**
- * Whether a part may hold rows that a filter keeps: false only where its statistics show that none of them is. What is
- * understood is a column beside literals, joined by `and` and `or`; everything else may be true.
+ * Whether a part may hold rows that a filter keeps: false only if its statistics show that there are none. This
+ * understands conditions on a column and literals, joined by `and` and `or`; every other condition counts as possible.
  */
 export function mayMatch(filter: Expression, part: PartFacts): boolean {
   if (part.statistics === null) return true
@@ -65,7 +65,7 @@ function mayCompare(
   const narrowed = narrow(operator, value, type)
   if (narrowed.kind === 'none') return false
   if (narrowed.kind === 'every') return true
-  // What a column's least value is, compared with the literal; undefined where it is not known.
+  // How the column's least value compares with the literal (negative: it is less); undefined if it is not known.
   const least = min === null ? undefined : byKey(keyed(min, type), narrowed)
   const greatest = max === null ? undefined : byKey(keyed(max, type), narrowed)
   switch (narrowed.operator) {
@@ -84,7 +84,7 @@ function mayCompare(
   }
 }
 
-/** `startswith(Code, 'A-')`: the texts that begin so lie together, from that beginning on. */
+/** `startswith(Code, 'A-')`: in sorted order, the texts with this prefix form one range that begins at the prefix. */
 function startMayHold([column, start]: readonly Expression[], part: PartFacts): boolean {
   const bounds = column && boundsOf(column, part)
   const value = start && literalOf(start)
@@ -96,14 +96,14 @@ function startMayHold([column, start]: readonly Expression[], part: PartFacts): 
   return min === null || min.startsWith(value.value) || byKey({ text: min, key: min }, prefix) <= 0
 }
 
-/** What is known of a column that stands by itself. */
+/** The bounds of an expression that is just a column; undefined if it is more, or if they are not known. */
 function boundsOf(node: Expression, { statistics }: PartFacts): ColumnBounds | undefined {
   if (node.kind !== 'column') return undefined
   const position = /^c(\d+)$/.exec(node.sql)?.[1]
   return (position !== undefined && statistics?.[Number(position)]) || undefined
 }
 
-/** A bound as the literals are that it is compared with. */
+/** A bound in the form of the literals that it is compared with. */
 function keyed(text: string, { kind }: ValueType): Keyed {
   switch (kind) {
     case 'boolean':

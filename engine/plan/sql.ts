@@ -3,7 +3,7 @@ import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
 import { afterSteps, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
-/** Position of a row in the order of upload, as DuckDB's Parquet reader gives it. */
+/** The columns in which DuckDB's Parquet reader gives a row's position in the order of upload. */
 const ROW_POSITION = 'file_index, file_row_number'
 
 /** The position of a row as columns to sort by, and as one number. No file has 2^40 rows. */
@@ -46,7 +46,7 @@ export function countStatement(plan: Plan): Statement {
   }
 }
 
-/** What the steps give; without steps the scan itself, which DuckDB knows better than a subquery. */
+/** The relation after the steps; without steps the scan itself, because DuckDB optimises it better than a subquery. */
 function relationOf(plan: Plan, parameters: string[]): RelationSql {
   const { scan, source, steps } = plan
   const position = POSITIONS[scan.kind]
@@ -84,7 +84,7 @@ function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): 
   }
 }
 
-/** Whole files are read together; a file of which only a range is wanted is read by row number, which prunes. */
+/** Whole files are read together. Of others only a range of row numbers is read, by which DuckDB skips row groups. */
 function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): string {
   const whole = slices.every((slice) => slice.from === undefined && slice.to === undefined)
   const numbered = source.some((column) => column.sql === ROW_NUMBER)
@@ -102,14 +102,14 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
   const names = uniqueNames(source)
   const selects = groups.map((group) => {
     const columns = names.map((sql) => (sql === ROW_NUMBER ? `${rowNumberOf(group.slices)} AS ${sql}` : sql))
-    // Read together, the files keep the numbers by which rows are put in order.
+    // If all files are read together, `file_index` and `file_row_number` still give the order of the rows.
     if (whole) columns.push(ROW_POSITION)
     return `SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where}`
   })
   return `(${selects.join(' UNION ALL ')})`
 }
 
-/** What columns are called in SQL; those that show the same share one name. */
+/** The columns' names in SQL, each once: columns that show the same values share one name. */
 function uniqueNames(source: readonly PlanColumn[]): string[] {
   return [...new Set(source.map((column) => column.sql))]
 }

@@ -1,14 +1,14 @@
 import type { SortKey, Step } from '../filter/index.ts'
 
 /**
- * A relation as SQL: what stands behind FROM. It has a column `o`, the position of a row; after some steps, further ones
- * come before it in the order.
+ * A relation as SQL, to be put after FROM. It has a column `o`, the position of a row; some steps add further columns
+ * that come before `o` in the order.
  */
 export interface RelationSql {
   readonly sql: string
-  /** What its rows are put in order by. */
+  /** The keys that define the order of its rows. */
   readonly order: readonly SortKey[]
-  /** Whether the rows come out in this order by themselves. */
+  /** Whether the rows have this order without an ORDER BY. */
   readonly inOrder: boolean
 }
 
@@ -58,7 +58,7 @@ function added(columns: readonly { readonly sql: string; readonly value: string 
 
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
-/** Groups stand in the order in which their first rows stood. */
+/** Groups are in the order of their first rows. */
 function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): RelationSql {
   const { sql } = positioned(relation)
   const columns = [...keys, ...(values.length > 0 ? [added(values)] : [])]
@@ -69,7 +69,7 @@ function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): R
   return { sql: from, order: [POSITION], inOrder: keys.length === 0 }
 }
 
-/** The relation with one position for its whole order. */
+/** The relation with `o` as the only key of its order: rows that have several keys are numbered anew. */
 function positioned(relation: RelationSql): RelationSql {
   if (relation.order.length === 1) return relation
   const others = relation.order.filter(({ sql }) => sql !== POSITION.sql).map(({ sql }) => sql)
@@ -81,7 +81,7 @@ function positioned(relation: RelationSql): RelationSql {
   }
 }
 
-/** Keys that are expressions become columns, since the columns in them may be gone when rows are sorted. */
+/** Sort keys become columns, because the columns in their expressions may be gone by the time the rows are sorted. */
 function sorted(relation: RelationSql, by: readonly SortKey[]): RelationSql {
   const depth = relation.order.length
   const keys = by.map((key, index) => ({ ...key, column: `k${depth}_${index}` }))
@@ -123,7 +123,7 @@ function over(partition: readonly string[], order: readonly SortKey[]): string {
   return `${groups}ORDER BY ${orderTerms(order)}`
 }
 
-/** Rows with the largest or smallest values; among equals the first ones. They keep their order. */
+/** Keeps the rows with the largest or smallest values; among equal values the first rows. The order stays the same. */
 function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
   const { end, until, amount, value, partition } = step
   const order = [{ sql: value, descending: end === 'top' }, ...relation.order]
@@ -137,8 +137,8 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
 }
 
 /**
- * Rows are taken until their sum reaches the amount, and none behind that, even where negative values take the sum below
- * it again.
+ * Rows are taken until their sum reaches the amount. No later row is taken, even if negative values would bring the sum
+ * below the amount again.
  */
 function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
   const { until, amount, negative, value, partition } = step
@@ -156,7 +156,7 @@ function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
   const before = `${group} ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`
   const done = `coalesce(bool_or(${reached}) OVER (${before}), FALSE) AS done`
   const added = ['w', 'n', 'done', ...(until === 'percent' ? ['total'] : [])]
-  // A sum of nothing has reached 0 before the first row.
+  // If the amount is 0, it is reached before the first row, because the sum of no rows is 0.
   const start = until === 'sum' ? `(0 ${negative ? '>' : '<'} ${amount})` : 'TRUE'
   return {
     ...relation,

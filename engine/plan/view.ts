@@ -3,7 +3,7 @@ import type { Plan, PlanSource, Slice } from './plan.ts'
 
 /** The columns of a source under other names, and the number of each row as one more. */
 export interface View {
-  /** For each column of the source, in their order. */
+  /** A name for each column of the source, in their order. */
   readonly names: readonly string[]
   /**
    * Names of further columns, each with the number of the row in the source, from 1. DuckDB calculates it only where a
@@ -12,10 +12,10 @@ export interface View {
   readonly rowNumbers: readonly string[]
 }
 
-/** What a scan calls the number of a row. */
+/** The SQL name of the row number in a scan. */
 export const ROW_NUMBER = 'row_number_'
 
-/** The source as a view shows it. */
+/** The source with the columns of the view. */
 export function viewed(source: PlanSource, view: View): PlanSource {
   return {
     ...source,
@@ -34,8 +34,8 @@ export function rowNumberOf(slices: readonly Slice[]): string {
 }
 
 /**
- * The plan without the numbers of its rows, where they stand before the other columns and the rows follow one another in
- * the source: then they need not be read, only counted. Undefined where that is not so.
+ * The plan without its row numbers, which the encoder can then count. Undefined unless the row numbers come before all
+ * other columns and the result is consecutive rows of the source.
  */
 export function withoutRowNumbers(
   plan: Plan,

@@ -1,7 +1,7 @@
 /**
  * The least and the greatest value of a column in a part, as text in the units of the column's type: the digits of an
  * integer, or of a decimal without its point; days or microseconds since 1970 (for a time: since midnight); the
- * shortest text of a double; a text itself. NaN is left out, because no comparison is true for it. null means not known.
+ * shortest text of a double; a text itself. NaN is left out, because no comparison finds it. null means not known.
  */
 export interface ColumnBounds {
   readonly min: string | null

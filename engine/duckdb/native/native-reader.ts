@@ -2,7 +2,7 @@ import { type ColumnType, entryOf, type Layout } from '../../types/index.ts'
 import { type Arena, type Batch, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
 import { ARROW, type DuckDb, words } from './ffi.ts'
 
-/** Turns DuckDB's chunks into batches that JavaScript owns: converts them to Arrow, copies that once, and frees both. */
+/** Turns DuckDB's chunks into batches that JavaScript owns: converts to Arrow, copies that once, and frees both. */
 export class NativeReader {
   readonly #duckdb: DuckDb
   readonly #layouts: readonly Layout[]
