@@ -7,7 +7,8 @@ const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
 
 /**
  * Arrow's streaming IPC format: a schema message, a message for each batch, the end mark. The writer of apache-arrow
- * puts all three around each batch; schema and end are cut off again, since the same schema gives the same bytes.
+ * adds the schema and the end mark to each batch. Both are cut off again, which is possible because the same schema
+ * always gives the same bytes.
  */
 export const arrow = (columns: readonly EncodedColumn[]): Encoder => {
   const schema = streamSchema(columns)

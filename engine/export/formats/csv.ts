@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 export const csv = (columns: readonly EncodedColumn[], { dialect = {} }: EncodeOptions): Encoder =>
   separated(columns, separatorOf('csv', dialect.delimiter), dialect)
 
-/** The same with tabs, quoted where a field holds one. */
+/** Like csv, with tabs between the fields; a field that contains a tab is quoted. */
 export const tsv = (columns: readonly EncodedColumn[], { dialect = {} }: EncodeOptions): Encoder =>
   separated(columns, separatorOf('tsv', dialect.delimiter), dialect)
 
@@ -55,7 +55,7 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
       const cares = Uint8Array.from(batch.vectors, (vector, column) =>
         careFor(vector, batch.rows, shape.kinds[column]!, separator),
       )
-      // A separator, two quotes and an apostrophe beside each value; what has quotes in it may double.
+      // Besides its value, a cell may have a separator, two quotes and an apostrophe. Quotes in the value are doubled.
       const around = 4 + missing.length
       out.reserve(boundOf(batch, shape, around, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
       out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, cares, batch.rows, first)
@@ -96,7 +96,7 @@ function textCode(kind: number, column: number, dialect: Dialect): string {
       ? `at = writeBase64(bytes, at, ${of('data', column)}, start, end)`
       : `at = ${of('mark', column)} === ${CARE.none} ? ${plain} : ` +
         `field(bytes, view, at, ${of('vector', column)}, start, end, ${of('mark', column)})`
-  // Of the texts of json only a negative number begins as a formula does, and it is one of no kind.
+  // JSON needs no escape: only negative numbers begin with a sign that formulas begin with, and they are harmless.
   const formula =
     dialect.formulas === 'escape' && kind === KIND.string
       ? `if (beginsFormula(${of('data', column)}, start, end)) at = escaped(bytes, at, ${of('data', column)}, start, end); else `
@@ -104,10 +104,10 @@ function textCode(kind: number, column: number, dialect: Dialect): string {
   return `${ends}; if (start === end) { ${write('""')} } else ${formula}${written}`
 }
 
-/** What the texts of a column need: nothing, quotes around some of them, or quotes doubled inside as well. */
+/** What the texts of a column need: nothing, quotes around some texts, or also doubled quotes inside them. */
 const CARE = { none: 0, quotes: 1, doubling: 2 } as const
 
-/** Looks at all texts of a column at once, which is quicker by far than at each. */
+/** Searches all texts of a column at once, which is much quicker than searching each. */
 function careFor(vector: Vector, rows: number, kind: number, separator: number): number {
   if (kind < KIND.string) return CARE.none
   const texts = textsOf(vector, rows)
@@ -115,7 +115,7 @@ function careFor(vector: Vector, rows: number, kind: number, separator: number):
   return [separator, NEWLINE, RETURN].some((byte) => texts.includes(byte)) ? CARE.quotes : CARE.none
 }
 
-/** Writes a text of a column that has some with quotes. */
+/** Makes the function that writes texts of a column in which some texts need quotes. */
 function fieldWriter(separator: number) {
   return (
     bytes: Uint8Array,
@@ -172,7 +172,7 @@ function doubled(bytes: Uint8Array, at: number, from: Uint8Array, start: number,
   return at
 }
 
-/** Writes a text that spreadsheets would calculate, behind an apostrophe, which makes a text of it, and in quotes. */
+/** Writes a text that spreadsheets would take for a formula: in quotes, after an apostrophe that makes it a text. */
 function escaped(bytes: Uint8Array, at: number, from: Uint8Array, start: number, end: number): number {
   bytes[at++] = QUOTE
   bytes[at++] = APOSTROPHE
@@ -181,14 +181,14 @@ function escaped(bytes: Uint8Array, at: number, from: Uint8Array, start: number,
   return at + 1
 }
 
-/** Makes a comma of the point in a number that has been written. */
+/** Replaces the point by a comma in a number that has been written. */
 function withComma(bytes: Uint8Array, begin: number, end: number): void {
   for (let at = begin; at < end; at++) {
     if (bytes[at] === POINT) bytes[at] = COMMA
   }
 }
 
-/** Puts quotes around a value that has been written and looks as null does, so that readers can tell them apart. */
+/** Makes the function that puts a written value in quotes if it looks like null, so that they can be told apart. */
 function quoterOf(missing: string) {
   const wanted = Buffer.from(missing)
   return (bytes: Uint8Array, begin: number, end: number): number => {

@@ -1,28 +1,28 @@
 import { EngineError } from '../../errors.ts'
 import type { Format } from '../../types/index.ts'
 
-/** How csv and tsv are written where a program wants them otherwise than RFC 4180 has them. */
+/** How csv and tsv are written for programs that need them to differ from RFC 4180. */
 export interface Dialect {
-  /** Begins with a byte order mark, by which Excel knows UTF-8. */
+  /** Whether the file begins with a byte order mark, by which Excel recognises UTF-8. */
   readonly bom?: boolean | undefined
-  /** What stands between fields of csv: a comma, unless another sign is named here. */
+  /** The sign between the fields of csv; a comma by default. */
   readonly delimiter?: string | undefined
-  /** What stands before the places of doubles and decimals; a point, unless it is said. */
+  /** The decimal separator of doubles and decimals; a point by default. */
   readonly decimal?: '.' | ',' | undefined
-  /** Stands for null, without quotes; a value that looks the same has them. Nothing, unless it is said. */
+  /** The text for null, written without quotes; values with the same text are quoted. Empty by default. */
   readonly null?: string | undefined
   /** `escape` puts an apostrophe before texts that spreadsheets would take for formulas; see `isFormula`. */
   readonly formulas?: 'escape' | undefined
 }
 
-/** Signs that no number, date, time, uuid or base64 has, so that those never need quotes. */
+/** Signs that never occur in a number, date, time, uuid or base64, so that such values never need quotes. */
 const DELIMITER = /^[\t !#$%&'()*,;<>?@[\\\]^_`{|}~]$/
 
-/** What a text begins with that Excel, LibreOffice and Google Sheets take for a formula, in half and full width. */
+/** The beginning of texts that Excel, LibreOffice and Google Sheets take for formulas, in half and full width. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/
 
 /**
- * @throws EngineError `invalid_option` where options are wrong, contradict each other, or mean nothing in the format
+ * @throws EngineError `invalid_option` where options are wrong, contradict each other, or have no meaning in the format
  */
 export function checkEncoding(
   format: Format,
@@ -82,7 +82,7 @@ export function isFormula(text: string): boolean {
   return FORMULA.test(text)
 }
 
-/** The same of UTF-8. */
+/** Like `isFormula`, for UTF-8. */
 export function beginsFormula(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start]!
   if (first < 0x80) return FORMULA_BYTES[first] === 1

@@ -4,17 +4,18 @@ import type { Container, Encoder } from './encoder.ts'
 import { Output } from './output.ts'
 
 /**
- * Of json and csv this one takes three fifths of the time of level 4, and a hundredth more room; from level 5 on the
- * time doubles for a tenth less.
+ * For json and csv, this level takes three fifths of the time of level 4, and its output is a hundredth larger. From
+ * level 5 on, the time doubles and the output is a tenth smaller.
  */
 const LEVEL = 2
 
-/** Deflate, no name, no time, no hint at the level, no system (RFC 1952, 2.3): the same rows give the same bytes. */
+/** Deflate, without name, time, level and system (RFC 1952, 2.3), so that the same rows give the same bytes. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 
 /**
- * What an encoder writes, as one member of gzip. Pieces are deflated where they are encoded, side by side, and joined by
- * their CRCs; text that repeats is found within a piece alone, which costs little in pieces of a quarter of a megabyte.
+ * Compresses the output of an encoder as one gzip member. The threads that encode also deflate their pieces, side by
+ * side, and the CRC of the whole is computed from those of the pieces. Repeated text is only found within a piece,
+ * which costs little with pieces of a quarter of a megabyte.
  */
 export function gzipped(encoder: Encoder): Encoder {
   return {
@@ -25,7 +26,7 @@ export function gzipped(encoder: Encoder): Encoder {
     packing: {
       pack(piece) {
         const { bytes, crc, length } = deflate(piece, LEVEL, false)
-        // In memory of its own, which can be transferred: small buffers of Node's share theirs.
+        // Copied into memory of its own, which can be transferred: Node's small buffers share memory with others.
         return { bytes: new Uint8Array(bytes), note: { crc, length } }
       },
       container: () => new Member(encoder),
@@ -61,7 +62,7 @@ class Member implements Container {
     out.append(new Uint8Array(trailer.buffer))
   }
 
-  /** What stands before and after the rows. */
+  /** Compresses the text before or after the rows. */
   #own(write: (text: Output) => void, last: boolean, out: Output): void {
     const text = new Output(1024)
     write(text)

@@ -5,9 +5,9 @@ import { gzipped } from './gzip.ts'
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
 
 interface FormatEntry {
-  /** Loads what encodes batches; none where DuckDB writes the format from the query itself. */
+  /** Loads the encoder of batches; none if DuckDB itself writes the format. */
   readonly encoder?: () => Promise<MakeEncoder>
-  /** All bytes of a table without columns; none where the format has no such table. */
+  /** All bytes of a table without columns; none if the format has no such table. */
   readonly empty?: string
 }
 
@@ -21,12 +21,12 @@ const ENTRIES = {
   arrow: { encoder: async () => (await import('./arrow.ts')).arrow },
 } as const satisfies Record<Format, FormatEntry>
 
-/** The formats that batches are encoded in. */
+/** The formats that have an encoder of batches. */
 export type EncodedFormat = {
   [F in Format]: (typeof ENTRIES)[F] extends { encoder: unknown } ? F : never
 }[Format]
 
-/** Importing a module again takes longer than encoding a few rows. */
+/** The encoders that were loaded: importing a module again takes longer than encoding a few rows. */
 const loaded = new Map<EncodedFormat, MakeEncoder>()
 
 export async function openEncoder(

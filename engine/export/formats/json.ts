@@ -33,7 +33,7 @@ export const json = (columns: readonly EncodedColumn[], { odata, numbers }: Enco
   end: (_rows, out) => out.append(Buffer.from(']\n')),
 })
 
-/** An object on each line, written as in json, nothing around them. */
+/** One object on each line, written as in json, without the array around them. */
 export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
   begin() {},
   batch: batchWriter(columns, {}, '', write('}\n')),
@@ -69,7 +69,7 @@ function batchWriter(
     after,
     helpers: { unsigned, number, embedJson, plainText, escaped, writeBase64, writeBase64Url },
   })
-  // Beside a value: its key, quotes or `null`, and its share of what stands between rows.
+  // The bytes besides a value: its key, quotes or `null`, and its share of the text between rows.
   const texts = within.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))
   const around = Math.max(...keys.map((key, column) => Buffer.byteLength(key) + texts[column]!)) + 12
   const numberBytes = names.reduce((sum, name, index) => {
@@ -102,7 +102,7 @@ function cellCode({ kinds, scales }: Shape, column: number, base64 = 'writeBase6
 
 const quoted = (code: string): string => `bytes[at++] = ${QUOTE}; ${code}; bytes[at++] = ${QUOTE}`
 
-/** OData knows no timestamp without a zone, and clients that know no `Edm.Untyped` take JSON as text. */
+/** OData has no timestamp without a zone; and JSON is sent as text, for clients that don't know `Edm.Untyped`. */
 function odataColumn({ name, type }: EncodedColumn): EncodedColumn {
   return { name, type: type === 'timestamp' ? 'timestamptz' : type === 'json' ? 'string' : type }
 }
@@ -118,7 +118,7 @@ function odataCode(
   return kind === KIND.integer || kind === KIND.decimal ? odataInteger(code, odata, within) : code
 }
 
-/** What `code` writes, with what OData wants around numbers. */
+/** Code that writes the number that `code` writes, with the text or the quotes that the options want around it. */
 function odataInteger(
   code: string,
   { ieee754 }: ODataJson,
@@ -146,7 +146,7 @@ function growth(vector: Vector, rows: number, kind: number): number {
   return texts.includes(QUOTE) || texts.includes(BACKSLASH) ? 2 : 1
 }
 
-/** What follows the backslash of a short escape; 0 where there is none. */
+/** The letter after the backslash of a short escape, by character; 0 if there is no short escape. */
 const SHORT = new Uint8Array(128)
 for (const [byte, letter] of Object.entries({
   8: 'b',

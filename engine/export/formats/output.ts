@@ -1,6 +1,6 @@
 /**
- * Bytes that grow. Writers reserve room once for many cells, then write at `length` into `bytes` and `view` (the same
- * memory) and move `length` on. Reserving may replace both.
+ * A growing array of bytes. Writers reserve room once for many cells, then write at `length` into `bytes` and `view`
+ * (the same memory) and increase `length`. `reserve` may replace `bytes` and `view`.
  */
 export class Output {
   bytes: Uint8Array<ArrayBuffer>
@@ -24,7 +24,7 @@ export class Output {
     this.length += bytes.length
   }
 
-  /** What was written. Its buffer may be transferred to another thread, after which this output is of no use. */
+  /** What was written. If its buffer is transferred to another thread, this output can't be used any more. */
   written(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length)
   }
@@ -37,13 +37,13 @@ export class Output {
   }
 }
 
-/** Memory of its own, not zeroed: every byte that leaves has been written before. */
+/** New memory, not zeroed: `written` only returns bytes that have been written. */
 function allocate(bytes: number): Uint8Array<ArrayBuffer> {
   const { buffer } = Buffer.allocUnsafeSlow(bytes)
   return new Uint8Array(buffer as ArrayBuffer)
 }
 
-/** Text as words, for being written often: a short copy loop beats `set`. */
+/** A text as words, for texts that are written often: a short copy loop is faster than `set`. */
 export interface Literal {
   readonly words: Uint32Array
   readonly length: number
@@ -56,7 +56,7 @@ export function literal(text: string): Literal {
   return { words, length: bytes.length }
 }
 
-/** Writes a literal; room must have been reserved. Returns the position behind it. */
+/** Writes a literal; room must have been reserved. Returns the position after it. */
 export function writeLiteral(view: DataView, at: number, { words, length }: Literal): number {
   for (let i = 0; i < words.length; i++) view.setUint32(at + 4 * i, words[i]!, true)
   return at + length

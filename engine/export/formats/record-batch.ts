@@ -66,7 +66,7 @@ const ARROW_TYPES = {
   'timestamp[us, UTC]': () => new TimestampMicrosecond('UTC'),
 } satisfies Record<ArrowName, (type: ColumnType) => DataType>
 
-/** A batch as apache-arrow knows it, over the same memory. */
+/** A batch as apache-arrow's `RecordBatch`, over the same memory. */
 export function recordBatch(schema: Schema, columns: readonly NamedColumn[], batch: Batch): RecordBatch {
   const children = batch.vectors.map((vector, column) => {
     const { type } = columns[column]!
@@ -91,13 +91,13 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
 }
 
 const UUID_BYTES = 16
-/** Values of hexadecimal digits by their ASCII. */
+/** The values of hexadecimal digits, by their ASCII codes. */
 const DIGITS = Uint8Array.from(
   { length: 128 },
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
 )
 
-/** The bytes of uuids that lie there as text. */
+/** The bytes of uuids, which the vector holds as text. */
 function uuidBytes({ bytes, offsets }: Vector, rows: number): Uint8Array {
   const all = new Uint8Array(rows * UUID_BYTES)
   for (let row = 0; row < rows; row++) {

@@ -30,14 +30,14 @@ export function bool(view: DataView, at: number, value: number): number {
 
 /** Any double, with `NaN`, `INF` and `-INF` for those that have no digits. */
 export function real(view: DataView, at: number, value: number): number {
-  // Infinities and NaN alone differ from themselves after this.
+  // The difference is 0 for every finite number, and NaN for infinities and NaN.
   if (value - value === 0) return double(view, at, value)
   return writeLiteral(view, at, value > 0 ? INFINITY : value < 0 ? MINUS_INFINITY : NOT_A_NUMBER)
 }
 
 /**
- * Writes a value of fixed width, not null, as text without quotes. Returns the position behind it.
- * @param kind one before `uuid`
+ * Writes a value of fixed width, not null, as text without quotes. Returns the position after it.
+ * @param kind a kind that comes before `uuid` in `KIND`
  */
 export function fixedCell(
   view: DataView,
@@ -70,7 +70,7 @@ export function fixedCell(
   }
 }
 
-/** The longest text of a value of each kind, `uuid` included; 0 where it has no bound. */
+/** The longest text of each kind's values; 0 for the kinds from `uuid` on, whose length is in the batch. */
 const LONGEST: readonly number[] = (() => {
   const lengths: number[] = []
   lengths[KIND.boolean] = 5
@@ -83,8 +83,8 @@ const LONGEST: readonly number[] = (() => {
 })()
 
 /**
- * Bytes that a batch takes at most, so that room is reserved once.
- * @param around bytes beside each value: separators, quotes, a key
+ * The most bytes that a batch can take, so that room is reserved only once.
+ * @param around bytes besides each value: separators, quotes, a key
  * @param factor how many bytes a byte of a text may become
  */
 export function boundOf(
@@ -97,23 +97,23 @@ export function boundOf(
   for (const [column, { offsets }] of vectors.entries()) {
     const kind = kinds[column]!
     const texts = offsets.length > 0 ? offsets[rows]! : 0
-    // Each text of base64 is rounded up to four.
+    // The length of each base64 text is rounded up to a multiple of four.
     const bytes = kind === KIND.binary ? Math.ceil((texts * 4) / 3) + 4 * rows : texts * factor(column)
     bound += bytes + rows * (LONGEST[kind]! + around)
   }
   return bound
 }
 
-/** All texts of a column at once: looking for a byte in them is quicker by far than in each, and quickest in a Buffer. */
+/** All texts of a column at once: searching these for a byte is much quicker than searching each, most in a Buffer. */
 export function textsOf({ bytes, offsets }: Vector, rows: number): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, offsets[rows])
 }
 
-/** Whether there is a character below the blank. The bytes begin at a multiple of four. */
+/** Whether there is a control character (below the blank). The bytes must begin at a multiple of four. */
 export function hasControls(bytes: Uint8Array): boolean {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
   let found = 0
-  // Subtracting 32 from a control character sets its top bit.
+  // Four bytes at a time: subtracting 32 from a control character sets the top bit of its byte.
   for (let i = 0; i < words.length; i++) found |= (words[i]! - 0x20202020) & ~words[i]!
   for (let i = words.length * 4; i < bytes.length; i++) found |= bytes[i]! < 0x20 ? -1 : 0
   return (found & 0x80808080) !== 0

@@ -5,13 +5,14 @@ import { date, time, timestamp } from './moments.ts'
 import { decimal, int64 } from './numbers.ts'
 
 /**
- * Row loops made for the columns of a result. A loop that asks for each value what kind it is takes twice as long as
- * one whose body is the columns, one after another; so the body is put together as JavaScript, once for an export.
- * It is made of the fragments in the encoders and of numbers. No name and no value of a user's is ever part of it.
+ * Code fragments for a loop over rows that is made for the columns of one result. A loop that checks the kind of each
+ * value takes twice as long as one whose body is the code of the columns, one after another. So the body is put
+ * together as JavaScript, once for an export. It consists of the fragments in the encoders and of numbers; names and
+ * values of users are never part of it (names that an encoder writes are turned into numbers by `write`).
  *
- * A fragment moves `at` on. It may use `bytes` and `view` (where it writes, the same memory), `row` (in the batch),
- * `first` (rows before the batch), `x`, `y`, `z` (numbers that `before` may set for the row), the helpers that it
- * comes with, and what it asks for of its column with `of`.
+ * A fragment must increase `at` by what it writes. It may use `bytes` and `view` (the same memory, to write into),
+ * `row` (in the batch), `first` (rows before the batch), `x`, `y`, `z` (numbers that `before` may set for the row), the
+ * given helpers, and the parts of its column that it names with `of`.
  */
 export interface RowCode {
   readonly before?: string
@@ -22,14 +23,14 @@ export interface RowCode {
 
 export interface CellCode {
   readonly before?: string
-  /** Writes a value that is there. */
+  /** Writes a value that is not null. */
   readonly value: string
-  /** Writes one that is null. */
+  /** Writes a value that is null. */
   readonly missing?: string
   readonly after?: string
 }
 
-/** Writes all rows of a batch; `marks` has a number for each column, for the fragments. Returns the position behind. */
+/** Writes all rows of a batch and returns the position after them. `marks` has a number for each column's fragments. */
 export type RowsWriter = (
   bytes: Uint8Array,
   view: DataView,
@@ -56,12 +57,12 @@ export function of(part: keyof typeof PARTS, column: number): string {
   return `${part}_${column}`
 }
 
-/** More columns than these are written by functions of so many each, which V8 still optimises. */
+/** If there are more columns than this, each function writes this many: V8 doesn't optimise much larger functions. */
 const BLOCK = 24
 
 const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
 
-/** The writer, which is compiled when it is used: the thread that begins an export often leaves its rows to others. */
+/** The writer. It is compiled at its first use, because the thread that begins an export often encodes no rows. */
 export function compileRows(code: RowCode): RowsWriter {
   let compiled: RowsWriter | undefined
   return (...batch) => (compiled ??= compile(code))(...batch)
@@ -83,7 +84,7 @@ function compile({ before = '', cells, after = '', helpers = {} }: RowCode): Row
     }`
   let source: string
   if (cells.length <= BLOCK) {
-    // What the loop reads of a column is read once for all rows.
+    // The parts of a column that the loop uses are looked up once, before the loop.
     const declared = codes.map((code, column) => declarations(code, column)).join('\n')
     source = loop(`${declared}\n${row(codes.join('\n'))}`)
   } else {
@@ -118,7 +119,7 @@ function declarations(code: string, column: number): string {
   return `const validity_${column} = vectors[${column}].validity; ${declared.join(' ')}`
 }
 
-/** Code that writes ASCII or UTF-8 text that is known beforehand: stores of its words. */
+/** Code that writes a text that is known beforehand, by storing its UTF-8 bytes four at a time. */
 export function write(text: string): string {
   const bytes = Buffer.from(text)
   const padded = Buffer.concat([bytes, Buffer.alloc(3)])

@@ -2,13 +2,13 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
 
-/** Letters that begin words which DuckDB accepts as numbers: nan, inf, infinity, in any case. */
+/** Whether a byte may begin a word that DuckDB accepts as a number: nan, inf, infinity, in upper or lower case. */
 const isWordStart = (byte: number): boolean => (byte | 0x20) === 0x6e || (byte | 0x20) === 0x69
 
 /**
- * Embeds JSON text. DuckDB's JSON is a little more than JSON: numbers may be `NaN` and `Infinity`, which become the
- * strings that stand for them everywhere else. Line breaks between tokens become blanks, so that a row stays one line.
- * The text becomes at most twice as long. Returns the position behind it.
+ * Embeds JSON text. DuckDB's JSON allows a little more than JSON: numbers may be `NaN` and `Infinity`. They become the
+ * strings `NaN`, `INF` and `-INF`, as everywhere else. Line breaks between tokens become blanks, so that a row stays on
+ * one line. The text becomes at most twice as long. Returns the position after it.
  */
 export function embedJson(
   bytes: Uint8Array,

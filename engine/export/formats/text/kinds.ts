@@ -1,12 +1,12 @@
 import { type ColumnType, type TypeName, typeName } from '../../../types/index.ts'
 
-/** How a value is written as text, in an order in which formats can tell groups of them apart. */
+/** How a value is written as text. The kinds are ordered so that formats can test for a group with one comparison. */
 export const KIND = {
   boolean: 0,
   integer: 1,
   double: 2,
   decimal: 3,
-  /** From here on json puts quotes around it. */
+  /** From here on json writes values in quotes. */
   date: 4,
   time: 5,
   timestamp: 6,

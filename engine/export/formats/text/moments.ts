@@ -1,19 +1,19 @@
 import { ascii, fourDigits, twoDigits, unsigned } from './numbers.ts'
 
 /**
- * Dates and times in ISO 8601, `T` between date and time, fractions of a second only where there are any. Years are
- * written as XML Schema and OData have them: at least four digits, more after 9999, astronomical with a minus before
- * the year 1 (44 BC is `-0043`). DuckDB's infinities are `infinity` and `-infinity`. Functions write at `at` and
- * return the position behind; up to seven bytes more may be overwritten.
+ * Dates and times in ISO 8601, with `T` between date and time, and fractions of a second only where there are any.
+ * Years are written as in XML Schema and OData: at least four digits, more after 9999. Years before the year 1 are
+ * counted as astronomers do, with a minus (44 BC is `-0043`). DuckDB's infinities are `infinity` and `-infinity`.
+ * Functions write at `at` and return the position after the text; up to seven bytes after it may be overwritten.
  */
 
-/** The longest: -290307-12-22T00:00:00.000000Z, and a little more. */
+/** More than the length of the longest text, -290307-12-22T00:00:00.000000Z. */
 export const MAX_MOMENT = 36
 
 const DAY_MICROS = 86_400_000_000
 const INT32_MAX = 0x7fffffff
 
-/** Days that most data falls on, from 1900 to 2099, are taken apart once: year * 512 + month * 32 + day. */
+/** Dates of the days from 1900 to 2099, which most data has, as year * 512 + month * 32 + day; made at first use. */
 const FIRST_DAY = -25_567
 const known = new Int32Array(73_049)
 
@@ -54,7 +54,7 @@ export function date(view: DataView, at: number, days: number): number {
   return calendarDate(view, at, days)
 }
 
-/** `-MM-` and `DD` as words of ASCII, by month and day; `HH:M` and `M:` by the minute of the day, 24:00 included. */
+/** ASCII words: `-MM-` by month, `DD` by day, `HH:M` and `M:` by the minute of the day, 24:00 included. */
 const MONTHS = new Uint32Array(13)
 const DAYS = new Uint16Array(32)
 const HOURS_MINUTES = new Uint32Array(1441)
@@ -84,7 +84,7 @@ function calendarDate(view: DataView, at: number, days: number): number {
   return at + 6
 }
 
-/** A year before 0 or after 9999; what its lower bits say of month and day holds for negative numbers as well. */
+/** A year before 0 or after 9999. The lower bits of `packed` give month and day even if it is negative. */
 function farDate(view: DataView, at: number, packed: number): number {
   const year = Math.floor(packed / 512)
   if (year < 0) view.setUint8(at++, HYPHEN)
@@ -130,7 +130,7 @@ export function timestamp(view: DataView, at: number, low: number, high: number,
   return dateAndTime(view, at, days, micros - days * DAY_MICROS, zoned)
 }
 
-/** More microseconds than a double counts one by one, after the year 2255 or before 1684. */
+/** For times after the year 2255 or before 1684, whose microseconds are too many to be exact in a double. */
 function farTimestamp(view: DataView, at: number, low: number, high: number, zoned: boolean): number {
   if (high === INT32_MAX && low === -1) return ascii(view, at, 'infinity')
   if (high === -INT32_MAX - 1 && low === 1) return ascii(view, at, '-infinity')

@@ -1,11 +1,11 @@
 /**
- * Numbers as decimal text. Every function writes at `at` and returns the position behind what it wrote; up to seven
- * bytes behind that may be overwritten, too, because digits are stored four at a time.
+ * Numbers as decimal text. Every function writes at `at` and returns the position after the text; up to seven bytes
+ * after it may be overwritten, too, because digits are stored four at a time.
  */
 
 /** `0000` to `9999`, each as one little-endian word of ASCII. */
 const FOUR_DIGITS = new Uint32Array(10_000)
-/** `00` to `99` likewise, in half a word. */
+/** `00` to `99`, each as half a word of ASCII. */
 const TWO_DIGITS = new Uint16Array(100)
 for (let i = 0; i < 10_000; i++) {
   const [a, b, c, d] = [
@@ -81,7 +81,7 @@ function longInt64(view: DataView, at: number, low: number, high: number): numbe
 
 const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`))
 
-/** Decimals of up to 15 digits are far enough apart for one alone of a length to read back as a double. */
+/** Of the decimals with the same number of digits, up to 15, at most one reads back as a given double. */
 const FIFTEEN_DIGITS = 1e15
 /** Below this, and from 1e21 on, `String` uses an exponent. */
 const SMALLEST_PLAIN = 1e-6
@@ -112,7 +112,7 @@ export function double(view: DataView, at: number, d: number): number {
       for (let k = 1; k <= 3 && d < 1e9; k++) {
         const scaled = d * POWERS[k]!
         const digits = Math.round(scaled)
-        // The product is off by less than this, so most need no division.
+        // The rounding error of the product is less than this, so most wrong `k` are found without a division.
         if (Math.abs(scaled - digits) < 1e-3 && digits / POWERS[k]! === d) return pointed(view, at, digits, k)
       }
       bits[0] = d
@@ -125,7 +125,7 @@ export function double(view: DataView, at: number, d: number): number {
   return ascii(view, at, String(d))
 }
 
-/** Fifteen digits without the zeros at their end. */
+/** Writes fifteen digits without the zeros at their end. */
 function shortened(view: DataView, at: number, digits: number, scale: number): number {
   for (let step = 8; step >= 1; step /= 2) {
     const fewer = Math.floor(digits / POWERS[step]!)
@@ -136,7 +136,7 @@ function shortened(view: DataView, at: number, digits: number, scale: number): n
   return pointed(view, at, digits, scale)
 }
 
-/** With 16 digits several numbers may read back as `d`, and the product may be off by one. */
+/** Sixteen digits, else seventeen: with 16, several numbers may read back as `d`, and the product may be off by one. */
 function manyDigits(view: DataView, at: number, d: number, k: number): number {
   const digits = Math.round(d * POWERS[k]!)
   if (digits >= Number.MAX_SAFE_INTEGER - 2) return ascii(view, at, String(d))
@@ -155,7 +155,7 @@ function upperHalf(d: number): number {
 
 const UPPER_POWERS = POWERS.map(upperHalf)
 
-/** Seventeen digits always suffice: those nearest to the exact product, which is the sum of two doubles. */
+/** Seventeen digits always suffice. They are those nearest to the exact product, which is computed as two doubles. */
 function seventeenDigits(view: DataView, at: number, d: number, k: number): number {
   const power = POWERS[k]!
   const product = d * power
@@ -164,11 +164,11 @@ function seventeenDigits(view: DataView, at: number, d: number, k: number): numb
   const pUpper = UPPER_POWERS[k]!
   const pLower = power - pUpper
   const error = dUpper * pUpper - product + dUpper * pLower + dLower * pUpper + dLower * pLower
-  // The product is beyond 2^53, hence whole; the error and the lower digits are small enough to be added.
+  // The product is larger than 2^53, so it is a whole number. Error and lower digits are small enough to be added.
   let upper = Math.floor(product / 100_000_000)
   const exact = product - upper * 100_000_000 + error
   let lower = Math.round(exact)
-  // Of two that are as near, the even one, as everywhere.
+  // If two numbers are equally near, the even one is taken, as floating-point rounding does.
   if (lower - exact === 0.5 && lower % 2 === 1) lower--
   if (lower < 0 || lower >= 100_000_000) {
     const carry = lower < 0 ? -1 : 1
@@ -198,7 +198,7 @@ function pointed(view: DataView, at: number, n: number, scale: number): number {
   return padded(view, at + 1, n - whole * power, scale)
 }
 
-/** The digits of n < 2^53 with zeros before them, `width` in all. */
+/** The digits of n < 2^53 with zeros before them, `width` digits in all. */
 export function padded(view: DataView, at: number, n: number, width: number): number {
   if (width <= 4) {
     view.setUint32(at, FOUR_DIGITS[n]! >>> ((4 - width) * 8), true)
@@ -212,7 +212,7 @@ export function padded(view: DataView, at: number, n: number, width: number): nu
   return fourDigits(view, padded(view, at, high, width - 4), n - high * 10_000)
 }
 
-/** A decimal with all digits of its scale; `words` holds 128 bits from `index` on, lowest word first. */
+/** A decimal with all digits of its scale; `words` holds its 128 bits from `index` on, lowest word first. */
 export function decimal(view: DataView, at: number, words: Int32Array, index: number, scale: number): number {
   const low = words[index]!
   const high = words[index + 1]!

@@ -9,10 +9,10 @@ import { checkText, cutText, XLSX_CHARACTERS } from './limits.ts'
 import { escapeXml } from './text.ts'
 import { MOST_PLACES, STYLE, STYLE_COUNT } from './workbook.ts'
 
-/** Excel keeps 15 digits of a number; what has more is written as text. */
+/** Excel keeps 15 digits of a number; numbers with more digits are written as text. */
 const MAX_DIGITS = 15
 const MAX_EXACT = 999_999_999_999_999
-/** Days from 1970 to where Excel's calendar agrees with the world's (1900-03-01), and to where it ends (9999-12-31). */
+/** The first day on which Excel's calendar is right (1900-03-01) and its last (9999-12-31), in days since 1970. */
 const FIRST_DAY = -25_508
 const LAST_DAY = 2_932_896
 /** Excel's number of 1970-01-01. */
@@ -21,15 +21,15 @@ const EPOCH = 25_569
 const END_NUMBER = literal('</v></c>')
 const END_TEXT = literal('</t></is></c>')
 const TEXT = literal('" t="inlineStr"><is><t>')
-/** With blanks at an end, which readers would drop. */
+/** For texts that begin or end with blanks, which readers would drop. */
 const PRESERVED = literal('" t="inlineStr"><is><t xml:space="preserve">')
 const NUMBER = literal('"><v>')
 const BOOLEAN = literal('" t="b"><v>')
 const STYLED = Array.from({ length: STYLE_COUNT }, (_, style) => literal(`" s="${style}"><v>`))
-/** Excel's own choice of a format shows larger whole numbers in powers of ten. */
+/** In Excel's default format, larger whole numbers are shown in powers of ten. */
 const MAX_GENERAL = 9_999_999_999
 
-/** Writes what follows the reference of a cell, from the quote on. Returns the position behind it. */
+/** Writes the rest of a cell, from the quote after its reference on. Returns the position after it. */
 type CellWriter = (
   view: DataView,
   at: number,
@@ -112,13 +112,13 @@ const textCell: CellWriter = (view, at, vector, row, _scale, column, plain, targ
 const binaryCell: CellWriter = (view, at, vector, row, _scale, column, _plain, target) => {
   const start = vector.offsets[row]!
   const end = vector.offsets[row + 1]!
-  // A text has more characters than bytes only in base64.
+  // Base64 has more characters than there are bytes, but fewer than twice as many in a text of this length.
   if ((end - start) * 2 > XLSX_CHARACTERS) checkText(column, vector.bytes, start, end)
   at = writeBase64(target, writeLiteral(view, at, TEXT), vector.bytes, start, end)
   return writeLiteral(view, at, END_TEXT)
 }
 
-/** The same writer, but a text that is too long is cut. */
+/** A writer like `write` that cuts texts that are too long. */
 function cutting(write: CellWriter): CellWriter {
   return (view, at, vector, row, scale, column, plain, target) => {
     const start = vector.offsets[row]!
@@ -143,13 +143,13 @@ const WRITERS = {
   textCell,
 }
 
-/** The writers by their names, for the code of the rows. */
+/** The writers by their names, under which the generated code calls them. */
 export function cellWriters(overlong: 'cut' | undefined): typeof WRITERS {
   if (overlong === undefined) return WRITERS
   return { ...WRITERS, textCell: cutting(textCell), binaryCell: cutting(binaryCell) }
 }
 
-/** The writers' names, by kind. */
+/** The names of the writers, by kind. */
 export const CELLS: readonly (keyof typeof WRITERS)[] = (() => {
   const names: (keyof typeof WRITERS)[] = []
   names[KIND.boolean] = 'booleanCell'
@@ -165,12 +165,15 @@ export const CELLS: readonly (keyof typeof WRITERS)[] = (() => {
   return names
 })()
 
-/** A 64-bit integer as a double, which is exact as far as it matters here. */
+/**
+ * A 64-bit integer as a double. Beyond 2^53 it may be inexact, which does no harm: such an integer is written as text,
+ * and Excel stores such a time no more exactly.
+ */
 function int53({ words }: Vector, row: number): number {
   return words[2 * row + 1]! * 4_294_967_296 + (words[2 * row]! >>> 0)
 }
 
-/** One where a time has a part of a second: the next style shows it. */
+/** 1 if a time has a fraction of a second, which the next style shows; else 0. */
 function fine(micros: number): number {
   return micros % 1_000_000 === 0 ? 0 : 1
 }
@@ -184,20 +187,20 @@ function asText(view: DataView, at: number, vector: Vector, row: number, kind: n
   return writeLiteral(view, at, END_TEXT)
 }
 
-/** Days and a part of a day, as Excel counts time. */
+/** Writes a time as Excel counts it: days and a fraction of a day. */
 function moment(view: DataView, at: number, style: number, days: number, micros: number): number {
   at = unsigned(view, writeLiteral(view, at, STYLED[style]!), days)
   if (micros > 0) at = days > 0 ? shortFraction(view, at, micros) : longFraction(view, at, micros)
   return writeLiteral(view, at, END_NUMBER)
 }
 
-/** Digits of a decimal's text without zeros at both ends. */
+/** The number of digits in a decimal's text, without the zeros at both ends. */
 function significantDigits(view: DataView, start: number, end: number): number {
   let digits = 0
   let significant = 0
   for (let at = start; at < end; at++) {
     const digit = view.getUint8(at) - 0x30
-    // The point and the minus come before the digits in ASCII.
+    // The point and the minus come before the digits in ASCII, so they give a negative number here.
     if (digit < 0 || (digit === 0 && digits === 0)) continue
     digits++
     if (digit > 0) significant = digits

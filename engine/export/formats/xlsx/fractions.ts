@@ -1,8 +1,8 @@
 import { padded } from '../text/numbers.ts'
 
 /**
- * Parts of a day as decimal places. With fewer of them the double nearest to the digits would be another than the
- * nearest to the time, and programs that cut off what is below a second would show the second before.
+ * Fractions of a day as decimal places. With fewer places, the double nearest to the digits could differ from the
+ * double nearest to the time, and programs that cut off fractions of a second would then show the second before.
  */
 
 export const DAY_MICROS = 86_400_000_000
@@ -10,16 +10,16 @@ const SECOND_MICROS = 1_000_000
 const POINT = 0x2e
 const ZERO = 0x30
 
-/** Five places at a time: three times behind the number of a day, whose digits count as well, five times without. */
+/** Groups of five places: three after the number of a day, whose digits add to the precision, and five without it. */
 const GROUPS = { short: 3, long: 5 } as const
 
-/** The texts of whole seconds, made when they are first met: four words each, and their length. */
+/** The texts of whole seconds, four words each, and their lengths. Each is made when it is first needed. */
 const WORDS = 4
 let texts: Uint32Array | undefined
 const lengths = new Uint8Array(86_400)
 const scratch = new DataView(new ArrayBuffer(40))
 
-/** Behind the number of a day. Room for sixteen bytes and more must be there. */
+/** Writes a fraction after the number of a day. At least sixteen bytes must have been reserved. */
 export function shortFraction(view: DataView, at: number, micros: number): number {
   const second = micros / SECOND_MICROS
   if (!Number.isInteger(second)) return fraction(view, at, micros, GROUPS.short)
@@ -36,16 +36,16 @@ export function shortFraction(view: DataView, at: number, micros: number): numbe
   return at + lengths[second]!
 }
 
-/** Of a time alone. */
+/** Writes the fraction of a time without a day. */
 export function longFraction(view: DataView, at: number, micros: number): number {
   return fraction(view, at, micros, GROUPS.long)
 }
 
-/** The point and the places, without zeros at the end. */
+/** Writes the point and the places, without zeros at the end. */
 function fraction(view: DataView, at: number, micros: number, groups: number): number {
   view.setUint8(at++, POINT)
   for (let rest = micros; rest > 0 && groups > 0; groups--) {
-    // All of this is below 2^53, but the quotient may be rounded up to a whole number.
+    // All these numbers are below 2^53 and exact, but the quotient may have been rounded up to a whole number.
     const more = rest * 100_000
     const quotient = Math.floor(more / DAY_MICROS)
     const digits = quotient * DAY_MICROS > more ? quotient - 1 : quotient

@@ -23,13 +23,13 @@ function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** Throws where a text is too long; characters are counted as Excel does, in UTF-16. */
+/** Throws if a text is too long; characters are counted as Excel does, in UTF-16 units. */
 export function checkText(column: EncodedColumn, bytes: Uint8Array, start: number, end: number): void {
   const { length } = shownText(column, bytes, start, end)
   if (length > XLSX_CHARACTERS) throw new EngineError('not_representable', textTooLong(column.name, length))
 }
 
-/** As much of a text as a cell holds, with a mark behind it that says so; undefined where all of it fits. */
+/** The beginning of a text that fits a cell, with a mark at the end that it was cut; undefined if all of it fits. */
 export function cutText(
   column: EncodedColumn,
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function cutText(
   const text = shownText(column, bytes, start, end)
   if (text.length <= XLSX_CHARACTERS) return undefined
   const mark = `… [cut: ${grouped(text.length)} characters]`
-  // No half of a surrogate pair.
+  // Leaves out half of a surrogate pair at the end.
   const kept = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
   return Buffer.from(kept + mark)
 }
@@ -50,9 +50,10 @@ function shownText({ type }: EncodedColumn, bytes: Uint8Array, start: number, en
 }
 
 /**
- * SQL that finds what a sheet can't hold, to be run before the first byte. `some` returns a row if there may be such a
- * text, quickly: it compares bytes, never fewer than characters. `first` then returns the number of the first row,
- * the position of the column, and the length; no row if all is well. Undefined where no column holds texts.
+ * SQL that finds texts that a cell can't hold, to be run before the first byte is sent. `some` returns a row if there
+ * may be such a text; it is quick because it compares the number of bytes, which is never less than that of characters.
+ * `first` then returns the number of the first row with such a text, the position of the column, and the length; no row
+ * if there is none. Undefined if no column holds texts.
  */
 export function xlsxCheck(
   statement: Statement,
@@ -63,7 +64,7 @@ export function xlsxCheck(
     if (type === 'binary')
       return [{ index, bytes: `octet_length(${name})`, length: `(octet_length(${name}) + 2) // 3 * 4` }]
     if (type !== 'string' && type !== 'json') return []
-    // Characters past U+FFFF are two in UTF-16.
+    // A character above U+FFFF counts as two in UTF-16.
     const pairs = `length(regexp_replace(${name}, '[^\\x{10000}-\\x{10FFFF}]', '', 'g'))`
     return [{ index, bytes: `strlen(${name})`, length: `length(${name}) + ${pairs}` }]
   })

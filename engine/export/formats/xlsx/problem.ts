@@ -3,7 +3,7 @@ import type { Executor, RunOptions } from '../../index.ts'
 import type { EncodeOptions } from '../encoder.ts'
 import { textTooLong, tooManyColumns, XLSX_COLUMNS, xlsxCheck } from './limits.ts'
 
-/** A sentence about what a sheet can't hold of a result, read before the first byte; undefined where all is well. */
+/** A sentence about why a sheet can't hold a result, found before the first byte is sent; undefined if it can. */
 export async function xlsxProblem(
   executor: Executor,
   statement: Statement,

@@ -17,21 +17,21 @@ import { ZipWriter, zipPart } from './zip.ts'
 /** Rows of data on a sheet: Excel's 1,048,576 without the header. */
 export const SHEET_ROWS = 1_048_575
 
-/** Stands between two rows where a sheet ends; XML can't hold it. */
+/** The byte between the rows of two sheets; it can't occur in XML. */
 export const SHEET_BREAK = 0
 
-/** What a workbook is made of beside its rows. */
+/** What a workbook is made of besides its rows. */
 export interface SheetParts {
   /** The row with the names of the columns. */
   readonly header: Uint8Array
-  /** How many there are. */
+  /** The number of columns. */
   readonly columns: number
-  /** How wide they are: from the rows of the first piece when that is packed, from the names alone before. */
+  /** The widths of the columns: from the names alone, and also from the first rows once the first piece is encoded. */
   readonly widths: () => readonly number[]
   readonly options: EncodeOptions
 }
 
-/** Where the rows of a piece went, in order: bytes of each part and what they were before. */
+/** The parts of a piece, in order: the sheet and the packed bytes of each, and CRC and length before compression. */
 interface Note {
   readonly parts: readonly {
     readonly sheet: number
@@ -39,7 +39,7 @@ interface Note {
     readonly crc: number
     readonly length: number
   }[]
-  /** Of the first piece. */
+  /** The widths of the columns, in the note of the first piece only. */
   readonly widths: readonly number[] | undefined
 }
 
@@ -49,7 +49,7 @@ export function sheetPacking(sheetParts: SheetParts): Packing {
     pack(piece, first, rows) {
       let sheet = Math.floor(first / SHEET_ROWS)
       const lastSheet = Math.floor((first + rows - 1) / SHEET_ROWS)
-      // A break before the first row has said already what `first` says.
+      // If a sheet begins with this piece, it starts with a break, which `first` has already taken into account.
       let rest = piece[0] === SHEET_BREAK ? piece.subarray(1) : piece
       const parts: Deflated[] = []
       const placed: Note['parts'][number][] = []
@@ -67,7 +67,7 @@ export function sheetPacking(sheetParts: SheetParts): Packing {
   }
 }
 
-/** The parts in memory of their own, which can be transferred: small buffers of Node's share theirs. */
+/** Copies the parts into memory of their own, which can be transferred: Node's small buffers share theirs. */
 function joined(parts: readonly Deflated[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))
   let at = 0
@@ -130,7 +130,7 @@ class Workbook implements Container {
     this.#zip.part(zipPart(Buffer.concat([head, this.#parts.header]), false), out)
   }
 
-  /** @param rows of data on it */
+  /** @param rows number of rows of data on the sheet */
   #endSheet(rows: number, out: Output): void {
     this.#zip.part(zipPart(Buffer.from(sheetTail(this.#parts.columns, rows + 1)), true), out)
     this.#zip.endEntry(out)

@@ -16,9 +16,10 @@ export function isXmlText(texts: Buffer): boolean {
 }
 
 /**
- * Writes a text as XML content. What XML can't hold (control characters, U+FFFE, U+FFFF, and carriage returns, which
- * parsers turn into line feeds) is written `_x0001_`, as Office Open XML does (ISO 29500-1, 22.9.2.19, ST_Xstring); a
- * text that looks like such an escape has its underscore escaped. A byte becomes seven at most.
+ * Writes a text as XML content. Characters that XML can't hold (control characters, U+FFFE, U+FFFF, and carriage
+ * returns, which parsers turn into line feeds) are written like `_x0001_`, as in Office Open XML (ISO 29500-1,
+ * 22.9.2.19, ST_Xstring). In a text that looks like such an escape, the underscore is escaped. A byte becomes at most
+ * seven bytes.
  */
 export function escapeXml(
   bytes: Uint8Array,
@@ -54,7 +55,7 @@ export function escapeXml(
   return at
 }
 
-/** Whether the text goes on as `_x005F_` does. */
+/** Whether an escape such as `_x005F_` begins at `at`. */
 function isEscape(from: Uint8Array, at: number, end: number): boolean {
   if (at + 7 > end || from[at + 1] !== 0x78 || from[at + 6] !== UNDERSCORE) return false
   for (let i = at + 2; i < at + 6; i++) {
@@ -65,7 +66,7 @@ function isEscape(from: Uint8Array, at: number, end: number): boolean {
   return true
 }
 
-/** Text that is not a cell's: attributes and names of parts. */
+/** Text outside cells: attributes and names of parts. */
 export function xmlAttribute(text: string): string {
   return text
     .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)

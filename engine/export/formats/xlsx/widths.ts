@@ -5,19 +5,19 @@ import { Output } from '../output.ts'
 import { fixedCell, type Shape } from '../text/cells.ts'
 import { KIND } from '../text/kinds.ts'
 
-/** Rows that are measured; of very wide tables fewer. */
+/** How many rows are measured; fewer in very wide tables. */
 const MOST_ROWS = 200
 const MOST_CELLS = 40_000
 /** In characters of the default font. */
 const WIDEST = 60
 const NARROWEST = 6
-/** Beside a name: the button of the filter, and bold letters. Beside a value: its margins. */
+/** Added to the length of a name, for the filter's button and bold letters, and to that of a value, for margins. */
 const BESIDE_NAME = 4
 const BESIDE_VALUE = 2
-/** Bytes of a text that can matter. */
+/** Bytes of a text that can affect the width. */
 const MEASURED = 4 * WIDEST
 
-/** Narrower, values that come later than those measured would show as `####`. */
+/** The least width by type: in narrower columns, later values that are not measured might be shown as `####`. */
 const LEAST: Partial<Record<TypeName, number>> = {
   integer: 12,
   double: 12,
@@ -58,11 +58,11 @@ function lengthOf(vector: Vector, row: number, kind: number, scale: number, out:
   return shownLength(Buffer.from(buffer, byteOffset + start, Math.min(length, MEASURED)).toString())
 }
 
-/** Letters of East Asia and pictures are twice as wide as others. */
+/** East Asian letters and pictographs, which are twice as wide as others. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Extended_Pictographic}/u
 
-/** Of the longest line. */
+/** The width of a text's longest line, in characters. */
 function shownLength(text: string): number {
   let longest = 0
   for (const line of text.slice(0, MEASURED).split('\n')) {

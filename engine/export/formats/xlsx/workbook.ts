@@ -19,7 +19,7 @@ export const STYLE = {
   time: 6,
   timeFine: 7,
   header: 8,
-  /** Whole numbers; the next ones have one place, two … up to `MOST_PLACES`. */
+  /** Whole numbers; the styles after it have one decimal place, two … up to `MOST_PLACES`. */
   places: 9,
 } as const
 
@@ -36,7 +36,7 @@ const NUMBER_FORMATS = [
   'hh:mm:ss',
   'hh:mm:ss.000',
 ]
-/** Numbers below this are built into every reader: 1 is `0`. */
+/** Formats with numbers below this are built into every reader, for example 1 is `0`. */
 const FIRST_FORMAT = 164
 const GENERAL = 0
 
@@ -45,7 +45,7 @@ const PLACES = Array.from({ length: MOST_PLACES + 1 }, (_, places) =>
 )
 const FORMAT_CODES = [...NUMBER_FORMATS, ...PLACES]
 
-/** Independent of the number of sheets, so that it may come first, where tools look for it. */
+/** This doesn't depend on the number of sheets, so that it can be the first file, where tools look for it. */
 export const CONTENT_TYPES =
   `${DECLARATION}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
   '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
@@ -76,7 +76,7 @@ function cellStyle(style: number): string {
     return `<xf numFmtId="${GENERAL}" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>`
   }
   if (style === STYLE.none) return `<xf numFmtId="${GENERAL}" fontId="0" fillId="0" borderId="0" xfId="0"/>`
-  // The header stands between those of times and those of numbers, and has no format.
+  // The header's style is between those of times and those of numbers, and has no number format.
   const format = FIRST_FORMAT + (style < STYLE.header ? style - 1 : style - 2)
   return `<xf numFmtId="${format}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`
 }
@@ -87,7 +87,7 @@ export function workbook(sheets: readonly { readonly name: string; readonly cell
     ({ name }, index) =>
       `<sheet name="${xmlAttribute(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
-  // Excel keeps the range of a sheet's filter under this name, too.
+  // Excel also stores the range of a sheet's filter under this name.
   const filters = sheets.map(
     ({ name, cells }, index) =>
       `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">` +
@@ -111,7 +111,7 @@ export function workbookRelationships(sheets: number): string {
   )
 }
 
-/** A sheet up to its rows: the header stays in view, columns have the widths given. */
+/** A sheet's XML before its rows: the header stays in view, and columns have the given widths. */
 export function sheetHead(widths: readonly number[], selected: boolean): string {
   const columns = widths.map(
     (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
@@ -124,7 +124,7 @@ export function sheetHead(widths: readonly number[], selected: boolean): string 
   )
 }
 
-/** @param rows with the header */
+/** @param rows number of rows, including the header */
 export function sheetTail(columns: number, rows: number): string {
   return `</sheetData><autoFilter ref="A1:${columnLetters(columns - 1)}${rows}"/></worksheet>`
 }
@@ -137,13 +137,13 @@ export function columnLetters(index: number): string {
 
 const NAME_LENGTH = 31
 
-/** A name that Excel takes for a sheet: up to 31 characters, some of them forbidden. */
+/** A name that Excel accepts for a sheet: at most 31 characters, without the forbidden ones. */
 export function sheetName(wanted: string | undefined, index: number): string {
   const clean = (wanted ?? '').replace(/[[\]:*?/\\\x00-\x1f\ufffe\uffff]/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
-  // Excel keeps this one for itself, in any case.
+  // Excel reserves the name History, in upper or lower case.
   const name = clean === '' || /^history$/i.test(clean) ? 'Data' : clean
   const suffix = index === 0 ? '' : ` (${index + 1})`
   const kept = name.slice(0, NAME_LENGTH - suffix.length)
-  // No half of a surrogate pair, and again no apostrophe or blank at the end.
+  // After cutting, half of a surrogate pair and apostrophes or blanks at the end are removed.
   return kept.replace(/[\ud800-\udbff]$/, '').replace(/[' ]+$/, '') + suffix
 }

@@ -16,10 +16,10 @@ import { columnLetters, STYLE } from './workbook.ts'
 
 /**
  * A workbook. Cells have types: numbers, booleans, and dates from 1900-03-01 to 9999-12-31 with a date format;
- * timestamps of a zone are in UTC and shown with a `Z`. Text stands in the cell and is never a formula. Written as
- * text, because a number would lose digits or meaning: integers and decimals of more than 15 digits, other dates,
- * `NaN` and infinities. Sheets are `sheetName`, `sheetName (2)` …, each with the header, which is bold, stays in view
- * and filters; columns are as wide as the first rows want.
+ * timestamps with a zone are in UTC and shown with a `Z`. Text is stored in the cell itself and is never a formula.
+ * Integers and decimals of more than 15 digits, other dates, `NaN` and infinities are written as text, because as
+ * numbers they would lose digits or meaning. Sheets are `sheetName`, `sheetName (2)` …, each with a bold header that
+ * stays in view and has filters. The widths of columns depend on the first rows.
  *
  * @throws EngineError `not_representable` for more than 16,384 columns and, in `batch`, for a text that is too long
  */
@@ -29,7 +29,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
   }
   const shape = shapeOf(columns.map((column) => column.type))
   const writeRows = compileRows({
-    // The row's number, seven digits at most, stands in each of its cells: `x` and `y` are its bytes, `z` their count.
+    // Each cell contains the row's number, which has at most seven digits: `x` and `y` are its bytes, `z` their count.
     before: `
       const position = (first + row) % ${SHEET_ROWS}
       if (position === 0 && first + row > 0) bytes[at++] = ${SHEET_BREAK}
@@ -48,7 +48,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
     after: write('</row>'),
     helpers: { ...cellWriters(options.overlong), unsigned, columns },
   })
-  // Of the first rows, until the piece that they are in is packed.
+  // Set from the first rows when they are encoded, and read when their piece is packed.
   let widths = widthsOf(columns, shape, undefined)
   return {
     begin() {},
@@ -70,7 +70,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
   }
 }
 
-/** Beside a value: its reference and element, and its share of the row's. */
+/** The most bytes of a cell besides its value: reference and element, and its share of the row's element. */
 const AROUND = 112
 
 /** Whether no text of a column needs an escape. */

@@ -2,10 +2,10 @@ import { combineCrc } from '../../../util/crc.ts'
 import { type Deflated, deflate } from '../../../util/deflate.ts'
 import type { Output } from '../output.ts'
 
-/** The fastest level: sheets are repetitive, and the higher ones take three times as long for a tenth less. */
+/** The fastest level: sheets are repetitive, so higher levels take three times as long and save only a tenth. */
 const LEVEL = 1
 
-/** A part of an entry. @param last whether this ends its entry */
+/** Compresses a part of an entry. @param last whether the part ends its entry */
 export function zipPart(bytes: Uint8Array, last: boolean): Deflated {
   return deflate(bytes, LEVEL, last)
 }
@@ -20,23 +20,24 @@ interface Entry {
 
 const UINT32 = 0xffffffff
 const UINT16 = 0xffff
-/** Sizes follow the data; names are UTF-8. */
+/** The flags that say that sizes follow the data, and that names are UTF-8. */
 const FLAGS = 0x0808
 const DEFLATED = 8
-/** 1980-01-01, the first day that zip knows: the same rows give the same bytes. */
+/** 1980-01-01, the first day in zip. It is always the same, so that the same rows give the same bytes. */
 const DATE = 0x0021
 
 /**
- * A zip container, written as a stream: each entry's sizes come behind it, and once more in the directory at the end.
- * Entries, offsets and sizes past 4 GiB are in the zip64 form. (PKWARE's APPNOTE 6.3.10, sections 4.3 to 4.5.)
+ * A zip container, written as a stream: each entry's sizes come after it, and once more in the directory at the end.
+ * Entries, offsets and sizes above 4 GiB are in the zip64 form. (PKWARE's APPNOTE 6.3.10, sections 4.3 to 4.5.)
  *
- * This exists because the entries arrive compressed: libraries deflate one entry on one thread, workers side by side.
+ * We have our own writer because libraries deflate an entry on one thread. Here, several workers deflate the parts of
+ * an entry side by side, and the writer receives them already compressed.
  */
 export class ZipWriter {
   readonly #entries: Entry[] = []
   #offset = 0
 
-  /** Begins an entry; parts follow, the last of them made with `last`, then `endEntry`. */
+  /** Begins an entry. Then come its parts, the last of them made with `last`, and then `endEntry`. */
   beginEntry(name: string, out: Output): void {
     const entry: Entry = { name: Buffer.from(name), offset: this.#offset, crc: 0, packed: 0, length: 0 }
     this.#entries.push(entry)
@@ -69,14 +70,14 @@ export class ZipWriter {
     this.#write(out, [4, 0x08074b50], [4, crc], [size, packed], [size, length])
   }
 
-  /** An entry that is known as a whole. */
+  /** Writes an entry whose whole text is known. */
   file(name: string, text: string, out: Output): void {
     this.beginEntry(name, out)
     this.part(zipPart(Buffer.from(text), true), out)
     this.endEntry(out)
   }
 
-  /** The directory; nothing may follow. */
+  /** Writes the directory; nothing may be written after it. */
   end(out: Output): void {
     const start = this.#offset
     for (const entry of this.#entries) this.#directoryEntry(entry, out)
@@ -93,7 +94,7 @@ export class ZipWriter {
   }
 
   #directoryEntry({ name, offset, crc, packed, length }: Entry, out: Output): void {
-    // The extra field holds, in this order, just those that do not fit into their 32 bits.
+    // The extra field holds, in this order, only those values that do not fit into 32 bits.
     const large = [length, packed, offset].filter((value) => value >= UINT32)
     const version = large.length > 0 ? 45 : 20
     const extra = large.length > 0 ? 4 + 8 * large.length : 0
@@ -122,7 +123,7 @@ export class ZipWriter {
     if (extra > 0) this.#write(out, [2, 1], [2, extra - 4], ...large.map((value): Field => [8, value]))
   }
 
-  /** Little-endian numbers of so many bytes, and bytes as they are. */
+  /** Writes little-endian numbers of `size` bytes, and bytes as they are. */
   #write(out: Output, ...fields: readonly (Field | Uint8Array)[]): void {
     const before = out.length
     for (const field of fields) {
