@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Finds work of a transaction that writes past the transaction's handle. It would wait for the end of the transaction,
- * and the transaction for it.
+ * Detects work of a transaction that writes through another handle than the transaction's. Such a write would wait for
+ * the end of the transaction while the transaction waits for the write.
  */
 export class Alone {
   readonly #open = new AsyncLocalStorage<{ isOpen: boolean }>()
@@ -17,7 +17,7 @@ export class Alone {
     }
   }
 
-  /** @throws Error in the work of a transaction; a defect */
+  /** @throws Error when it is called from the work of a transaction, which is a defect of the caller */
   require(): void {
     if (this.#open.getStore()?.isOpen) throw new Error('a transaction writes past its own handle')
   }

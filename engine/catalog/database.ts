@@ -3,15 +3,16 @@ import type { Dialect } from './dialect.ts'
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 /**
- * Statements, each for itself or, where it is a transaction's, all of them together. Parameters are written `?`, and
- * names that hold capitals are quoted, because PostgreSQL would fold them.
+ * Runs statements. Each takes effect by itself, or, if the handle belongs to a transaction, all of them take effect
+ * together. Parameters are written `?`, and names with capital letters are quoted, because PostgreSQL would turn them
+ * into lower case.
  */
 export interface Handle {
-  /** Whether what is read may be of a transaction, and so may still be taken back. */
+  /** Whether this handle belongs to a transaction, so that what it reads may still be rolled back. */
   readonly inTransaction: boolean
   readonly dialect: Dialect
 
-  /** `get` and `all` read. A statement that changes rows and gives them back belongs into a transaction. */
+  /** `get` and `all` only read. A statement that changes rows and returns them must run in a transaction. */
   get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined>
 
   all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]>
@@ -29,52 +30,57 @@ export interface Handle {
   exec(sql: string): Promise<void>
 
   /**
-   * Keeps everybody else from changing a row, and from locking it, until the transaction ends; waits for who does. Lock
-   * first, then read: what was read before may be outdated by then. Call it in a transaction.
+   * Keeps everybody else from changing or locking a row until the transaction ends; waits while another transaction has
+   * the lock. Lock first, then read: what was read before the lock may be outdated. Call it in a transaction.
    */
   lock(table: LockedTable, id: number): Promise<void>
 
   /**
-   * All of `work` or nothing. `work` uses the handle that it is given and no other: what it did elsewhere would not be
-   * a part of the transaction, and waiting for it could last for ever. In a transaction: a part of it that can be taken
-   * back alone.
+   * Commits all of `work` or nothing of it. `work` must use the handle that it is given and no other: statements on
+   * another handle would not be part of the transaction, and waiting for them could last for ever. Called in a
+   * transaction, it opens a nested part that can be rolled back alone.
    * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`
    */
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T>
 
-  /** Like `transaction`, for what means nothing after a power cut: the disk isn't waited for. */
+  /** Like `transaction`, but does not wait for the disk: for data that means nothing after a power cut. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T>
 
   /**
-   * What `read` reads, kept until it may have changed. For what every request asks; the value is shared, so nobody may
-   * change it. In a transaction it is read.
+   * Gives the result of `read` and keeps it in memory until it may have changed. Meant for what every request needs.
+   * The value is shared, so nobody may change it. In a transaction, `read` is always called.
    */
   recall<Value>(name: string, read: () => Promise<Value>, how?: RecallOptions): Promise<Value>
 }
 
 export interface RecallOptions {
-  /** It must not even be a moment older than what another node has written, as of a key that may have ended. */
+  /**
+   * Always read anew, so that a change by another node counts at once. Needed for keys, which may have been revoked.
+   */
   readonly exact?: boolean
 }
 
-/** Tables with rows that are locked. */
+/** The tables whose rows can be locked. */
 export type LockedTable = 'repositories' | 'datasets' | 'accounts'
 
 /**
- * The metadata database: what exists, who may see it, which parts make up which version. Rows of datasets are never
- * here. Nobody sees what a transaction has written before it is committed.
+ * The metadata database: what exists, who may see it, which parts make up which version. It never holds the rows of
+ * datasets. Nobody else sees what a transaction has written before it is committed.
  */
 export interface Database extends Handle {
-  /** Whether a commit's outcome is unknown for good, so that nothing may be written, and no file removed. */
+  /** Whether it will stay unknown if a commit succeeded. Then nothing may be written, and no file may be removed. */
   readonly inDoubt: boolean
 
-  /** Whether there is such a table. */
+  /** Whether a table of this name exists. */
   hasTable(name: string): Promise<boolean>
 
-  /** The highest id that a table ever gave; 0 where it gave none. */
+  /** The highest id that a row of the table ever got, 0 if there was never a row. */
   newestId(table: string): Promise<number>
 
-  /** Whether all that was committed is on disk for certain, so that files may be removed on its account. */
+  /**
+   * Tries to bring everything that was committed onto the disk, and says whether that is certain. Only then may files
+   * be removed because the catalog no longer names them.
+   */
   settle(): Promise<boolean>
 
   close(): Promise<void>

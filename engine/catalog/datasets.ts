@@ -33,7 +33,7 @@ export class Datasets {
     this.#columnCounts = columnCounts
   }
 
-  /** The same in a transaction. */
+  /** The same datasets, read and written in a transaction. */
   in(t: Handle): Datasets {
     return new Datasets(t, this.#columnCounts)
   }
@@ -81,8 +81,8 @@ export class Datasets {
   }
 
   /**
-   * The next datasets behind an id, with columns where they are few: those of a wide table are read by nobody who looks
-   * at a list, and reading them for all tables takes seconds.
+   * The next datasets after an id. Their columns are given only if they take at most `columnBytes` as JSON: nobody who
+   * looks at a list reads the columns of a wide table, and reading them for all tables takes seconds.
    */
   async page(after: number, most: number, columnBytes: number): Promise<DatasetSummary[]> {
     const rows = await this.#handle.all<SummaryRow>(PAGE, columnBytes, after, most)
@@ -97,14 +97,14 @@ export class Datasets {
     return page
   }
 
-  /** Versions never change, so that each is counted once. */
+  /** Versions never change, so the columns of each are counted only once. */
   async #countColumns(versionId: number): Promise<number> {
     const known = this.#columnCounts.get(versionId)
     if (known !== undefined) return known
     const length = this.#handle.dialect.arrayLength('columns')
     const sql = `SELECT ${length} AS count FROM versions WHERE id = ?`
     const row = await this.#handle.get<{ count: number }>(sql, versionId)
-    // Nobody shows the version any more, nor the list that it was read for.
+    // The version was removed since the list was read, so that the list is outdated anyway.
     if (!row) return 0
     this.#columnCounts.set(versionId, row.count)
     return row.count

@@ -1,8 +1,8 @@
-/** The few words in which the databases differ. */
+/** The few points of SQL in which the databases differ. */
 export interface Dialect {
-  /** A statement that makes tables, from the words of SQLite. */
+  /** Translates a statement that creates tables from SQLite's SQL. */
   readonly definition: (sql: string) => string
-  /** The number of elements of a JSON array that a column of text holds. */
+  /** An expression for the number of elements of a JSON array in a text column. */
   readonly arrayLength: (column: string) => string
 }
 
@@ -16,7 +16,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\bREAL\b/g, 'DOUBLE PRECISION'],
   [/\bBLOB\b/g, 'BYTEA'],
-  // Texts are told apart and put in order by their bytes, as in SQLite, whatever the language of the database.
+  // Texts are compared and sorted by their bytes, as in SQLite, whatever the language of the database is.
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\) STRICT(, WITHOUT ROWID)?/g, ')'],
 ]

@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts'
 
 const PAGE = 4_096
 
-/** Whether the outcome of a commit of SQLite's is unknown. It stays so until the process ends. */
+/** Remembers whether the outcome of a commit to SQLite is unknown. It stays unknown until the process ends. */
 export class Doubt {
   readonly #file: string
   readonly #onDoubt: (cause: unknown) => void
@@ -19,7 +19,7 @@ export class Doubt {
     return this.#doubt !== undefined
   }
 
-  /** Gives the error for whoever's change it was. */
+  /** Records that the outcome is unknown; gives the error for the caller whose change it was. */
   begin(cause: unknown): EngineError {
     if (!this.#doubt) {
       this.#doubt = { cause }
@@ -48,7 +48,7 @@ export class Doubt {
     )
   }
 
-  /** SQLite says only that a sync failed, not why. */
+  /** SQLite says only that a sync failed, not why, so this looks for free room and tries a sync itself. */
   #isFull(): boolean {
     try {
       const { bavail, bsize } = statfsSync(dirname(this.#file))

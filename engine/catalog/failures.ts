@@ -13,14 +13,14 @@ const IOERR_SHMSIZE = 4_874
 const CONSTRAINT_UNIQUE = 2_067
 /** PostgreSQL's unique_violation (its appendix A). */
 const UNIQUE_IN_POSTGRES = '23505'
-/** Mistakes of whoever wrote the statement: ERROR, INTERRUPT, SCHEMA, TOOBIG, MISMATCH, MISUSE, RANGE. */
+/** Mistakes in the statement or its use: ERROR, INTERRUPT, SCHEMA, TOOBIG, MISMATCH, MISUSE, RANGE. */
 const MISTAKES: readonly number[] = [1, 9, 17, 18, 20, 21, 25]
 
 function codeOf(error: unknown): number | undefined {
   return (error as { errcode?: number } | undefined)?.errcode
 }
 
-/** Whether an error is a violated UNIQUE constraint of the database. */
+/** Whether an error says that a UNIQUE constraint of the database was violated. */
 export function isUniqueViolation(error: unknown): boolean {
   return (
     codeOf(error) === CONSTRAINT_UNIQUE ||
@@ -28,16 +28,16 @@ export function isUniqueViolation(error: unknown): boolean {
   )
 }
 
-/** Whether the file is no database, or its pages contradict each other. */
+/** Whether an error says that the file is no database, or that its pages contradict each other. */
 export function isDisorder(error: unknown): boolean {
   const primary = (codeOf(error) ?? 0) & 0xff
   return primary === CORRUPT || primary === NOT_A_DATABASE
 }
 
 /**
- * Whether a statement that failed while it committed has changed nothing for certain. A full disk is one such failure: a
- * frame of the log was not written as a whole, so its checksum is wrong. After any other failure of the disk the log may
- * hold a whole commit, which the next start finds and takes for made.
+ * Whether a statement that failed while it committed has certainly changed nothing. This is so on a full disk: a frame
+ * of the log was not written completely, so its checksum is wrong. After any other failure of the disk the log may hold
+ * a complete commit, which the next start would find and accept.
  */
 export function isSurelyUndone(error: unknown): boolean {
   const code = codeOf(error)
@@ -45,7 +45,7 @@ export function isSurelyUndone(error: unknown): boolean {
   return [BUSY, LOCKED, READONLY, FULL, CONSTRAINT, ...MISTAKES].includes(code & 0xff)
 }
 
-/** An error of SQLite's about the machine as one of ours; every other as it is. */
+/** Turns an error of SQLite about a full disk or a lock into an `EngineError`; gives every other error unchanged. */
 export function databaseError(error: unknown): unknown {
   const code = codeOf(error)
   if (code === FULL || code === IOERR_SHMSIZE) {
@@ -59,7 +59,7 @@ export function databaseError(error: unknown): unknown {
 
 const UNWRITABLE: readonly ErrorCode[] = ['storage_full', 'outcome_unknown', 'writes_stopped']
 
-/** Whether a write was refused because nothing can be written now, for want of room or after a failure of the disk. */
+/** Whether a write was refused because nothing can be written now: the disk is full, or it failed before. */
 export function isUnwritable(error: unknown): boolean {
   return error instanceof EngineError && UNWRITABLE.includes(error.code)
 }

@@ -2,7 +2,10 @@ import { EngineError } from '../errors.ts'
 
 const LONGEST_NAME = 255
 
-/** A name as given, or an error: text of 1 to 255 characters without control characters, not blank. */
+/**
+ * Gives the name unchanged if it is text of 1 to 255 characters, not blank and without control characters.
+ * @throws EngineError `invalid_name`
+ */
 export function checkName(name: unknown, what: 'repository' | 'dataset'): string {
   if (typeof name !== 'string' || name.trim() === '') {
     throw new EngineError('invalid_name', `The name of a ${what} must be text that is not blank.`)

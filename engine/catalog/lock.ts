@@ -4,8 +4,9 @@ import { EngineError } from '../errors.ts'
 import { databaseError } from './failures.ts'
 
 /**
- * A lock that dies with its process, whatever ends it: an SQLite file with an open exclusive transaction, so the
- * operating system releases it. No process ids, which are reused and differ between containers.
+ * A lock that ends with its process, however the process ends: an SQLite file with an open exclusive transaction, so
+ * that the operating system releases it. It does not use process ids, because they are reused and differ between
+ * containers.
  */
 export class FileLock {
   readonly #file: string
@@ -16,12 +17,12 @@ export class FileLock {
     this.#database = database
   }
 
-  /** The lock, or undefined when somebody alive holds it. @throws EngineError `storage_full` */
+  /** The lock, or undefined when a running process holds it. @throws EngineError `storage_full` */
   static acquire(file: string): FileLock | undefined {
     for (;;) {
       const database = new DatabaseSync(file, { timeout: 0 })
       try {
-        // Nothing is ever written, so a journal on disk would only need room that a full disk has not.
+        // Nothing is ever written, so a journal on disk would be useless, and on a full disk it would make this fail.
         database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
       } catch (error) {
         database.close()
@@ -29,7 +30,8 @@ export class FileLock {
         if (known instanceof EngineError && known.code === 'locked') return undefined
         throw known
       }
-      // Between opening and locking, its last owner may have removed the file: then this lock guards nothing.
+      // The last owner may have removed the file after it was opened here and before it was locked. Then nobody else
+      // can find the locked file, so the lock is useless, and the loop tries again.
       if (statSync(file, { throwIfNoEntry: false })) return new FileLock(file, database)
       database.close()
     }

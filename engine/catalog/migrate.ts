@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 
 /**
  * Brings the tables of one namespace up to date: runs the steps that have not been run yet, all in one transaction.
- * A database made by a newer program is refused, because its tables may mean something else.
+ * Refuses a database that a newer program has made, because its tables may mean something else.
  * @throws EngineError `locked`
  */
 export async function migrate(

@@ -15,9 +15,9 @@ export function partOf({ statistics, ...row }: PartRow): Part {
 }
 
 /**
- * The parts that versions are made of. A part is registered before its file exists and belongs to its writer's process
- * until a commit takes it into a version: so a file on disk is either in a version, or known to be in the making, or a
- * leftover.
+ * The parts that versions are made of. A part is registered before its file exists, and belongs to the process that
+ * writes it until a commit takes it into a version. So each file on disk is in a version, is being written by a known
+ * process, or is a leftover.
  */
 export class Parts {
   readonly #database: Database
@@ -49,18 +49,18 @@ export class Parts {
     await this.#database.run('DELETE FROM parts WHERE id = ? AND process IS NOT NULL', id)
   }
 
-  /** The ids of all parts that a file may stand for. */
+  /** The ids of all registered parts. A file with another id is a leftover. */
   async all(): Promise<Set<number>> {
     const rows = await this.#database.all<{ id: number }>('SELECT id FROM parts')
     return new Set(rows.map(({ id }) => id))
   }
 
-  /** The highest number that a part was ever given. */
+  /** The highest id that a part ever got. */
   newest(): Promise<number> {
     return this.#database.newestId('parts')
   }
 
-  /** What is wrong with parts that were found damaged, by their ids. */
+  /** Says for each damaged part, by its id, what is wrong with it. */
   async damaged(): Promise<Map<number, string>> {
     const rows = await this.#database.all<{ id: number; damage: string }>(
       'SELECT id, damage FROM parts WHERE damage IS NOT NULL',
@@ -68,7 +68,7 @@ export class Parts {
     return new Map(rows.map(({ id, damage }) => [id, damage]))
   }
 
-  /** Writes down what reading all of a part's file has shown. Lost in a power cut, it is found again. */
+  /** Writes down what reading a part's whole file has shown. If a power cut loses it, the next check finds it again. */
   async noteCheck(id: number, found: { hash: string | null; damage: string | undefined }): Promise<void> {
     try {
       await this.#database.transient((t) =>
@@ -81,12 +81,12 @@ export class Parts {
         ),
       )
     } catch (error) {
-      // It is known in memory, and who reads a damaged part hears so.
+      // `Integrity` keeps the damage in memory, so readers of the part still get an error.
       if (!isUnwritable(error)) throw error
     }
   }
 
-  /** The part of a version that was checked longest ago, if that was before a moment. */
+  /** The committed part whose last check is longest ago, if that was before the given moment. */
   async toCheck(before: string): Promise<Part | undefined> {
     const row = await this.#database.get<PartRow>(
       `SELECT ${PART} FROM parts p WHERE process IS NULL AND (checked_at IS NULL OR checked_at < ?)

@@ -1,15 +1,15 @@
 import type { Client } from 'pg'
 
 const CHANNEL = 'parquetry_changed'
-/** How long to wait before a lost connection is made anew. */
+/** How long to wait before connecting again after the connection was lost. */
 const PAUSE_MS = 500
 
 /**
- * Hears, over a connection of its own, that somebody has changed something. What was said while the connection was lost
- * is not known: then everything may have changed.
+ * Listens on a connection of its own for notifications that some process has changed the database. Notifications that
+ * were sent while the connection was lost are missed, so a lost connection counts as a change of everything.
  */
 export class Changes {
-  /** Said in a transaction, it is heard when that is committed. */
+  /** Sends a notification. In a transaction, PostgreSQL delivers it when the transaction is committed. */
   static readonly TELL = `NOTIFY ${CHANNEL}`
   readonly #url: string
   readonly #onChange: () => void
@@ -22,7 +22,7 @@ export class Changes {
     this.#onChange = onChange
   }
 
-  /** Whether changes are heard at the moment. */
+  /** Whether the connection stands, so that changes are heard. */
   get areHeard(): boolean {
     return this.#client !== undefined
   }

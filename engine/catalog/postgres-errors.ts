@@ -1,6 +1,6 @@
 import { EngineError } from '../errors.ts'
 
-/** Whether the connection, or the server at its other end, is gone or can't be had. */
+/** Whether an error says that the server can't be reached or that the connection to it was lost. */
 export function isUnreachable(error: unknown): boolean {
   const { code, message, syscall } = error as { code?: string; message?: string; syscall?: string }
   if (syscall === 'connect') return true
@@ -10,7 +10,10 @@ export function isUnreachable(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '')
 }
 
-/** An error of PostgreSQL's about the machine as one of ours; every other as it is. */
+/**
+ * Turns an error of PostgreSQL about a lost server, a lock or a full disk into an `EngineError`; gives others
+ * unchanged.
+ */
 export function postgresError(error: unknown): unknown {
   if (error instanceof EngineError) return error
   if (isUnreachable(error)) {
@@ -19,7 +22,7 @@ export function postgresError(error: unknown): unknown {
     })
   }
   switch ((error as { code?: string }).code) {
-    // A deadlock, a transaction that could not be put into an order with others, a lock that was not to be had.
+    // deadlock_detected, serialization_failure, lock_not_available.
     case '40P01':
     case '40001':
     case '55P03':

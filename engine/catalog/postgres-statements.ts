@@ -1,16 +1,16 @@
 import type { ClientBase } from 'pg'
 import type { SqlValue } from './database.ts'
 
-/** One of our statements as PostgreSQL takes it. */
+/** One of our statements in the form that PostgreSQL accepts. */
 interface Prepared {
-  /** A connection plans a statement once for each name. */
+  /** Each connection parses a statement of the same name only once. */
   readonly name: string
   readonly text: string
 }
 
 const prepared = new Map<string, Prepared>()
 
-/** `?` becomes `$1`, `$2` …; no statement of ours has a question mark for anything else. */
+/** Replaces `?` by `$1`, `$2` …; our statements use question marks for nothing else. */
 function prepare(sql: string): Prepared {
   let known = prepared.get(sql)
   if (!known) {

@@ -7,18 +7,19 @@ import { isUnreachable, postgresError, unknownOutcome } from './postgres-errors.
 import { query } from './postgres-statements.ts'
 import { Recalled } from './recalled.ts'
 
-/** Connections at once; who finds none free waits for one. */
+/** The most connections at once. A caller waits when all of them are in use. */
 const MOST_CONNECTIONS = 10
-/** For how long somebody waits for a connection before the database is said not to answer. */
+/** How long a caller waits for a connection before it gets the error that the database does not answer. */
 const PATIENCE_MS = 5_000
-/** Oldest that something recalled may be, should the word of its change have been lost. */
+/** After this time a recalled value is read anew, in case the notification of its change was lost. */
 const OLDEST_MS = 30_000
 
 /**
- * The metadata database in PostgreSQL. Statements run in READ COMMITTED: whoever decides by what he reads locks first.
+ * The metadata database in PostgreSQL. Statements run in READ COMMITTED: code that decides by what it reads must lock
+ * the row first.
  *
- * What other processes change they tell by NOTIFY in the transaction that changes it, so that what is recalled is
- * forgotten a moment after the commit; after a lost connection everything is.
+ * A process that changes something sends NOTIFY in the same transaction, so that the other processes forget what they
+ * have recalled a moment after the commit. They also forget everything after a lost connection.
  */
 export class PostgresDatabase implements Database {
   readonly dialect = POSTGRES
@@ -32,7 +33,7 @@ export class PostgresDatabase implements Database {
 
   private constructor(pool: Pool, url: string) {
     this.#pool = pool
-    // A connection that breaks is thrown away by the pool; whoever uses it hears of it by his statement.
+    // The pool removes a connection that breaks, and the statement that was using it fails by itself.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     this.#changes = new Changes(url, () => this.#recalled.clear())
@@ -143,7 +144,7 @@ export class PostgresDatabase implements Database {
       await commit(client)
       return result
     } catch (error) {
-      // Closing the connection takes back what is open on it.
+      // If ROLLBACK fails, the connection is closed below, which rolls back what is open on it.
       await client.query('ROLLBACK').catch((cause) => {
         broken = cause
       })
@@ -169,7 +170,7 @@ async function commit(client: PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed')
 }
 
-/** What a transaction's work uses. */
+/** The handle that the work of a transaction gets. */
 class PostgresTransaction implements Handle {
   readonly dialect = POSTGRES
   readonly inTransaction = true

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
-/** How many things are kept in memory that were read of the database. */
+/** The most values that are kept in memory. */
 const MOST = 4_096
 
-/** What was read of the database, or is being read, by names. Who asks while it is read waits for the same reading. */
+/** Values read from the database, by name. Callers that ask for a value while it is being read share that one read. */
 export class Recalled {
   readonly #values: LRUCache<string, Promise<unknown>>
 
-  /** @param oldest after how many milliseconds it is read anew; Infinity: never for its age */
+  /** @param oldest after how many milliseconds a value is read anew; Infinity: age does not matter */
   constructor(oldest = Number.POSITIVE_INFINITY) {
     this.#values = new LRUCache({ max: MOST, ...(Number.isFinite(oldest) && { ttl: oldest }) })
   }
@@ -17,7 +17,8 @@ export class Recalled {
     if (known) return known as Promise<Value>
     const value = read()
     this.#values.set(name, value)
-    // Only those who asked while it failed hear of it. It may have been forgotten, and read again, by then.
+    // A failed read is forgotten, so that only the callers who waited for it get its error. By the time it fails, the
+    // name may already stand for a newer read, which stays.
     value.catch(() => {
       if (this.#values.peek(name) === value) this.#values.delete(name)
     })

@@ -15,7 +15,7 @@ export interface DatasetRecord {
   readonly name: string
   readonly description: string
   readonly repositoryId: number
-  /** Grows by one with each change of rows or columns; 0 before any. */
+  /** Grows by one with each change of rows or columns; 0 before the first change. */
   readonly version: number
   readonly rowCount: number
   /** Bytes on disk. */
@@ -25,7 +25,7 @@ export interface DatasetRecord {
   readonly updatedAt: string
 }
 
-/** A dataset in a list: its columns are left out where they are many. */
+/** A dataset in a list. Its columns are left out if there are many. */
 export interface DatasetSummary extends Omit<DatasetRecord, 'columns'> {
   readonly columnCount: number
   readonly columns?: readonly Column[]
@@ -36,11 +36,11 @@ export interface Part {
   readonly id: number
   readonly rows: number
   readonly bytes: number
-  /** Bytes of the values unpacked, from which the average width of a row comes. */
+  /** Bytes of the uncompressed values; the average width of a row is computed from it. */
   readonly rawBytes: number
-  /** Of the file's bytes; null in a part of an older program that was not read for it yet. */
+  /** The hash of the file's bytes; null if an older program wrote the part and its hash was not computed yet. */
   readonly hash: string | null
-  /** null in a part of an older program. */
+  /** null if an older program wrote the part. */
   readonly statistics: PartStatistics | null
 }
 

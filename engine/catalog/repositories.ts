@@ -49,7 +49,7 @@ export class Repositories {
     return this.get(id)
   }
 
-  /** With its datasets. */
+  /** Deletes a repository with all its datasets. */
   async delete(id: number): Promise<void> {
     if ((await this.#handle.run('DELETE FROM repositories WHERE id = ?', id)) > 0) return
     throw noRepository(id)

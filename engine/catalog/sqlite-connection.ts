@@ -3,7 +3,7 @@ import { EngineError } from '../errors.ts'
 import type { SqlValue } from './database.ts'
 import { databaseError, isDisorder } from './failures.ts'
 
-/** One connection to a file of SQLite's. Its statements run to their end at once, on the thread that calls. */
+/** One connection to an SQLite file. Its statements run synchronously on the calling thread. */
 export class SqliteConnection {
   readonly #raw: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -12,7 +12,7 @@ export class SqliteConnection {
     this.#raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true, ...options })
   }
 
-  /** SQLite rolls back by itself on some errors, a full disk among them. */
+  /** Whether a transaction is open. SQLite rolls back by itself on some errors, such as a full disk. */
   get isTransaction(): boolean {
     return this.#raw.isTransaction
   }
@@ -51,7 +51,7 @@ export class SqliteConnection {
   }
 }
 
-/** Does what commits nothing. */
+/** Runs statements that commit nothing, and translates their errors. */
 export function guard<T>(work: () => T): T {
   try {
     return work()
@@ -60,7 +60,7 @@ export function guard<T>(work: () => T): T {
   }
 }
 
-/** An error of SQLite's about the machine or the file as one of ours; every other as it is. */
+/** Turns an error of SQLite about the disk, a lock or a damaged file into an `EngineError`; gives others unchanged. */
 export function knownError(error: unknown): unknown {
   if (!isDisorder(error)) return databaseError(error)
   return new EngineError('storage_damaged', 'The catalog is damaged. Restore it from a backup.', {

@@ -9,15 +9,15 @@ import { Recalled } from './recalled.ts'
 import { guard, knownError, SqliteConnection } from './sqlite-connection.ts'
 
 /**
- * The metadata database as a file of SQLite's. WAL, so that commands read beside a running server; synchronous=FULL, so
- * that a commit survives a power cut.
+ * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and
+ * synchronous=FULL, so that a commit survives a power cut.
  *
- * One connection writes, one transaction after the other. While one is open, others read over a second connection, so
- * that they see nothing of it.
+ * One connection writes, one transaction after the other. While a transaction is open, everybody else reads over a
+ * second connection, so that they see nothing of it.
  *
- * A commit can fail so that nobody knows whether it was made: where the log could not be synced, SQLite takes it back
- * in this process, but may find it whole in the log at the next start. From then on this process writes nothing, since
- * whatever it did would rest on a guess; reads go on.
+ * A commit can fail in such a way that nobody knows whether it was made: if the log could not be synced, SQLite rolls
+ * the commit back in this process, but may find it complete in the log at the next start. From then on this process
+ * writes nothing, since every further write would be based on a guess; reads go on.
  */
 export class SqliteDatabase implements Database {
   readonly file: string
@@ -34,7 +34,7 @@ export class SqliteDatabase implements Database {
 
   /**
    * @param onDoubt called once, when the outcome of a commit has become unknown
-   * @throws EngineError `storage_damaged` where the file is no database; `storage_full`, `locked`
+   * @throws EngineError `storage_damaged` if the file is no database; `storage_full`, `locked`
    */
   constructor(file: string, onDoubt: (cause: unknown) => void = () => {}) {
     this.file = file
@@ -62,7 +62,9 @@ export class SqliteDatabase implements Database {
     return this.#readable().all<Row>(sql, parameters)
   }
 
-  /** Emptied at once by what is written here, and by what another process writes, which `data_version` tells. */
+  /**
+   * Recalled values are forgotten on every write here, and when `data_version` shows that another process has written.
+   */
   recall<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
     const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
     if (data_version !== this.#dataVersion) {
@@ -84,10 +86,10 @@ export class SqliteDatabase implements Database {
     return this.#inTurn(() => this.#write(() => this.#writer.exec(sql)))
   }
 
-  /** The write lock is for the whole file, and a transaction has it from its beginning. */
+  /** Does nothing: the write lock is for the whole file, and a transaction has it from its beginning. */
   async lock(): Promise<void> {}
 
-  /** Takes the write lock at once, so a read inside can't be outdated by its write. */
+  /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#inTurn(() => this.#transaction(work))
   }
@@ -113,9 +115,10 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * Brings all that the log holds into the database file and syncs it. What was found in the log at a start may be there
-   * in memory alone, if syncing it was what failed before: then nothing may be removed on its account.
-   * Gives whether all of it could be; a reader of an older state prevents it.
+   * Copies the whole log into the database file and syncs it. A commit that this process found in the log at its start
+   * may exist only in the system's memory, if syncing it was what failed before. Until it is on disk, no file may be
+   * removed because of it.
+   * Gives whether all of the log could be copied; a connection that reads an older state prevents it.
    */
   settle(): Promise<boolean> {
     return this.#inTurn(() => {
@@ -125,14 +128,14 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  /** Waits for the transaction that is open. */
+  /** Closes the connections after the open transaction has ended. */
   async close(): Promise<void> {
     using _ = await this.#turns.enter()
     this.#reader?.close()
     this.#writer.close()
   }
 
-  /** The connection that sees what is committed, and nothing else. */
+  /** A connection that sees only what is committed. */
   #readable(): SqliteConnection {
     if (!this.#isOpen) return this.#writer
     this.#reader ??= new SqliteConnection(this.file, { readOnly: true })
@@ -164,7 +167,9 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Does what commits. */
+  /**
+   * Runs a statement that commits. If it fails so that the outcome is unknown, this process writes nothing any more.
+   */
   #write<T>(work: () => T): T {
     this.#doubt.requireNone()
     try {
@@ -190,8 +195,8 @@ export class SqliteDatabase implements Database {
 const TURNS = new Map<string, WeakRef<Semaphore>>()
 
 /**
- * Whose turn it is to write a file, for all who have it open in this process: waiting for SQLite's own lock would stop
- * the thread, and with it the transaction that is waited for.
+ * The semaphore by which all databases that have the file open in this process take turns to write it. Waiting for
+ * SQLite's own lock would stop the thread, and with it the transaction that holds the lock.
  */
 function turnsOf(file: string): Semaphore {
   const path = realpathSync(file)
@@ -202,7 +207,7 @@ function turnsOf(file: string): Semaphore {
   return turns
 }
 
-/** What a transaction's work uses. The connection is its own until it ends. */
+/** The handle that the work of a transaction gets. Nothing else uses its connection until the transaction ends. */
 class SqliteTransaction implements Handle {
   readonly dialect = SQLITE
   readonly inTransaction = true
@@ -265,7 +270,7 @@ class SqliteTransaction implements Handle {
   }
 }
 
-/** Makes an empty file that nobody else reads, where there is none. SQLite gives its log the mode of the database. */
+/** Makes an empty file that no other user can read, unless it exists. SQLite gives its log the mode of the database. */
 export function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
 }

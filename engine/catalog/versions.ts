@@ -7,18 +7,18 @@ import { PART, type PartRow, partOf } from './parts.ts'
 import type { Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts'>
-/** A part that the catalog has forgotten, and whose bytes may go. */
+/** A part that is no longer in the catalog, so that its bytes may be removed. */
 export type RemovedPart = Pick<Part, 'id' | 'hash'>
 type Content = Pick<Version, 'columns' | 'parts' | 'bytes'>
 
-/** Parts of versions that are kept in memory: half a kilobyte each, for a dozen columns. */
+/** The most parts of versions that are kept in memory. With a dozen columns, each takes half a kilobyte. */
 const MOST_KNOWN = 50_000
 
 function contents(): LRUCache<number, Content> {
   return new LRUCache({ maxSize: MOST_KNOWN, sizeCalculation: ({ parts }) => parts.length + 1 })
 }
 
-/** What datasets hold, from one moment to the next. */
+/** The versions of datasets, and which processes read them. */
 export class Versions {
   readonly #handle: Handle
   readonly #contents: LRUCache<number, Content>
@@ -28,7 +28,7 @@ export class Versions {
     this.#contents = known
   }
 
-  /** The same in a transaction. */
+  /** The same versions, read and written in a transaction. */
   in(t: Handle): Versions {
     return new Versions(t, this.#contents)
   }
@@ -48,7 +48,7 @@ export class Versions {
       )
       if (!row) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
       const content = await this.#content(row)
-      // A version whose parts are not there has been removed between the statements, so another one is current by now.
+      // If the parts are missing, the version was removed between the statements, so another one is current by now.
       if (content && (content.bytes === row.bytes || seen === row.id)) {
         return { ...row, columns: content.columns, parts: content.parts }
       }
@@ -56,7 +56,10 @@ export class Versions {
     }
   }
 
-  /** Makes a new version of a dataset visible. Call it in a transaction that locked the dataset and read the current one. */
+  /**
+   * Makes a new version visible. Call it in a transaction that has locked the dataset and then read its current
+   * version.
+   */
   async commit(
     datasetId: number,
     content: { columns: readonly Column[]; parts: readonly Part[]; number: number },
@@ -102,7 +105,7 @@ export class Versions {
     await this.#handle.run('DELETE FROM leases WHERE version_id = ? AND process = ?', versionId, process)
   }
 
-  /** Forgets what processes that ended have left behind: leases, and parts never committed. */
+  /** Forgets what a process that ended has left behind: its leases, and the parts that it never committed. */
   async forgetProcess(process: string): Promise<void> {
     await this.#handle.run('DELETE FROM leases WHERE process = ?', process)
     await this.#handle.run('DELETE FROM parts WHERE process = ?', process)
@@ -115,7 +118,7 @@ export class Versions {
     return rows.map((row) => row.process)
   }
 
-  /** Removes versions that no dataset shows and nobody reads; gives the parts that no version holds any more. */
+  /** Removes versions that no dataset shows and nobody reads; gives the parts that are in no version any more. */
   reclaim(): Promise<RemovedPart[]> {
     return this.#handle.transaction(async (t) => {
       await t.run(
@@ -129,7 +132,7 @@ export class Versions {
     })
   }
 
-  /** Those of some versions that are no longer there. */
+  /** The ids among the given ones whose version no longer exists. */
   async gone(ids: readonly number[]): Promise<number[]> {
     const gone: number[] = []
     for (const id of ids) {
@@ -139,8 +142,8 @@ export class Versions {
   }
 
   /**
-   * Columns and parts of a version, and the bytes of those parts. It never changes, so they are kept, however often
-   * something else is written. undefined where it was removed since it was found to be current.
+   * Columns and parts of a version, and the bytes of those parts. A version never changes, so they stay in memory even
+   * when something else is written. Gives undefined if the version was removed since it was found to be current.
    */
   async #content(version: VersionRow): Promise<Content | undefined> {
     const known = this.#handle.inTransaction ? undefined : this.#contents.get(version.id)
@@ -157,7 +160,7 @@ export class Versions {
     if (!row) return undefined
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
     const content = { columns: JSON.parse(row.columns), parts: parts.map(partOf), bytes }
-    // In a transaction that is taken back, its number will be another version's.
+    // Not kept in a transaction: if it is rolled back, another version will get the same id.
     const isWhole = bytes === version.bytes
     if (isWhole && !this.#handle.inTransaction) this.#contents.set(version.id, content)
     return content
