@@ -1,6 +1,7 @@
 /*
  * The Avro schemas of manifests and manifest lists (Iceberg table spec, version 2, Manifests and Manifest Lists).
- * Readers find fields by `field-id`; maps whose keys are no texts are arrays of pairs with `logicalType: map` (Appendix A).
+ * Readers find fields by `field-id`; maps whose keys are not strings are arrays of pairs with `logicalType: map`
+ * (Appendix A).
  */
 
 const optional = (name: string, id: number, type: unknown) => ({

@@ -4,19 +4,21 @@ import { MANIFEST_ENTRY, MANIFEST_FILE } from './avro-schemas.ts'
 import { fieldId, PLAIN, schemaOf } from './schema.ts'
 import { boundBytes, type Side } from './types.ts'
 
-/** Files of an old snapshot that go on and those of deleted rows do not exist here: a version lists its parts anew. */
+/**
+ * Entries for files kept from an older snapshot or for deleted rows are not needed: each version lists all its parts.
+ */
 const ADDED = 1
 const DATA = 0
-/** Orders snapshots of a table; each of ours is shown alone. */
+/** Sequence numbers order the snapshots of a table. We show only one snapshot at a time, so all can have the same. */
 export const SEQUENCE = 1
 
 /** The pairs of a map of Iceberg, by ids of fields. */
 type ByField<Value> = readonly { readonly key: number; readonly value: Value }[]
 
 /**
- * The manifest of a version: its parts with sizes, rows, and what the values of each column lie between, by which readers
- * leave files out. Columns go by their ids, so it is the same whatever the columns are called.
- * @param urlOf where readers find a part
+ * The manifest of a version: its parts with their sizes, rows, and the lower and upper bounds of each column, by which
+ * readers skip files. It names columns by their ids, so it stays the same when a column is renamed.
+ * @param urlOf gives the address at which readers find a part
  */
 export function manifest(version: Version, urlOf: (part: Part) => string): Promise<Buffer> {
   return avroFile(
@@ -63,7 +65,7 @@ function dataFile({ columns }: Version, part: Part, url: string) {
   }
 }
 
-/** The manifest list of a version: its one manifest. */
+/** The manifest list of a version, which has one manifest. */
 export function manifestList(
   version: Version,
   { url, bytes }: { readonly url: string; readonly bytes: number },

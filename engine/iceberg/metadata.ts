@@ -7,7 +7,7 @@ import { NAMED, type Naming, nameMapping, schemaOf } from './schema.ts'
 const LAST_PARTITION_ID = 999
 
 interface TablePlace {
-  /** The folder that a writer would use; nobody writes. */
+  /** The folder in which writers would put files. The format requires it, though nobody can write. */
   readonly location: string
   readonly manifestList: string
 }
@@ -67,7 +67,10 @@ export function tableMetadata(
 
 export type TableMetadata = ReturnType<typeof tableMetadata>
 
-/** The same for a dataset as long as it lives, on every node, and no other's: an id of another service is as old as no dataset here. */
+/**
+ * A UUID that stays the same for a dataset on every node, and that no other dataset has. The time of creation is part
+ * of it, because another service may use the same id for another dataset.
+ */
 function tableUuid({ id, createdAt }: DatasetRecord): string {
   const hex = createHash('sha256').update(`parquetry ${id} ${createdAt}`).digest('hex')
   // Version 8 of RFC 9562, 5.8: bits of our own choice.

@@ -1,12 +1,12 @@
 import type { Column } from '../types/index.ts'
 import { icebergType } from './types.ts'
 
-/** How the columns of a table are called: as people call them, or as they are called in the parts (`c0`, `c1` …). */
+/** Whether the columns of a table have the names that users gave them, or those in the part files (`c0`, `c1` …). */
 export const NAMED = 'named'
 export const PLAIN = 'plain'
 export type Naming = typeof NAMED | typeof PLAIN
 
-/** The id of the column at a position; parts are written with the same (`engine/ingest/part.ts`). */
+/** The id of the column at a position. Parts are written with the same ids (`engine/ingest/part.ts`). */
 export function fieldId(index: number): number {
   return index + 1
 }
@@ -26,7 +26,7 @@ export function schemaOf(columns: readonly Column[], naming: Naming) {
   } as const
 }
 
-/** Under which names the columns lie in parts that older programs wrote without ids (table spec, Column Projection). */
+/** Maps ids to the names of columns in parts that older programs wrote without ids (table spec, Column Projection). */
 export function nameMapping(columns: readonly Column[]): string {
   return JSON.stringify(columns.map((_, index) => ({ 'field-id': fieldId(index), names: [`c${index}`] })))
 }

@@ -5,21 +5,22 @@ import { manifest, manifestList } from './manifest.ts'
 import { type TableMetadata, tableMetadata } from './metadata.ts'
 import type { Naming } from './schema.ts'
 
-/** Where manifests lie, for readers who open files themselves. */
+/** The place of the manifests, from which readers open them as files. */
 export interface ManifestStore {
-  /** Where readers find a manifest of that name; of an empty name, where all of them lie. */
+  /** The address of the manifest with this name; for an empty name, the address of their folder. */
   url(name: string): string
-  /** Writes a manifest as a whole, unless it is there. */
+  /** Writes a manifest atomically, unless it exists. */
   write(name: string, bytes: Uint8Array): Promise<void>
 }
 
-/** Versions whose manifests are known to be written. */
+/** The most versions that are remembered as having their manifests written. */
 const MOST_KNOWN = 10_000
 
 /**
  * Versions as tables of Apache Iceberg. Manifests are made when a table is first asked for, since most versions are
- * never read this way. What is in a manifest follows from the catalog alone, and its name from what is in it: so it
- * doesn't matter which node makes it, how often, or whether an older catalog once made another one for that number.
+ * never read this way. The content of a manifest depends only on the catalog, and its name depends on its content. So
+ * it doesn't matter which node makes it or how often, or if a catalog that has since been restored from a backup made
+ * another manifest for the same version number.
  */
 export class IcebergTables {
   readonly #store: ManifestStore
@@ -30,8 +31,8 @@ export class IcebergTables {
   }
 
   /**
-   * Call it while the version is held.
-   * @param urlOf where readers find a part
+   * Call it while a lease keeps the version from being removed.
+   * @param urlOf gives the address at which readers find a part
    */
   async metadata(
     dataset: DatasetRecord,
@@ -49,12 +50,12 @@ export class IcebergTables {
     if (known) return known
     const written = this.#write(version, urlOf)
     this.#written.set(version.id, written)
-    // What failed is tried again.
+    // A failure is forgotten, so that the next call tries again.
     written.catch(() => this.#written.delete(version.id))
     return written
   }
 
-  /** Manifest first, so that a list which is there is whole. */
+  /** Writes the manifest before the list, so that an existing list never names a missing manifest. */
   async #write(version: Version, urlOf: (part: Part) => string): Promise<string> {
     const files = await manifest(version, urlOf)
     const name = nameOf(version, 'manifest', files)
@@ -70,7 +71,9 @@ function nameOf({ id }: Version, kind: 'manifest' | 'list', bytes: Uint8Array): 
   return `${id}-${kind}-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.avro`
 }
 
-/** The version that a manifest belongs to, by its name; undefined for files of other kinds. */
+/**
+ * The id of the version to which the manifest of this name belongs; undefined if the name is not that of a manifest.
+ */
 export function versionOfManifest(name: string): number | undefined {
   const id = /^(\d+)-(?:manifest|list)-[0-9a-f]+\.avro$/.exec(name)?.[1]
   return id === undefined ? undefined : Number(id)

@@ -1,6 +1,6 @@
 import { type ColumnType, typeName } from '../types/index.ts'
 
-/** What a column type is called in Iceberg (table spec, Primitive Types). Texts of JSON are texts there. */
+/** The Iceberg name of a column type (table spec, Primitive Types). JSON columns are strings there. */
 export function icebergType(type: ColumnType): string {
   const name = typeName(type)
   switch (name) {
@@ -25,12 +25,12 @@ export function icebergType(type: ColumnType): string {
   }
 }
 
-/** Which end of a column's values a bound is. */
+/** Whether a bound is the lower or the upper one. */
 export type Side = 'lower' | 'upper'
 
 /**
- * A bound of a part's statistics (`ColumnBounds`) in the bytes of Iceberg (table spec, Appendix D, binary single-value
- * serialization). undefined where no reader should skip a file by it.
+ * A bound of a part's statistics (`ColumnBounds`) in Iceberg's binary form (table spec, Appendix D, binary single-value
+ * serialization). undefined if readers must not skip files by it.
  */
 export function boundBytes(type: ColumnType, text: string | null, side: Side): Uint8Array | undefined {
   if (text === null) return undefined
@@ -52,7 +52,7 @@ export function boundBytes(type: ColumnType, text: string | null, side: Side): U
     case 'timestamp':
     case 'timestamptz':
       return wholeNumber(text, 64)
-    // Readers in Java have compared the halves of an id as signed numbers, and would skip files that match.
+    // Some Java readers compare the two halves of a UUID as signed numbers, and would skip files that match.
     case 'uuid':
     case 'binary':
       return undefined
@@ -61,7 +61,7 @@ export function boundBytes(type: ColumnType, text: string | null, side: Side): U
   }
 }
 
-/** Readers order -0 before 0, though the two are equal: a bound of zero takes both in. */
+/** Readers sort -0 before 0, though the two are equal, so a lower bound of zero is -0 and an upper one is 0. */
 function doubleBytes(value: number, side: Side): Uint8Array | undefined {
   if (Number.isNaN(value)) return undefined
   const bytes = Buffer.alloc(8)
@@ -69,7 +69,7 @@ function doubleBytes(value: number, side: Side): Uint8Array | undefined {
   return bytes
 }
 
-/** A whole number of so many bits, its low byte first. */
+/** An integer of the given number of bits, the low byte first. */
 function wholeNumber(text: string, bits: 32 | 64): Uint8Array | undefined {
   const value = BigInt(text)
   if (BigInt.asIntN(bits, value) !== value) return undefined
@@ -78,7 +78,7 @@ function wholeNumber(text: string, bits: 32 | 64): Uint8Array | undefined {
   return bytes.subarray(0, bits / 8)
 }
 
-/** As two's complement in as few bytes as hold it, the high byte first. */
+/** An integer as two's complement in the fewest bytes that hold it, the high byte first. */
 function shortestBytes(value: bigint): Uint8Array {
   let length = 1
   while (BigInt.asIntN(length * 8, value) !== value) length += 1

@@ -31,15 +31,16 @@ export interface BackupReport {
 
 type OnProgress = (done: { bytes: number }) => void
 
-/** Each round copies what was written during the one before, so a few are enough. */
+/** The most tries. Each copies only what was written during the one before, so a few are enough. */
 const ROUNDS = 100
 
 /**
- * Copies a store as of one moment into another directory, also while it is written to: first the catalog, by SQLite
- * itself, then the parts that it names. A part never changes; one that has been removed meanwhile belongs to a version
- * that nobody shows any more, so the catalog is copied again. A copy made before is brought up to date, and stays
- * usable until the new catalog takes the old one's place. What is copied is held against the hashes of the catalog.
- * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` where a part is not what was written
+ * Copies the state of a store at one moment into another directory, even while the store is written to. SQLite copies
+ * the catalog first, then the parts that it names are copied. A part never changes. If one was removed meanwhile, its
+ * version is no longer current, so the copy begins again with a new catalog. An existing copy is brought up to date,
+ * and stays usable until the new catalog replaces the old one. Each copied part is checked against its hash in the
+ * catalog.
+ * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` if a part is not what was written
  */
 export async function backupStore(
   store: Store,
@@ -62,8 +63,9 @@ export async function backupStore(
 }
 
 /**
- * Copies a backup into a new data directory and holds every part against the catalog's hash. The backup is only read.
- * @throws EngineError `invalid_option` where the directory holds data already; `storage_damaged`, `storage_full`
+ * Copies a backup into a new data directory and checks every part against its hash in the catalog. The backup is only
+ * read.
+ * @throws EngineError `invalid_option` if the directory already holds data; `storage_damaged`, `storage_full`
  */
 export async function restoreStore(
   backup: string,
@@ -93,7 +95,7 @@ export async function restoreStore(
   throw new EngineError('storage_damaged', `Parts that the catalog of ${from.directory} names are missing.`)
 }
 
-/** undefined where a part was gone that the catalog named when it was copied. */
+/** Copies the catalog and then its parts. Gives undefined if a part was removed after the catalog was copied. */
 async function copyOnce(
   copyPart: CopyPart,
   to: Layout,
@@ -118,7 +120,7 @@ async function copyOnce(
   }
   await sync(to.parts)
   await sync(fresh)
-  // A log beside the old catalog, from a look into the copy, is not the new one's.
+  // Somebody who opened the old copy may have left a log beside its catalog, which must not be applied to the new one.
   for (const ending of ['-wal', '-shm']) rmSync(`${to.catalog}${ending}`, { force: true })
   renameSync(fresh, to.catalog)
   await sync(to.directory)
@@ -149,7 +151,9 @@ function partsIn(catalog: string): CopiedPart[] {
   }
 }
 
-/** The parts of a copy are in its own folder, wherever those were that it was made of. */
+/**
+ * Makes the copied catalog look for its parts in its own folder, even if the original ones are in a store of objects.
+ */
 function keepPartsBeside(catalog: string): void {
   const database = new DatabaseSync(catalog)
   try {
@@ -161,17 +165,17 @@ function keepPartsBeside(catalog: string): void {
   }
 }
 
-/** Brings a part's bytes into a file; `gone` where they are no longer there. */
+/** Copies a part into a file. Gives `there` if the file has the part already, `gone` if the part was removed. */
 type CopyPart = (part: CopiedPart, target: string) => Promise<'copied' | 'there' | 'gone'>
 
-/** Parts that lie in a folder. */
+/** Copies parts from a folder. */
 function copyFrom(from: Layout): CopyPart {
   return async (part, target) => {
     const source = partFile(from, part.id)
     const wanted = statSync(source, { throwIfNoEntry: false })
     if (!wanted) return 'gone'
     const found = statSync(target, { throwIfNoEntry: false })
-    // By its time, too: after a restore, a number may have been given a second time.
+    // The time is compared, too, because after a restore the same id may have been given to another part.
     if (found && found.size === wanted.size && Math.abs(found.mtimeMs - wanted.mtimeMs) < 1) return 'there'
     return appear(part, target, async (unfinished) => {
       await copyFile(source, unfinished, constants.COPYFILE_FICLONE)
@@ -180,7 +184,7 @@ function copyFrom(from: Layout): CopyPart {
   }
 }
 
-/** Parts that lie in a store of objects, which has no times to go by. */
+/** Copies parts from a store of objects. It has no file times to compare, so existing files are compared by hash. */
 function copyStored(from: PartStore): CopyPart {
   return async (part, target) => {
     const found = statSync(target, { throwIfNoEntry: false })
@@ -191,7 +195,7 @@ function copyStored(from: PartStore): CopyPart {
   }
 }
 
-/** A file that has its name when it is whole and checked. */
+/** Writes a file under a temporary name, and renames it when it is complete and checked. */
 async function appear(
   part: CopiedPart,
   target: string,

@@ -16,7 +16,7 @@ import type { Leases } from './leases.ts'
 import type { FolderManifests } from './manifests.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
 
-/** Ingests at once; each may use all cores, so more would only share them. */
+/** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
 
 interface MadeParts {
@@ -25,7 +25,7 @@ interface MadeParts {
   readonly columns: readonly Column[]
 }
 
-/** A part in the making; its hash is known when it has been written. */
+/** A part that is being written. Its hash is null until all of it has been written. */
 interface Begun {
   readonly id: number
   readonly target: string
@@ -38,7 +38,7 @@ interface Written {
   readonly written: readonly (readonly [Begun, Described<PartSize>])[]
 }
 
-/** What a version is to hold. */
+/** The content of a new version. */
 export interface Content {
   readonly columns: readonly Column[]
   readonly parts: readonly Part[]
@@ -57,13 +57,13 @@ interface CommitsPlace {
 }
 
 /**
- * How rows become visible: a part is registered, written and kept, then a commit names it. What no version names any
- * more is removed behind the commits.
+ * Makes rows visible: a part is registered, written and kept, then a commit names it. Parts that no version names any
+ * more are removed in the background after a commit.
  */
 export class Commits {
   readonly #place: CommitsPlace
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  /** Parts that did not get into a version: their bytes and their entries in the catalog are to go. */
+  /** Parts that did not get into a version, whose bytes and catalog entries are still to be removed. */
   readonly #discarded = new Set<RemovedPart>()
 
   constructor(place: CommitsPlace) {
@@ -71,8 +71,8 @@ export class Commits {
   }
 
   /**
-   * Writes rows as parts of bounded size and keeps them, so that a commit may name them. Leaves nothing behind when it
-   * fails.
+   * Writes rows as parts of bounded size and stores them safely, so that a commit may name them. If it fails, nothing
+   * is left behind.
    */
   async makeParts(
     write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
@@ -97,7 +97,10 @@ export class Commits {
     }
   }
 
-  /** Rows as files of bounded size. Others may write when it is done: a store of objects has cores of its own. */
+  /**
+   * Writes rows as files of bounded size. Its place among the ingests is free again when the files are written, before
+   * they are sent to a store of objects, because sending needs few of this machine's cores.
+   */
   async #write(
     begin: () => Promise<Begun>,
     write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
@@ -116,11 +119,11 @@ export class Commits {
     return { columns, written: targets.map((part, index) => [part, cut[index]!]) }
   }
 
-  /** Keeps a part that has been written, and writes down what it is. */
+  /** Stores a written part safely, and records its size, hash and statistics in the catalog. */
   async #finish(begun: Begun, written: Described<PartSize>): Promise<Part> {
     const { hold, parts } = this.#place
     const { rows, bytes, rawBytes, statistics } = written
-    // Its pages are still in memory.
+    // Reading the file again costs little now, because its pages are still in the system's memory.
     begun.hash = await hashFile(begun.target)
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
     await hold.files.keep(part)
@@ -129,8 +132,9 @@ export class Commits {
   }
 
   /**
-   * Shows a new version, unless `content` finds that the current one is no longer what the work was based on. Parts
-   * that did not get into it are removed.
+   * Makes a new version current, unless `content` gives undefined because the current version is no longer the one on
+   * which the work was based. Parts that did not get into the new version are removed. Gives whether there is a new
+   * one.
    */
   async commit(
     datasetId: number,
@@ -150,14 +154,17 @@ export class Commits {
       })
       return shown !== undefined
     } finally {
-      // An upload without rows makes a version of its own but needs no part.
+      // An upload without rows makes a new version, but its empty part is not needed.
       const kept = new Set(shown?.parts.map(({ id }) => id))
       for (const part of parts) if (!kept.has(part.id)) await this.#discard(part)
       this.tidyLater()
     }
   }
 
-  /** Removes versions and parts that nothing needs any more; nothing where it is unknown which those are. */
+  /**
+   * Removes versions and parts that nothing needs any more. Does nothing if the outcome of a commit is unknown, because
+   * then it is also unknown which parts are needed.
+   */
   async tidy(): Promise<void> {
     const { hold, versions, parts, leases, manifests } = this.#place
     if (hold.database.inDoubt) return
@@ -175,7 +182,7 @@ export class Commits {
     this.#later(() => this.tidy())
   }
 
-  /** Tidies where a version that nobody reads any more is no longer what its dataset shows. */
+  /** Tidies if a version that nobody reads any more is no longer its dataset's current one. */
   tidyBehind(datasetId: number, versionId: number): void {
     this.#later(async () => {
       if (!(await this.#isCurrent(datasetId, versionId))) await this.tidy()
@@ -200,17 +207,20 @@ export class Commits {
     )
   }
 
-  /** Where the outcome of a commit is unknown, the next start may find that it named the part. */
+  /**
+   * Has an unneeded part removed. Not if the outcome of a commit is unknown: the next start may find that the commit
+   * succeeded and that it names the part.
+   */
   async #discard(part: RemovedPart): Promise<void> {
     const { hold } = this.#place
     if (hold.database.inDoubt) return
-    // Room on this disk is given back at once.
+    // The file is removed at once to free room on this disk; the catalog entry is removed later.
     await hold.files.giveUp(part.id).catch((cause) => this.#leave(part, cause))
     this.#discarded.add(part)
     this.tidyLater()
   }
 
-  /** A file that can't be removed only takes room: the write that left it is done, or has failed for another reason. */
+  /** A file that can't be removed is reported, but is no reason to fail: it only takes room. */
   async #remove(part: RemovedPart): Promise<void> {
     await this.#place.hold.files.remove(part).catch((cause) => this.#leave(part, cause))
   }

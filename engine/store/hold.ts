@@ -15,21 +15,21 @@ import { ProcessMark } from './process.ts'
 export interface HoldOptions {
   readonly directory: string
   readonly role: 'server' | 'guest'
-  /** Begin anew where the catalog is lost or damaged; see `EngineOptions`. */
+  /** Begin with an empty catalog if the present one is lost or damaged; see `EngineOptions`. */
   readonly anew?: boolean
-  /** Where the parts are; `whereItIs` asks the catalog. */
+  /** Where the parts are; with `whereItIs`, the store that the catalog names. */
   readonly store?: ObjectStoreOptions | WhereItIs | undefined
   readonly events: Events
 }
 
-/** What a process holds of a data directory while it works there: all of it, or, where that fails, nothing. */
+/** All that a process opens in a data directory while it works there. If one thing can't be opened, all are closed. */
 export class Hold {
   readonly layout: Layout
   readonly database: Database
   readonly mark: ProcessMark
   /** Where the bytes of parts are. */
   readonly files: PartStore
-  /** In whose hands the directory is, if in this process's. */
+  /** The lock of the server that owns the directory; undefined if this process is not that server. */
   readonly serverLock: FileLock | undefined
 
   private constructor(held: Pick<Hold, 'layout' | 'database' | 'mark' | 'files' | 'serverLock'>) {
@@ -74,7 +74,9 @@ export class Hold {
   }
 }
 
-/** @throws EngineError `storage_damaged` where it is lost or damaged, so that nothing is taken for a leftover */
+/**
+ * @throws EngineError `storage_damaged` if it is lost or damaged, so that no part is taken for a leftover and removed
+ */
 async function openCatalog(layout: Layout, events: Events): Promise<Database> {
   if (isCatalogLost(layout)) throw catalogLost(layout)
   let database: Database | undefined
@@ -101,7 +103,7 @@ async function openCatalog(layout: Layout, events: Events): Promise<Database> {
   }
 }
 
-/** @throws EngineError `invalid_option` where there is a catalog that is well */
+/** @throws EngineError `invalid_option` if the directory has an undamaged catalog */
 async function openAnew(layout: Layout, events: Events): Promise<Database> {
   let database: Database
   try {
@@ -122,7 +124,7 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   )
 }
 
-/** @throws EngineError `locked`, saying `why` */
+/** @throws EngineError `locked` with `why` in its message, if a server holds the directory */
 export function lockServer(layout: Layout, why: string): FileLock {
   const lock = FileLock.acquire(join(layout.locks, 'server.lock'))
   if (lock) return lock

@@ -8,9 +8,9 @@ export interface Layout {
   readonly catalog: string
   /** `<part id>.parquet`: flat, because a part belongs to versions, not to a folder. */
   readonly parts: string
-  /** Manifests of Iceberg: made when somebody asks for them, and made again where they are gone. */
+  /** Iceberg manifests, which are made on demand and made again when they are missing. */
   readonly manifests: string
-  /** `<process>/`: uploads under way and what the engine spills. */
+  /** `<process>/`: uploads under way, and what the engine moves to disk when memory is short. */
   readonly temporary: string
   /** Locks: `server.lock`, and `<process>.lock` for each process that is alive. */
   readonly locks: string
@@ -32,7 +32,7 @@ export function layoutOf(directory: string): Layout {
     temporary: join(root, 'tmp'),
     locks: join(root, 'locks'),
   }
-  // Rows may be private: nobody else on the machine reads the directory.
+  // Rows may be private, so no other user of the machine may read the directory.
   for (const folder of [root, layout.parts, layout.manifests, layout.temporary, layout.locks]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   }

@@ -10,18 +10,21 @@ export interface Lease {
 }
 
 /**
- * Versions that this process reads. A lease in the database tells other processes; it is taken with the first reader
- * and kept while the version is current, so that reading the same dataset again writes nothing.
+ * Keeps the versions that this process reads. A lease in the database tells other processes about it. The first reader
+ * writes the lease, and it stays while the version is current, so that reading the same dataset again writes nothing.
  */
 export class Leases {
   readonly #database: Database
   readonly #versions: Versions
   readonly #process: string
-  /** How many read each version. */
+  /** How many readers each version has. */
   readonly #readers = new Map<number, number>()
-  /** Versions whose lease is written down. */
+  /** Versions whose lease is in the database. */
   readonly #written = new Set<number>()
-  /** Versions read without a lease, for want of room to write one down. */
+  /**
+   * Versions that are read without a lease in the database, because nothing could be written, for example on a full
+   * disk.
+   */
   readonly #unwritten = new Set<number>()
   readonly #onIdle: (datasetId: number, versionId: number) => void
   readonly #onUnwritten: (cause: unknown) => void
@@ -55,8 +58,8 @@ export class Leases {
   }
 
   /**
-   * Writes down the leases that could not be, and gives back those that nobody uses and that a dataset has moved on
-   * from. Call it before versions are reclaimed.
+   * Writes the leases that could not be written before, and removes those of versions that nobody reads and that are no
+   * longer current. Call it before versions are reclaimed.
    */
   async settle(): Promise<void> {
     for (const id of this.#unwritten) {
@@ -68,7 +71,8 @@ export class Leases {
     }
     for (const id of this.#written) {
       if (this.#readers.has(id) || (await this.#versions.isCurrent(id))) continue
-      // Somebody may have begun to read meanwhile. Who begins from here on writes the lease down anew, behind this.
+      // Somebody may have begun to read while we waited. A reader that begins after the next two lines finds no lease
+      // noted, and writes a new one after this one is removed.
       if (this.#readers.has(id)) continue
       this.#written.delete(id)
       try {
@@ -80,7 +84,7 @@ export class Leases {
     }
   }
 
-  /** Before the database is closed. What is released later, by a query that lives longer, changes nothing. */
+  /** Call it before the database is closed. A query that ends later may still release its lease; that does nothing. */
   end(): void {
     this.#ended = true
   }
@@ -112,11 +116,12 @@ export class Leases {
     let entered: Lease | undefined
     try {
       const lease = await this.#database.transient(async (t) => {
-        // Nobody makes another version current, and so nobody removes this one, until the lease is there.
+        // The lock keeps others from making another version current, and so from removing this one, before the lease
+        // is written.
         await t.lock('datasets', datasetId)
         const versions = this.#versions.in(t)
         const version = await versions.current(datasetId)
-        // As a reader from now on, so that nobody gives the lease back before its taker has it.
+        // Counted as a reader from now on, so that `settle` does not remove the lease before the caller has it.
         entered = this.#enter(datasetId, version)
         await versions.lease(version.id, this.#process)
         return entered
@@ -125,7 +130,8 @@ export class Leases {
       return lease
     } catch (error) {
       entered?.release()
-      // Reading goes on while nothing can be written. Until it can, nothing is reclaimed either.
+      // Reading must work even while nothing can be written. It is safe without a lease in the database: removing
+      // versions needs writing, too.
       if (!isUnwritable(error)) throw error
       if (this.#unwritten.size === 0) this.#onUnwritten(error)
       const version = await this.#versions.current(datasetId)

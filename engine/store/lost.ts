@@ -8,13 +8,13 @@ export function partFiles(layout: Layout): string[] {
   return readdirSync(layout.parts).filter((name) => name.endsWith('.parquet'))
 }
 
-/** Whether the catalog is gone though it was there: its file is missing or empty, and what belongs to it is not. */
+/** Whether there once was a catalog: its file is missing or empty, but there are parts or a write-ahead log. */
 export function isCatalogLost(layout: Layout): boolean {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return size(layout.catalog) === 0 && (partFiles(layout).length > 0 || size(`${layout.catalog}-wal`) > 0)
 }
 
-/** What to do where the catalog is not there, or knows nothing of the parts that are. */
+/** The error for a catalog that is missing or does not know the existing parts; it says what to do. */
 export function catalogLost(layout: Layout): EngineError {
   return new EngineError(
     'storage_damaged',
@@ -23,7 +23,7 @@ export function catalogLost(layout: Layout): EngineError {
   )
 }
 
-/** Moves catalog and parts to a folder of their own, so that the directory is as new. Gives the folder. */
+/** Moves catalog and parts into a folder under `lost`, so that the directory is empty again. Gives the folder. */
 export function setAllAside(layout: Layout): string {
   const folder = lostFolder(layout)
   for (const ending of ['', '-wal', '-shm']) {
@@ -35,7 +35,7 @@ export function setAllAside(layout: Layout): string {
   return folder
 }
 
-/** A new folder for what nothing knows but nobody asked to delete: `lost/<moment>`. */
+/** Makes a folder `lost/<moment>` for files that the catalog does not know, but that nobody asked to delete. */
 export function lostFolder(layout: Layout): string {
   const moment = new Date().toISOString().replaceAll(/[:.]/g, '-')
   const folder = join(layout.directory, 'lost', moment)

@@ -12,13 +12,13 @@ export class FolderManifests implements ManifestStore {
   readonly #folder: string
   readonly #temporary: string
 
-  /** @param temporary a folder of this process's own, on the same disk */
+  /** @param temporary a folder that only this process uses, on the same disk */
   constructor({ manifests }: Layout, temporary: string) {
     this.#folder = manifests
     this.#temporary = temporary
   }
 
-  /** Locations of Iceberg are texts, not URLs: nothing in them is escaped. */
+  /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
   url(name: string): string {
     return `file://${join(this.#folder, name)}`
   }
@@ -30,7 +30,7 @@ export class FolderManifests implements ManifestStore {
     const written = join(this.#temporary, randomUUID())
     try {
       await writeFile(written, bytes, { mode: 0o600 })
-      // Whoever finds the name finds all of the file, also after a power cut.
+      // Synced before it is renamed, so that the named file is complete even after a power cut.
       await sync(written)
       await rename(written, target)
     } catch (error) {
@@ -39,13 +39,13 @@ export class FolderManifests implements ManifestStore {
     }
   }
 
-  /** The versions that manifests are there of. */
+  /** The ids of the versions that have manifests here. */
   versions(): number[] {
     const ids = readdirSync(this.#folder).map(versionOfManifest)
     return [...new Set(ids.filter((id) => id !== undefined))]
   }
 
-  /** Removes what is no manifest: readers that try to write may leave files before they are refused. */
+  /** Removes files that are no manifests. An Iceberg client that tries to write may leave some before it is refused. */
   removeOthers(): void {
     for (const name of readdirSync(this.#folder)) {
       if (versionOfManifest(name) === undefined)
@@ -53,7 +53,7 @@ export class FolderManifests implements ManifestStore {
     }
   }
 
-  /** Removes the manifests of versions. */
+  /** Removes the manifests of the given versions. */
   remove(versions: readonly number[]): void {
     if (versions.length === 0) return
     for (const name of readdirSync(this.#folder)) {

@@ -1,20 +1,20 @@
 import type { Part } from '../catalog/records.ts'
 import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
-/** Sizes form tiers, each this many times the one before. */
+/** Parts fall into tiers by weight; the limit of each tier is this many times that of the tier before. */
 const FAN = 8
-/** What a part weighs at the least, whatever is in it: opening a file costs as much as scanning some bytes. */
+/** The least weight of a part, however small it is, because opening a file costs as much as scanning some bytes. */
 const SMALLEST = 4_096
-/** Parts of this weight, of values unpacked, are left alone: merging them would gain nothing. */
+/** Parts with this many bytes of uncompressed values are not merged: it would gain nothing. */
 const LARGE = 128 * 1024 * 1024
-/** What a merged part may weigh; its file is a quarter of that, or less. */
+/** The most weight of a merged part; its file has a quarter of that, or less. */
 const LARGEST = 4 * LARGE
 
 /**
- * Chooses the parts at the end of a version that are worth merging into one; none, mostly. A run is merged when what
- * comes out belongs to a higher tier, so a row is rewritten once a tier, and n appends leave about FAN · log n files. No
- * run is larger than a part may be. A part of an older program that is too large is chosen alone: written anew, it is
- * cut.
+ * Chooses the parts at the end of a version that are worth merging into one; mostly there are none. A run of parts is
+ * merged when the result belongs to a higher tier, so each row is rewritten once per tier, and n appends leave about
+ * FAN · log n files. No run is larger than a part may be. A part of an older program that is too large is chosen alone,
+ * because rewriting it cuts it into smaller ones.
  */
 export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZES): readonly Part[] {
   const oversize = parts.find((part) => piecesOf(part, sizes).length > 1)
@@ -33,7 +33,7 @@ export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZ
   return []
 }
 
-/** As many of the first parts as fit into one. */
+/** The first parts of a run, as many as fit into one part. */
 function fitting(run: readonly Part[], sizes: PartSizes): readonly Part[] {
   let rows = 0
   let weight = 0

@@ -7,7 +7,7 @@ import type { Leases } from './leases.ts'
 import { partsToMerge } from './merge.ts'
 import type { PartSizes } from './part-size.ts'
 
-/** What ends a merge without anything being wrong. */
+/** Errors that may end a merge although nothing is wrong. */
 const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped']
 
 /** Merges small parts at the end of datasets. The rows stay the same. */
@@ -28,14 +28,15 @@ export class Merger {
     this.#commits = commits
   }
 
-  /** Merges as often as there are enough parts. */
+  /** Merges until there is no run of parts left that is worth merging. */
   async merge(datasetId: number): Promise<void> {
     if (this.#giveUp.signal.aborted || this.#merging.has(datasetId)) return
     this.#merging.add(datasetId)
     try {
       while (await this.#mergeOnce(datasetId));
     } catch (error) {
-      // Merging is a convenience: the dataset is whole without it. A dataset that was deleted or a stop ends it.
+      // Nothing is lost without the merge. The codes in ENDINGS mean that the dataset was deleted or the merger
+      // stopped.
       if (error instanceof EngineError && ENDINGS.includes(error.code)) return
       const message = `Parts of dataset ${datasetId} could not be merged.`
       this.#events.tell('merge_failed', message, { dataset: datasetId, cause: error })
@@ -44,12 +45,12 @@ export class Merger {
     }
   }
 
-  /** Ends what is under way; nothing is merged any more. */
+  /** Aborts merges under way and starts no new ones. */
   giveUp(): void {
     this.#giveUp.abort()
   }
 
-  /** Whether there may be more to merge. */
+  /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
     const { signal } = this.#giveUp
     const lease = await this.#leases.take(datasetId)

@@ -14,7 +14,7 @@ import { DamagedPart, type PartBytes, type PartStore } from './objects/part-stor
 export interface MoveOptions {
   /** A store of objects, or undefined for the data directory. */
   readonly target: ObjectStoreOptions | undefined
-  /** How to ask the store in which the rows are now, if they are in one. */
+  /** How to reach the store of objects that holds the rows now, if one does. */
   readonly from: WhereItIs['whereItIs']
 }
 
@@ -23,13 +23,14 @@ export interface MoveReport {
   readonly to: string
   readonly parts: number
   readonly bytes: number
-  /** Parts that were not there yet from an earlier try. */
+  /** The number of parts that had to be copied, because no earlier try had copied them. */
   readonly copied: number
 }
 
 /**
- * Moves the rows of a data directory between it and a store of objects. Nothing is removed: the catalog points to the new
- * place when all parts are there, each of them what was written. Ended in the middle, the next call goes on.
+ * Moves the rows of a data directory from it to a store of objects, or back. Nothing is removed from the old place. The
+ * catalog is pointed to the new place after all parts were copied and checked. If it is interrupted, the next call
+ * continues.
  * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`,
  * `storage_full`
  */
@@ -72,16 +73,16 @@ async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): P
   return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
 }
 
-/** Parts of versions; others belong to processes that have ended, and go with the next sweep. */
+/** The committed parts. Others belong to processes that have ended, and the next sweep removes them. */
 function movable(database: Database): Promise<PartBytes[]> {
   return database.all('SELECT id, bytes, hash FROM parts WHERE process IS NULL ORDER BY id')
 }
 
-/** Whether it was not there yet. */
+/** Copies a part unless it is there already; gives whether it was copied. */
 async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: Parts): Promise<boolean> {
   const hash = part.hash ?? (await from.hash(part))
   const known = { ...part, hash }
-  // Parts of an older program have none; in a store of objects they are named by it.
+  // Parts of an older program have no hash, but the names in a store of objects need one.
   if (part.hash === null) await registry.noteCheck(part.id, { hash, damage: undefined })
   if (await isThere(to, known)) return false
   const target = to.target(part.id)
@@ -97,7 +98,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
   return true
 }
 
-/** A name in a store of objects says what is in it; in a folder, it must be looked at. */
+/** In a store of objects, names contain the hash, so name and size are enough. In a folder, the content is hashed. */
 async function isThere(to: PartStore, part: PartBytes): Promise<boolean> {
   if ((await to.size(part)) !== part.bytes) return false
   if (to.cache) return true

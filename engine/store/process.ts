@@ -5,7 +5,7 @@ import { FileLock } from '../catalog/lock.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Layout } from './layout.ts'
 
-/** This process as others on the same data directory know it: a name, a lock that lives as long as it, a folder. */
+/** Marks this process for others on the same data directory: a name, a lock held as long as it runs, and a folder. */
 export class ProcessMark {
   readonly id = randomUUID()
   readonly temporary: string
@@ -33,7 +33,7 @@ export class ProcessMark {
   }
 }
 
-/** Removes what processes have left that did not end by themselves. Gives how many there were. */
+/** Removes what processes that crashed or were killed have left behind. Gives the number of those processes. */
 export async function forgetDeadProcesses(layout: Layout, versions: Versions): Promise<number> {
   const names = new Set([
     ...(await versions.processes()),
@@ -46,7 +46,8 @@ export async function forgetDeadProcesses(layout: Layout, versions: Versions): P
   for (const name of names) {
     const lock = FileLock.acquire(lockFile(layout, name))
     if (!lock) continue
-    // Kept on a full disk, it would make the dead process look alive for as long as this one lives.
+    // The lock is released even if a full disk makes this fail. Otherwise the dead process would look alive as long as
+    // this one runs.
     try {
       await versions.forgetProcess(name)
       rmSync(join(layout.temporary, name), { recursive: true, force: true })

@@ -8,7 +8,7 @@ import type { FolderManifests } from './manifests.ts'
 import type { FoundPart } from './objects/part-store.ts'
 import { forgetDeadProcesses } from './process.ts'
 
-/** What was removed: files of parts, their bytes, and processes that did not end by themselves. */
+/** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
 export interface Swept {
   readonly files: number
   readonly bytes: number
@@ -16,8 +16,8 @@ export interface Swept {
 }
 
 /**
- * Removes what crashes have left, so it must run where nobody else serves the directory. Removes nothing where what the
- * catalog says is not on disk for certain: a commit found in its log may be one that could never be synced.
+ * Removes what crashes have left. It must only run while no other server has the directory. It removes nothing if the
+ * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
 export async function sweep(
   hold: Hold,
@@ -31,7 +31,8 @@ export async function sweep(
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
   swept.processes = await forgetDeadProcesses(layout, versions)
-  // Files first, catalog second: a part is registered before its file appears, so none is taken for a leftover.
+  // Files are listed before the catalog is read. A part is registered before its file appears, so no file of a new part
+  // is taken for a leftover.
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
   await leases.settle()
@@ -41,7 +42,7 @@ export async function sweep(
   const known = await parts.all()
   const newest = await parts.newest()
   const left = found.filter(({ id }) => id === undefined || !known.has(id))
-  // A number that was never given belongs to a later catalog than this one, which an older copy has replaced.
+  // An id that this catalog never gave means that the catalog was replaced by an older copy after the part was written.
   const foreign = left.filter(({ id = 0 }) => id > newest)
   if (foreign.length > 0) {
     const place = await files.setAside(
