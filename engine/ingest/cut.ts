@@ -14,8 +14,8 @@ export interface Cut {
 }
 
 /**
- * Writes the rows of a part as several parts. DuckDB could split them over several files in one pass, but would not keep
- * their order then. Reading them once more costs little compared with reading an upload.
+ * Writes the rows of a part as several parts. DuckDB could split them over several files in one pass, but would not
+ * keep their order then. Reading them once more costs little compared with reading an upload.
  * @param rawBytes of the whole part; the pieces share it by their rows
  */
 export async function cutPart(

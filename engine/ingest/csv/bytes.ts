@@ -4,13 +4,16 @@ export const QUOTE = 0x22
 export const LF = 0x0a
 export const CR = 0x0d
 
-/** A record longer than this is refused: DuckDB holds whole records, several at a time. */
+/** Longer records are refused, because DuckDB holds several whole records in memory at a time. */
 export const LONGEST_RECORD = 64 * 1024 * 1024
 
-/** In a transition table: the byte ends or interrupts the text. No state has this number. */
+/** Stands in a transition table where a byte ends or interrupts the text. No state has this number. */
 export const STOP = 0xffff
 
-/** The classifier with one row of 256 entries per state, so that a byte costs one look-up. */
+/**
+ * The classifier as a table with a row of 256 entries for each state, so that a byte costs one look-up.
+ * @param stops the bytes whose entries are `STOP`
+ */
 export function transitions(stops: readonly number[]): Uint16Array {
   const { next, classOf, kind, stride } = classifier()
   const table = new Uint16Array(kind.length * 256)
@@ -23,7 +26,7 @@ export function transitions(stops: readonly number[]): Uint16Array {
   return table
 }
 
-/** `end` without the bytes of a character that the buffer cuts in two. */
+/** Where the last whole character of `buffer[0..end)` ends: before `end` if the buffer cuts a character in two. */
 export function wholeCharacters(buffer: Buffer, end: number): number {
   for (let back = 1; back <= 3 && back <= end; back++) {
     const byte = buffer[end - back]!

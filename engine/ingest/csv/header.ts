@@ -8,7 +8,7 @@ export interface CsvHeader {
   /** Where the first record behind the header begins. */
   readonly end: number
   readonly newline: 'lf' | 'crlf' | 'none'
-  /** DuckDB's reader does not find the end of such a header: it has a byte order mark before a quote. */
+  /** The header has a byte order mark before a quote. DuckDB's reader does not find the end of such a header. */
   readonly awkward: boolean
 }
 
@@ -25,7 +25,7 @@ export async function readHeader(file: string, delimiter: number): Promise<CsvHe
   }
 }
 
-/** Undefined if the header goes on behind `bytes`. */
+/** Reads the header; undefined if it goes on behind `bytes`. `whole` says that the file ends with `bytes`. */
 function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeader | undefined {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     throw malformed('The file is UTF-16; save it as UTF-8.')

@@ -14,8 +14,8 @@ import { type EarlyScan, type ScanCsv, sampleCsv } from './tasks.ts'
 import { isForeign } from './translate.ts'
 
 /**
- * csv and tsv. One pass of ours settles shape and types of the whole file, one of DuckDB's reads typed columns and
- * writes the part.
+ * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
+ * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
 export async function ingestCsv(
   tools: Tools,
@@ -38,7 +38,7 @@ export async function ingestCsv(
   return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
 }
 
-/** The same for csv that is written in another way, which is rewritten first. */
+/** Does the same for csv in any dialect: one that is not ours is first rewritten as ours. */
 export async function ingestDialect(
   tools: Tools,
   known: KnownColumns,
@@ -53,7 +53,7 @@ export async function ingestDialect(
   return await ingestCsv(tools, known, { ...request, format: 'csv', file: ours.path, early: undefined })
 }
 
-/** Scans a file of which the rest still arrives. @throws EngineError as `ingestCsv` does */
+/** Starts the scan of a file that still arrives. @throws EngineError as `ingestCsv` does */
 export async function scanArriving(
   workers: Workers,
   known: KnownColumns,
@@ -62,12 +62,12 @@ export async function scanArriving(
 ): Promise<EarlyScan> {
   const { scan } = await planScan(known, request)
   const findings = workers.run({ kind: 'scan-csv', ...scan, arrival }, request)
-  // It may fail long before somebody wants it.
+  // The scan may fail long before anybody awaits it, and Node would end the process if nothing handled that.
   findings.catch(() => {})
   return { scan, findings }
 }
 
-/** Reads the header, and lays out what the records behind it have to be. */
+/** Reads the header, and plans which fields the records behind it have to have. */
 async function planScan(known: KnownColumns, { file, format }: Pick<ReadRequest, 'file' | 'format'>) {
   const delimiter = (format === 'tsv' ? '\t' : ',').charCodeAt(0)
   const header = await readHeader(file, delimiter)
@@ -78,13 +78,13 @@ async function planScan(known: KnownColumns, { file, format }: Pick<ReadRequest,
   return { header, targets, scan }
 }
 
-/** From this size on, DuckDB begins before the scan has seen everything. */
+/** From this file size on, DuckDB begins to load before the scan has seen the whole file. */
 const GUESS_BYTES = 8 * 1024 * 1024
 const SAMPLE_BYTES = 1024 * 1024
 
 /**
- * Scans the whole file. While that goes on, DuckDB loads it under the types that its beginning suggests; what comes of
- * it counts only if the scan ends with the very same plan.
+ * Scans the whole file. While that goes on, DuckDB already loads it with the types that its beginning suggests. The
+ * part that DuckDB writes is kept only if the scan ends with exactly the same plan.
  */
 async function scanAndGuess(
   { duck, workers }: Tools,
@@ -95,7 +95,7 @@ async function scanAndGuess(
 ): Promise<[CsvFindings, IngestResult | undefined]> {
   const { file, target, signal, onProgress, early } = request
   const scanAll = () => {
-    // What was scanned under other columns says nothing about these.
+    // Findings are of no use if the early scan was made for other columns than these.
     if (early && isDeepStrictEqual(early.scan, scan)) return early.findings
     return workers.run({ kind: 'scan-csv', ...scan }, { signal, onProgress })
   }
@@ -130,7 +130,7 @@ function anySignal(one: AbortSignal | undefined, other: AbortSignal): AbortSigna
   return one ? AbortSignal.any([one, other]) : other
 }
 
-/** What each field of a record has to be, in the order of the header. */
+/** The type and nullability of each field of a record, in the order of the header. */
 function fieldPlans(names: readonly string[], targets: readonly Target[]): FieldPlan[] {
   const targetOf = new Map(targets.map((target) => [target.source, target]))
   return names.map((name, index) => {
@@ -139,7 +139,10 @@ function fieldPlans(names: readonly string[], targets: readonly Target[]): Field
   })
 }
 
-/** A file with one column whose name holds semicolons was meant to have more, unless somebody knows that column. */
+/**
+ * Refuses a header of a single name that holds another delimiter, such as a semicolon: the file was meant to have more
+ * columns. The name is accepted if the dataset or the request has a column of this name.
+ */
 function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): void {
   const [name] = names
   if (names.length !== 1 || !/[;\t|]/.test(name!)) return

@@ -8,17 +8,17 @@ import { settledColumns, type Target } from '../targets.ts'
 import { inferType, KIND, ZONED } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
 
-/** A csv file that has been checked: what DuckDB has to know to read it as it was checked. */
+/** A csv file that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly file: string
   readonly delimiter: string
   /** Its first record is a header. */
   readonly header: boolean
-  /** Fields in each record. */
+  /** The number of fields in each record. */
   readonly fields: number
 }
 
-/** Writes a checked csv file as a part. Every text is a value of its column's type by now. */
+/** Writes a csv file as a part. The file has been checked: every text in it is a value of its column's type. */
 export async function loadCsv(
   duck: Duck,
   source: CsvSource,
@@ -38,13 +38,14 @@ export async function loadCsv(
   }
   return write(!source.quotedNewlines).catch((error: unknown) => {
     const machine = error instanceof EngineError && error.code !== 'internal'
-    // DuckDB's threads guess where records begin and give up where quotes mislead them; a single one never guesses.
+    // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
+    // have to guess.
     if (machine || source.quotedNewlines || !source.quotes) throw error
     return write(false)
   })
 }
 
-/** What DuckDB is to do with a csv file. */
+/** How DuckDB is to load a csv file: the file, and the columns that it becomes. */
 export interface LoadPlan {
   readonly source: CsvSource
   readonly targets: readonly Target[]
@@ -67,12 +68,12 @@ export function runLoad(
   return writePart(duck, selectCsv(plan, parallel), target, estimate, { signal })
 }
 
-/** The result, provided that DuckDB found the rows and nulls in the file that are in it. */
+/** The result; undefined if DuckDB did not find as many rows and nulls as the check of the file. */
 export function settleLoad(
   { source, targets, columns, rawBytes }: LoadPlan,
   part: WrittenPart,
 ): IngestResult | undefined {
-  // DuckDB's reader has its own opinion of some texts, and makes nulls of a few that it does not take.
+  // DuckDB's reader does not accept all texts that we do, and turns some of the others into nulls.
   const agree = targets.every(({ source: field }, index) => {
     return part.nulls[index] === (field === undefined ? source.rows : source.nulls[field])
   })
@@ -91,7 +92,7 @@ function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: read
   }, 0)
 }
 
-/** DuckDB's own limit on a line; it sizes buffers, so it is raised for the files alone that need it. */
+/** DuckDB's own limit on a line. Its buffers grow with the limit, so it is raised only for files that need that. */
 const USUAL_LINE = 2 * 1024 * 1024
 const USUAL_BUFFER = 4 * USUAL_LINE
 
@@ -123,9 +124,13 @@ export function selectCsv({ source, targets, columns }: LoadPlan, parallel: bool
   return `SELECT ${selected.join(', ')} FROM read_csv(${quoteLiteral(source.file)}, ${options.join(', ')})`
 }
 
-/** What DuckDB's reader parses a field as, and what becomes of it. It skips the way through text wherever it can. */
+/**
+ * The type as which DuckDB's reader parses a field, and the SQL that turns this into a value of the column. Where
+ * possible the reader parses the column's type directly, which is faster than a cast from text.
+ */
 function conversion(type: ColumnType, kinds: number, field: string): { read: string; sql: string } {
-  // A cast from text to TIMESTAMP drops the offset, so zones go by way of TIMESTAMPTZ; that one wants seconds.
+  // A cast from text to TIMESTAMP drops the offset, so texts with an offset are read as TIMESTAMPTZ first. DuckDB reads
+  // these only with seconds, so texts without seconds get `:00`.
   const zoned = (kinds & ZONED) !== 0 && (type === 'timestamp' || type === 'timestamptz')
   if (zoned) {
     const seconds = `regexp_replace(${field}, '^(.{16})(Z|[-+].*)$', '\\1:00\\2')`

@@ -13,7 +13,7 @@ import {
 } from '../text/text-kinds.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './bytes.ts'
 
-/** What one field of each record is to be. */
+/** The column that one field of each record belongs to. */
 export interface FieldPlan {
   readonly name: string
   /** Undefined where the type is to be inferred. */
@@ -21,7 +21,7 @@ export interface FieldPlan {
   readonly nullable: boolean
 }
 
-/** What a whole csv file was found to hold. */
+/** What the scan of a csv file found in it. */
 export interface CsvFindings {
   readonly rows: number
   /** Per field: the mask of the kinds of its values. */
@@ -34,16 +34,16 @@ export interface CsvFindings {
   readonly longest: number
   readonly quotes: boolean
   readonly quotedNewlines: boolean
-  /** Line ends of both kinds occur, which DuckDB's reader does not take. */
+  /** The file has line ends of both kinds, which DuckDB's reader does not accept. */
   readonly mixedNewlines: boolean
 }
 
 /**
  * Reads the records behind a csv header byte by byte (RFC 4180), checks their shape and their values, and learns what
- * kinds of values each column holds. It is the authority on what the file says; DuckDB then only has to do as told.
+ * kinds of values each column holds. Its findings decide what the file contains; DuckDB is then told to read the same.
  *
- * Leniences: blank lines are skipped in files with more than one column (with one, a blank line is a null), and quotes
- * inside of a field that doesn't begin with one are plain characters.
+ * It is lenient in two points: blank lines are skipped in files with more than one column (in files with one column, a
+ * blank line is a null), and quotes within a field that doesn't begin with a quote are plain characters.
  */
 export class CsvScan {
   rows = 0
@@ -52,28 +52,28 @@ export class CsvScan {
   readonly #kinds: Int32Array
   readonly #nulls: Float64Array
   readonly #widths: Float64Array
-  /** Per field: kinds that need no second look. */
+  /** Per field: the kinds of values that are accepted without a look at the value itself. */
   readonly #certain: Int32Array
-  /** Transitions outside of quotes and inside. */
+  /** The transition tables for fields without quotes and for those in quotes. */
   readonly #plain: Uint16Array
   readonly #quoted: Uint16Array
   /** Where the carriage returns of line ends stand in the buffer fed last; kept only if asked for. */
   readonly lineEndReturns: number[] = []
   readonly #keepReturns: boolean
-  /** Of the field that comes next. */
+  /** The index of the field that comes next. */
   #field = 0
-  /** Where the record under way begins; below 0 if in an earlier buffer. */
+  /** Where in the buffer the record under way begins; below 0 if it began in an earlier buffer. */
   #recordStart = 0
   #longest = 0
   #quotes = false
   #quotedNewlines = false
   #crlf: boolean
   #lf: boolean
-  /** Some bytes of the buffer are no UTF-8. */
+  /** Some bytes of the buffer are not valid UTF-8. */
   #invalid = false
 
   /**
-   * @param newline the line end behind the header, where there is one
+   * @param newline the line end behind the header; `none` if the file ends there
    */
   constructor(
     fields: readonly FieldPlan[],
@@ -111,18 +111,18 @@ export class CsvScan {
   }
 
   /**
-   * Takes `buffer[0..end)` and returns how many bytes of it are done with: the rest is to come again, at the start of
-   * the next buffer. `buffer[end]` must exist and is overwritten.
+   * Takes `buffer[0..end)` and returns how many of its bytes have been used. The others have to be passed again, at the
+   * start of the next buffer. `buffer[end]` must exist and is overwritten.
    * @throws EngineError `invalid_upload`
    */
   feed(buffer: Buffer, end: number, final: boolean): number {
     this.lineEndReturns.length = 0
     this.#invalid = !isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
-    // So that loops end without comparing positions.
+    // A byte at which the inner loops stop, so that they need not compare positions.
     buffer[end] = CR
     let at = 0
     for (;;) {
-      // Where any text has to be looked at for its encoding, all of it goes the slow way.
+      // If some bytes of the buffer are not UTF-8, all of it is read field by field, to find the row and the column.
       if (!this.#invalid) at = this.#skim(buffer, at)
       const next = this.#readField(buffer, at, end, final)
       if (next === at) break
@@ -133,7 +133,10 @@ export class CsvScan {
     return at
   }
 
-  /** Reads fields as long as nothing about them needs thought; returns where the first other one begins. */
+  /**
+   * Quickly reads fields as long as they are simple: their kinds are accepted without a look at the values, and they end
+   * with a delimiter or LF. Returns where the first other field begins.
+   */
   #skim(buffer: Uint8Array, start: number): number {
     const { start: startState, kind: kindOf, stride } = classifier()
     const first = (startState / stride) * 256
@@ -169,7 +172,7 @@ export class CsvScan {
         field++
         from = ++at
       } else if (byte === LF) {
-        // An empty line needs a closer look, so it is left to the general code.
+        // An empty line may be a blank line or a null: `#readField` decides.
         if (field !== last || (width === 0 && field === 0)) break
         kinds[field]! |= kind
         if (width === 0) nulls[field]!++
@@ -201,8 +204,8 @@ export class CsvScan {
   }
 
   /**
-   * Counts a field in quotes about which nothing needs thought, and returns where its delimiter or line end stands; else
-   * returns where the field begins.
+   * Reads a simple field in quotes, and returns the position of the delimiter or line end behind it. Returns `from` if
+   * the field is not a simple one.
    */
   #skimQuoted(buffer: Uint8Array, from: number, field: number): number {
     const { start, kind: kindOf, stride } = classifier()
@@ -219,7 +222,7 @@ export class CsvScan {
       if (buffer[at] !== QUOTE) return from
       at++
       if (buffer[at] !== QUOTE) break
-      // A doubled quote stands for one, which only text has.
+      // A doubled quote stands for one quote, and only text has quotes: state 0 is that of text.
       state = 0
       at++
     }
@@ -233,7 +236,7 @@ export class CsvScan {
     return at
   }
 
-  /** Reads any field; returns where the next one begins, or where this one does if it is not all there. */
+  /** Reads any field. Returns where the next one begins, or `from` if the buffer does not hold all of this one. */
   #readField(buffer: Buffer, from: number, end: number, final: boolean): number {
     const { start, kind: kindOf, stride } = classifier()
     const last = this.#fields.length - 1
@@ -325,7 +328,7 @@ export class CsvScan {
     else this.#widths[field]! += to - from
   }
 
-  /** A kind that isn't taken unseen: the value itself decides. */
+  /** Checks the value itself, because its kind alone does not say that the column accepts it. */
   #examine(field: number, kind: number, bytes: Buffer, quoted: boolean): void {
     const row = this.rows + 1
     const { name, type, nullable } = this.#fields[field]!
@@ -342,7 +345,7 @@ export class CsvScan {
     if ((kind & possible) === 0 || !acceptsValue(type, text)) throw badValue(row, name, text, type)
   }
 
-  /** `a, "b"`: DuckDB would drop the blank and open the quotes, others would not. */
+  /** Refuses fields such as the second of `a, "b"`: DuckDB would drop the blank and read quotes, others would not. */
   #refuseLateQuote(buffer: Buffer, from: number, at: number): void {
     for (let i = from; i < at; i++) if (buffer[i] !== 0x20 && buffer[i] !== 0x09) return
     throw this.#malformed(

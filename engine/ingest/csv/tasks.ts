@@ -12,13 +12,13 @@ export interface ScanCsv {
   readonly fields: readonly FieldPlan[]
 }
 
-/** A scan of a file that began before the whole of it was there. */
+/** A scan that began before all of its file had arrived. */
 export interface EarlyScan {
   readonly scan: ScanCsv
   readonly findings: Promise<CsvFindings>
 }
 
-/** Checks all records of a csv file, which may still arrive. @throws EngineError `invalid_upload` */
+/** Checks all records of a csv file, which may not have arrived completely yet. @throws EngineError `invalid_upload` */
 export async function scanCsv(
   task: ScanCsv & { readonly arrival?: Arrival },
   { signal, onProgress }: Hooks,
@@ -36,8 +36,8 @@ export async function scanCsv(
 }
 
 /**
- * What the beginning of a csv file suggests; undefined where it is not right already there, which the scan of the whole
- * file then says.
+ * The findings for the beginning of a csv file; undefined if there is an error already. The scan of the whole file will
+ * report that error.
  */
 export async function sampleCsv(task: ScanCsv, bytes: number): Promise<CsvFindings | undefined> {
   const scan = new CsvScan(task.fields, task.delimiter, task.newline)
@@ -51,7 +51,7 @@ export async function sampleCsv(task: ScanCsv, bytes: number): Promise<CsvFindin
   }
 }
 
-/** Copies the records of a checked csv file, all lines ending with LF. */
+/** Copies the records of a checked csv file so that all lines end with LF. */
 export async function cleanCsv(
   task: ScanCsv & { readonly target: string },
   { signal }: Hooks,

@@ -2,12 +2,12 @@ import { EngineError } from '../../errors.ts'
 import type { UploadOptions } from '../request.ts'
 
 export interface Field {
-  /** Without quotes. */
+  /** The text of the field without its quotes. */
   readonly text: string
   readonly quoted: boolean
 }
 
-/** Gives the csv of a field: what it says in another dialect, as ours says it. */
+/** Makes a function that translates a field of another dialect into csv of our own. */
 export function translator({ nulls = [], decimal, dates }: UploadOptions): (field: Field) => string {
   const missing = new Set(nulls)
   const date = dates === undefined ? undefined : dateReader(dates)
@@ -20,7 +20,7 @@ export function translator({ nulls = [], decimal, dates }: UploadOptions): (fiel
   }
 }
 
-/** A number with a comma before its places. */
+/** A number with a comma before its decimal places. */
 const NUMBER = /^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$/
 
 const PARTS = {
@@ -33,8 +33,9 @@ const PARTS = {
 const CLOCK = '(?:[ T](?<clock>\\d{1,2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?))?'
 
 /**
- * Reads days as a pattern of YYYY, MM or M, DD or D and the signs between them says, and gives them as ISO 8601.
- * @throws EngineError `invalid_option` where the pattern does not have each of them once
+ * Makes a function that reads days in the form of a pattern (YYYY, MM or M, DD or D, and characters between them), and
+ * returns them as ISO 8601; undefined for texts of any other form.
+ * @throws EngineError `invalid_option` if the pattern does not have a year, a month and a day exactly once each
  */
 export function dateReader(pattern: string): (text: string) => string | undefined {
   const source = pattern.replace(/YYYY|MM|DD|M|D|./g, (part) => {

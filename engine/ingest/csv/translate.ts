@@ -10,19 +10,19 @@ export interface TranslateCsv {
   readonly file: string
   readonly delimiter: string
   readonly options: UploadOptions
-  /** What the columns of a file without a header are, if there are as many. */
+  /** Names for the columns of a file without a header, used if the file has as many columns. */
   readonly columns?: readonly string[] | undefined
   /** Where the csv is to be written. */
   readonly target: string
 }
 
-/** Whether csv has to be rewritten to be what we read: UTF-8, commas, a header, ISO dates. */
+/** Whether csv with these options differs from what we read (UTF-8, commas, a header, ISO dates): it is rewritten. */
 export function isForeign({ nanoseconds: _, ...options }: UploadOptions = {}): boolean {
   return Object.values(options).some((value) => value !== undefined)
 }
 
 /**
- * Rewrites csv of another dialect as ours, record for record, so that errors count the same rows.
+ * Rewrites csv of another dialect as ours, record for record, so that the row numbers in errors fit both files.
  * @throws EngineError `invalid_upload`, `storage_full`
  */
 export async function translateCsv(task: TranslateCsv, { signal, onProgress }: Hooks): Promise<void> {
@@ -59,7 +59,7 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): strin
   }
 }
 
-/** Takes text in pieces and gives whole records of our dialect. */
+/** Takes the text of another dialect in pieces and returns whole records in our own dialect. */
 class Records {
   rows = 0
   readonly #delimiter: string
@@ -117,7 +117,7 @@ class Records {
     return `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
   }
 
-  /** The record that begins at a place; undefined if it goes on behind the text. */
+  /** Reads the record that begins at `from`; undefined if it may go on behind the text. */
   #record(text: string, from: number, final: boolean): { fields: Field[]; end: number } | undefined {
     const fields: Field[] = []
     for (let at = from; ; at++) {
@@ -130,7 +130,7 @@ class Records {
       const closing = end
       const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
       while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
-      // Where the text ends, a line end may come yet, or the second of two quotes.
+      // The next piece of text may begin with the rest of a line end, or with the second of two quotes.
       if (end >= text.length && !final) return undefined
       const ends = text[end] !== this.#delimiter
       const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
@@ -149,7 +149,7 @@ class Records {
   }
 }
 
-/** Where the quote stands that ends a field; -1 if there is none yet. */
+/** The position of the quote that ends a field; -1 if the text does not hold it yet. */
 function closingQuote(text: string, from: number): number {
   for (let at = from; ; at += 2) {
     at = text.indexOf('"', at)

@@ -2,29 +2,32 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import type { Usage } from './messages.ts'
 
-/** `memory`, `cpu`: more than an upload may take; `silent`: no word from it; `done`: nobody needs it any more. */
+/**
+ * Why we ended a reader. `memory`, `cpu`: it took more than an upload may take; `silent`: it sent no messages any more;
+ * `done`: it is no longer needed.
+ */
 export type Why = 'memory' | 'cpu' | 'silent' | 'done'
 
 /** How a reader's process ended. */
 export interface End {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** It could not be started. */
+  /** Set if the process could not be started. */
   readonly error?: Error
-  /** What we ended it for, if we did. */
+  /** Why we ended it; undefined if it ended by itself. */
   readonly why: Why | undefined
-  /** It had begun to take jobs. */
+  /** Whether it had begun to take jobs. */
   readonly ready: boolean
-  /** The end of what it printed. */
+  /** The last part of what it printed. */
   readonly stderr: string
-  /** As it was last reported. */
+  /** The usage that it reported last. */
   readonly usage: Usage
 }
 
-/** What V8, C++ and the system print where memory can't be had. */
+/** Matches what V8, C++ and the system print when memory can't be allocated. */
 const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot allocate memory/i
 
-/** What the job that a reader died of ends with. */
+/** The error with which the jobs of a reader fail when its process ends. */
 export function readerEnded(end: End): EngineError {
   const cause = new Error(endMessage(end))
   if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
@@ -41,7 +44,7 @@ export function readerEnded(end: End): EngineError {
   if (!end.ready) {
     return new EngineError('overloaded', 'Uploads can not be read just now. Try again later.', { cause })
   }
-  // The system does this where memory runs out, and people do.
+  // The operating system sends these signals when memory runs out. People may send them, too.
   if (end.signal === 'SIGKILL' || end.signal === 'SIGTERM') {
     return new EngineError(
       'overloaded',
@@ -56,7 +59,7 @@ export function readerEnded(end: End): EngineError {
   )
 }
 
-/** For the log. */
+/** The line for the log about a reader that ended. */
 export function endMessage({ code, signal, error, why, stderr, usage }: End): string {
   const how = error?.message ?? signal ?? `exit code ${code}`
   const limit = why ? ` (limit: ${why})` : ''

@@ -4,15 +4,15 @@ import type { PartStatistics } from '../../types/statistics.ts'
 import type { Cut } from '../cut.ts'
 import type { Described, IngestRequest, IngestResult, PartSize, ReadRequest } from '../request.ts'
 
-/** Names a job among those of one process. */
+/** Identifies a job among those of one reader's process. */
 export type JobId = number
 
-/** What a job gets beside its input. */
+/** The signal and the callback that a job gets in addition to its input. */
 export interface JobHooks extends RunOptions {
   readonly onProgress?: IngestRequest['onProgress']
 }
 
-/** An upload, as it is described to a reader. */
+/** The request for an upload in the form in which it is sent to a reader. */
 export type IngestInput = Omit<ReadRequest, 'signal' | 'onProgress' | 'early'> & {
   /** The job of the same reader that began to scan the file. */
   readonly early?: JobId

@@ -7,23 +7,25 @@ import { plainError } from './plain-error.ts'
 import { JOBS } from './runs.ts'
 import { readerOptions, WHOLE } from './start.ts'
 
-// Where our parent is gone, nobody wants what we write. Threads of DuckDB would hold up an orderly end. Our parent may be
-// killed while we start, so this comes first, and nothing tells us if it was gone before.
+// When our parent is gone, nobody needs our work any more, so this process ends. It kills itself because an orderly end
+// would have to wait for DuckDB's threads. This comes first because the parent may be killed while we start. If the
+// parent was gone even before, there is no `disconnect` event, so `connected` is checked as well.
 const end = () => process.kill(process.pid, 'SIGKILL')
 process.on('disconnect', end)
 if (!process.connected) end()
 
-/** A reader's process: it does jobs until the process that started it lets it go, or is gone itself. */
+/** The reader of this process, which does jobs until the process that started this one kills it or ends itself. */
 const reader = await Reader.open(readerOptions())
 
-/** A job from its beginning until nobody asks for it any more. */
+/** A job that is under way. An early scan counts as under way until it is aborted. */
 interface Running {
   readonly abort: AbortController
   readonly arrival: Arrival
 }
 const running = new Map<JobId, Running>()
 
-// A terminal and a service manager send these to the whole group. Our parent ends us when its uploads are done.
+// Terminals and service managers send these signals to all processes of a group. We ignore them, because our parent
+// ends us when its uploads are done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 process.on('message', (message: ToReader) => {
@@ -55,7 +57,7 @@ async function run(job: JobId, name: JobName, input: unknown): Promise<void> {
   try {
     const work = JOBS[name] as (...args: unknown[]) => Promise<unknown>
     const result = await work(reader, input, hooks, { job, arrival: place.arrival })
-    // A scan that has begun goes on until it is aborted.
+    // The result of `scanEarly` only says that the scan has begun. The scan itself goes on until it is aborted.
     if (name !== 'scanEarly') running.delete(job)
     tell({ kind: 'done', job, result, usage: usage() })
   } catch (error) {
@@ -75,7 +77,7 @@ function usage(): Usage {
 }
 
 function tell(message: FromReader): void {
-  // Without a callback, a parent that is gone would be an error that nobody catches.
+  // Sending fails if the parent is gone. Without a callback, that would raise an `error` event that nothing handles.
   process.send!(message, undefined, undefined, () => {})
 }
 

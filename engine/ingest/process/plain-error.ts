@@ -1,10 +1,10 @@
 import { EngineError, type ErrorCode } from '../../errors.ts'
 
-/** An error as it goes from one thread or process to another. */
+/** An error as plain data that can be sent to another thread or process. */
 export interface PlainError {
   readonly message: string
   readonly stack: string | undefined
-  /** Of an `EngineError`; what has none is a defect, or DuckDB's. */
+  /** The code of an `EngineError`. Errors without a code come from DuckDB, or from a defect. */
   readonly code: ErrorCode | undefined
   readonly details: Readonly<Record<string, unknown>> | undefined
   readonly cause: PlainError | undefined
@@ -25,7 +25,7 @@ export function plainError(error: unknown): PlainError {
 export function revivedError({ message, stack, code, details, cause }: PlainError): Error {
   const options = cause === undefined ? {} : { cause: revivedError(cause) }
   const error = code ? new EngineError(code, message, { ...options, details }) : new Error(message, options)
-  // It tells where the error was raised, which is not here.
+  // Keep the stack of the place where the error was raised, which is not this one.
   if (stack !== undefined) error.stack = stack
   return error
 }

@@ -7,10 +7,10 @@ import type { FromReader, ToReader, Usage } from './messages.ts'
 import { revivedError } from './plain-error.ts'
 import { type ReaderOptions, startReader } from './start.ts'
 
-/** How long a reader may take to give up a job before it is ended. */
+/** How long a reader may take to give up an aborted job before its process is killed. */
 const GRACE_MS = 1_000
 const TICK_MS = 1_000
-/** A reader reports five times a second while it works. */
+/** A working reader reports five times a second; one that has been silent for so many ticks is killed. */
 const MOST_SILENT_TICKS = 60
 const STDERR_BYTES = 4_096
 
@@ -19,14 +19,14 @@ interface Job {
 }
 
 /**
- * A child process that reads uploads. Whatever their bytes do to native code happens there: the process may die, its
- * jobs then fail with an error that says so, and nothing else does.
+ * A child process that reads uploads, so that damaged files can crash native code only there. If the process dies, its
+ * jobs fail with an error that says so, and nothing else is affected.
  */
 export class ReaderProcess {
   readonly #options: ReaderOptions
   readonly #child: ChildProcess
   readonly #jobs = new Map<JobId, Job>()
-  /** Who is told of the progress of a job. */
+  /** The callbacks for the progress of jobs. */
   readonly #listeners = new Map<JobId, NonNullable<JobHooks['onProgress']>>()
   readonly #ended = Promise.withResolvers<End>()
   #lastJob = 0
@@ -57,12 +57,12 @@ export class ReaderProcess {
     this.#hold(false)
   }
 
-  /** A folder of its own, which goes with it. */
+  /** The process's own folder, which is removed when the process ends. */
   get directory(): string {
     return this.#options.directory
   }
 
-  /** Below these and below its own folder it may open files. */
+  /** The folders below which it may open files, in addition to its own. */
   get folders(): readonly string[] {
     return this.#options.folders
   }
@@ -71,22 +71,22 @@ export class ReaderProcess {
     return this.#child.pid
   }
 
-  /** Bytes resident, as far as it has told. */
+  /** Bytes of resident memory, as it reported last. */
   get memory(): number {
     return this.#usage.memory
   }
 
-  /** How the process ended, once it has, and its folder is gone. */
+  /** Resolves when the process has ended and its folder has been removed. */
   get ended(): Promise<End> {
     return this.#ended.promise
   }
 
-  /** CPU seconds, from now on, that are more than the jobs to come may take. */
+  /** Allows this many seconds of CPU time from now on; a process that takes more is killed. */
   allowCpu(seconds: number): void {
     this.#mostCpu = this.#usage.cpu + seconds
   }
 
-  /** @throws EngineError as the job does; one of `readerEnded` where the process dies of it; `cancelled` */
+  /** Runs a job. @throws EngineError as the job does; as `readerEnded` says if the process ends; `cancelled` */
   run<Name extends JobName>(name: Name, input: Input<Name>, hooks: JobHooks): Promise<Result<Name>> {
     return this.start(name, input, hooks).result
   }
@@ -109,7 +109,7 @@ export class ReaderProcess {
           clearTimeout(grace)
           signal?.removeEventListener('abort', abort)
           this.#jobs.delete(job)
-          // A scan that has begun goes on, and is heard until it is aborted.
+          // The result of `scanEarly` only says that the scan has begun. Its progress is reported until it is aborted.
           if (name !== 'scanEarly' || 'error' in outcome) this.#listeners.delete(job)
           if (this.#jobs.size === 0) this.#hold(false)
           if ('result' in outcome) resolve(outcome.result as Result<Name>)
@@ -127,14 +127,14 @@ export class ReaderProcess {
 
   tell(message: ToReader): void {
     if (message.kind === 'abort') this.#listeners.delete(message.job)
-    // A reader that is gone tells so by its end.
+    // Nothing has to be sent to a reader that has ended, and failures need no handling: `#end` settles its jobs.
     if (this.#child.connected) this.#child.send(message, () => {})
   }
 
-  /** Ends the process at once, whatever it does. */
+  /** Kills the process at once, even if it is working. */
   kill(why: Why = 'done'): void {
     this.#why ??= why
-    // Who waits for its end would else be left waiting by a program that has nothing else to do.
+    // Our program must not end, even if it has nothing else to do, before those who await `ended` get their answer.
     this.#keepOpen(true)
     this.#child.kill('SIGKILL')
   }
@@ -165,7 +165,7 @@ export class ReaderProcess {
     }
   }
 
-  /** Whether the process keeps this one from ending, and is watched. */
+  /** Sets whether the child process keeps our own from ending, and is watched for silence. */
   #hold(held: boolean): void {
     clearInterval(this.#ticks)
     this.#silent = 0
@@ -181,7 +181,7 @@ export class ReaderProcess {
     const change = open ? 'ref' : 'unref'
     this.#child[change]()
     this.#child.channel?.[change]()
-    // A pipe, though it is declared as any stream.
+    // `stderr` is a pipe and has these methods, though it is declared as a general stream.
     ;(this.#child.stderr as unknown as { ref(): void; unref(): void })[change]()
   }
 
@@ -191,7 +191,7 @@ export class ReaderProcess {
     clearInterval(this.#ticks)
     const end: End = { ...how, why: this.#why, ready: this.#ready, stderr: this.#stderr, usage: this.#usage }
     const gone = rm(this.#options.directory, { recursive: true, force: true }).catch(() => {})
-    // Nobody hears of an error before the files are gone that the reader was writing.
+    // Jobs fail only after the files that the reader was writing have been removed.
     gone.then(() => {
       this.#ended.resolve(end)
       for (const { settle } of [...this.#jobs.values()]) settle({ error: readerEnded(end) })

@@ -7,40 +7,43 @@ import { storageFull } from '../../util/storage-full.ts'
 import { endMessage } from './ends.ts'
 import { ReaderProcess } from './reader-process.ts'
 
-/** Readers that wait for their next job; to start one takes a quarter of a second. */
+/** The most readers that are kept waiting for their next job: to start one takes a quarter of a second. */
 const MOST_IDLE = 2
-/** What an allocator doesn't give back after a large job goes with its process. */
+/**
+ * A reader with more resident memory than this is not kept. Allocators don't give back all memory after a large job, so
+ * it is freed by ending the process.
+ */
 const MOST_IDLE_MEMORY = 400 * 2 ** 20
 
 export interface ReadersOptions {
-  /** Threads of each reader's DuckDB. */
+  /** The number of threads of each reader's DuckDB. */
   readonly threads?: number
-  /** Bytes that a reader may have resident. */
+  /** The most bytes of resident memory that a reader may use. */
   readonly memory?: number
-  /** Each reader has a folder in it. */
+  /** The folder in which each reader has a folder of its own. */
   readonly tempDirectory: string
-  /** Where parts lie. A reader's DuckDB opens files here, in its own folder, and beside the file that it is to read. */
+  /** Where parts are. A reader's DuckDB may open files here, in its own folder, and in that of the file to be read. */
   readonly folders?: readonly string[]
-  /** Hears of readers that died, or had to be ended. */
+  /** Is called with a message for the log when a reader died, or was killed because it exceeded a limit. */
   readonly onEnd?: (message: string) => void
 }
 
-/** A reader that is lent for one upload, so that no other one dies with it. */
+/** A reader that is lent for one upload, so that no other upload fails if it dies. */
 export interface LentReader extends Disposable {
   readonly process: ReaderProcess
 }
 
-/** A reader as others see it. */
+/** The state of a reader, for those who watch its memory. */
 export interface ReaderState {
   readonly pid: number | undefined
-  /** Bytes resident, as it last told. */
+  /** Bytes of resident memory, as it reported last. */
   readonly memory: number
 }
 
-/** The processes that read uploads. They hold this one open only while they work. */
+/** The processes that read uploads. They keep this process from ending only while they work. */
 export class Readers {
   readonly #options: ReadersOptions
-  /** Where readers that start from now on may open files. */
+  /** The folders in which readers that are started from now on may open files. */
   readonly #folders: Set<string>
   readonly #idle: ReaderProcess[] = []
   readonly #all = new Set<ReaderProcess>()
@@ -53,19 +56,19 @@ export class Readers {
     )
   }
 
-  /** Those that run. */
+  /** The states of all readers that run. */
   get states(): ReaderState[] {
     return [...this.#all].map(({ pid, memory }) => ({ pid, memory }))
   }
 
-  /** Has a reader ready for the next upload, which is who hears it if it can't start. */
+  /** Starts a reader for the next upload, unless one is idle. If it can't start, that upload fails with the error. */
   warm(): void {
     if (this.#closed || this.#idle.length > 0) return
     this.#idle.push(this.#start())
   }
 
   /**
-   * With an empty folder, and with access to the folders of these files.
+   * Lends a reader whose own folder is empty and which may open files in the folders of `files`.
    * @throws EngineError `storage_full`, `cancelled` once closed
    */
   lend(files: readonly string[] = []): LentReader {
@@ -97,7 +100,7 @@ export class Readers {
     }
   }
 
-  /** Ends all of them, whatever they do. */
+  /** Kills all readers, even those that are working. */
   async close(): Promise<void> {
     this.#closed = true
     const all = [...this.#all]
@@ -105,7 +108,7 @@ export class Readers {
     await Promise.all(all.map((process) => process.ended))
   }
 
-  /** What was started before a folder was known can't be opened to it, so it goes. */
+  /** An idle reader that can open these files. One started before their folder was known can't, so it is killed. */
   #takeIdle(files: readonly string[]): ReaderProcess | undefined {
     for (;;) {
       const process = this.#idle.pop()
@@ -133,7 +136,7 @@ function isInside(file: string, folder: string): boolean {
   return resolve(file).startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
-/** An eighth of the machine's memory, but enough for a large upload, and no more than one can use. */
+/** An eighth of the machine's memory, but at least enough for a large upload and at most what one can use. */
 function usualMemory(): number {
   return Math.min(Math.max(totalmem() / 8, 768 * 2 ** 20), 2 ** 31)
 }

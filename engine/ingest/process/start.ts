@@ -2,18 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Stands for a number of bytes: all of them have arrived. */
+/** Is sent in place of a number of bytes to say that all bytes of a file have arrived. */
 export const WHOLE = -1
 
-/** What a reader is started with. */
+/** The options with which a reader is started. */
 export interface ReaderOptions {
-  /** Threads of its DuckDB. */
+  /** The number of threads of its DuckDB. */
   readonly threads?: number
-  /** Bytes that it may have resident; over them it is ended. */
+  /** The most bytes of resident memory that it may use; it is killed if it uses more. */
   readonly memory: number
-  /** A folder of its own; it is there while the reader works. */
+  /** Its own folder, which exists while the reader works. */
   readonly directory: string
-  /** Its DuckDB opens files below these, and below its own folder, alone. */
+  /** Its DuckDB may open files only below these folders and below its own. */
   readonly folders: readonly string[]
 }
 
@@ -24,13 +24,16 @@ export function readerOptions(): ReaderOptions {
   return JSON.parse(process.env[OPTIONS]!) as ReaderOptions
 }
 
-/** What bytes of a stranger, should they ever take a reader over, must not find in its environment. */
+/** Variables that a reader's environment must not hold, in case a hostile upload ever takes the reader over. */
 const SECRET = /SECRET|KEY|TOKEN|PASSWORD|CREDENTIAL|DATABASE|^AWS_/i
 
-/** Address space is given out more generously than it is used; what counts is watched as it is used. */
+/**
+ * The limit on the data of a reader's process. It is larger than the limit on memory because programs reserve more
+ * address space than they use. The memory in use is watched separately, by `ReaderProcess`.
+ */
 const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 30
 
-/** Starts a reader's process: without secrets, without core dumps, and on Linux with a limit of its memory. */
+/** Starts a reader's process: without secrets, and on Linux without core dumps and with a limit on its memory. */
 export function startReader(options: ReaderOptions): ChildProcess {
   const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url))
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
@@ -38,14 +41,14 @@ export function startReader(options: ReaderOptions): ChildProcess {
   return spawn(command!, args, {
     env: { ...env, [OPTIONS]: JSON.stringify(options) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Keeps what JSON would lose: undefined, NaN, bytes.
+    // This form keeps undefined, NaN and bytes, which JSON would lose.
     serialization: 'advanced',
     windowsHide: true,
   })
 }
 
 function limited(command: readonly string[], data: number): readonly string[] {
-  // Elsewhere there is no such limit, or it has no effect.
+  // Other systems have no such limit, or it has no effect there.
   if (process.platform !== 'linux') return command
   const script = 'ulimit -c 0; ulimit -d "$1"; shift; exec "$@"'
   return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(data / 1024)), ...command]

@@ -1,4 +1,4 @@
-/** How many bytes of a file are there while it is being written, for all threads; below zero once it is whole. */
+/** The number of bytes of a file that have been written so far, shared by all threads; -1 once all of it is written. */
 export type Arrival = BigInt64Array<SharedArrayBuffer>
 
 const WHOLE = -1n
@@ -15,7 +15,7 @@ export function arrivedWhole(arrival: Arrival): void {
   tell(arrival, WHOLE)
 }
 
-/** Resolves when there is more than `bytes`, or no more to come. */
+/** Resolves when more than `bytes` bytes have arrived, or the file is complete. */
 export async function arrivalBeyond(arrival: Arrival, bytes: number): Promise<void> {
   for (;;) {
     const there = Atomics.load(arrival, 0)

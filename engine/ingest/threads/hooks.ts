@@ -1,6 +1,6 @@
-/** How a pass over an upload is given up, and who hears how far it is. */
+/** The signal that ends a pass over an upload, and the callback for its progress. */
 export interface Hooks {
   readonly signal?: AbortSignal
-  /** Bytes of the file, and rows where they are known, from its beginning. */
+  /** Is called with the bytes of the file that have been read so far, and with the rows where they are known. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }

@@ -2,8 +2,8 @@ import { cancelled } from '../../duckdb/errors.ts'
 import type { Hooks } from './hooks.ts'
 
 /**
- * The passes over an upload that JavaScript does, by name. Arguments and results are plain data. A pass is loaded when
- * it is first needed: who scans csv has no use for the Arrow library.
+ * The passes over an upload that are done in JavaScript, by name. Arguments and results are plain data. The code of a
+ * pass is loaded when it is first needed: a scan of csv does not need the Arrow library.
  */
 const TASKS = {
   'scan-csv': () => import('../csv/tasks.ts').then((module) => module.scanCsv),
@@ -19,7 +19,10 @@ type TaskFunction<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Nam
 export type Task<Name extends TaskName> = { readonly kind: Name } & Parameters<TaskFunction<Name>>[0]
 export type TaskResult<Name extends TaskName> = Awaited<ReturnType<TaskFunction<Name>>>
 
-/** Runs a task in this thread, in pieces. @throws EngineError whatever the task throws; `cancelled` */
+/**
+ * Runs a task in this thread, piece by piece, so that other work gets its turn in between.
+ * @throws EngineError as the task does; `cancelled`
+ */
 export async function runHere<Name extends TaskName>(
   task: Task<Name>,
   hooks: Hooks,

@@ -1,6 +1,6 @@
 const PROGRESS_MS = 200
 
-/** No more reports than people can follow, so that messages don't cost more than work. */
+/** Passes on at most five reports a second: people can't follow more, and each message has a cost. */
 export function throttled<Done>(report: (done: Done) => void): (done: Done) => void {
   let next = 0
   return (done) => {

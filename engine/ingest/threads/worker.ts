@@ -4,7 +4,7 @@ import { runHere, type Task, type TaskName } from './task.ts'
 import { throttled } from './throttled.ts'
 import type { Message } from './workers.ts'
 
-/** The thread of one task after the other: it reports progress, then the result or what went wrong. */
+/** Runs one task after another in this thread. Reports the progress of each, and then its result or its error. */
 parentPort!.on('message', async (task: Task<TaskName>) => {
   try {
     const result = await runHere(task, { onProgress: throttled((done) => send({ kind: 'progress', done })) })

@@ -7,31 +7,31 @@ import { type PlainError, revivedError } from '../process/plain-error.ts'
 import type { Hooks } from './hooks.ts'
 import { runHere, type Task, type TaskName, type TaskResult } from './task.ts'
 
-/** What a worker sends while it does a task. */
+/** A message that a worker sends while it does a task. */
 export type Message =
   | { readonly kind: 'progress'; readonly done: { bytes: number; rows?: number } }
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: PlainError }
 
-/** Above this many bytes a task goes to another thread, so that this one keeps answering. */
+/** Tasks on files of more bytes than this run in another thread, so that this one keeps answering. */
 const INLINE_BYTES = 256 * 1024
-/** Workers that wait for their next task; a start costs a tenth of a second. */
+/** The most workers that are kept waiting for their next task: to start one takes a tenth of a second. */
 const MOST_IDLE = 2
-/** A worker that outgrows this ends with an error of its own; the process goes on. */
+/** A worker whose heap grows beyond this fails with an error; the process goes on. */
 const WORKER_HEAP_MB = 512
 
-/** The threads that read uploads. They hold no process open. */
+/** The threads that read uploads. Idle ones don't keep the process from ending. */
 export class Workers {
   readonly #idle: Worker[] = []
   readonly #busy = new Set<Worker>()
 
   /**
-   * Runs a task: on small files here, in pieces; on large ones in a worker.
-   * @throws EngineError whatever the task throws; `cancelled`
+   * Runs a task: in this thread if its file is small, otherwise in a worker.
+   * @throws EngineError as the task does; `cancelled`
    */
   async run<Name extends TaskName>(task: Task<Name>, hooks: Hooks): Promise<TaskResult<Name>> {
     const { size } = await stat(task.file)
-    // Compressed forms may unpack to anything.
+    // A compressed file may unpack to far more than its size.
     const inline = size <= (task.kind === 'xlsx-to-csv' ? INLINE_BYTES / 16 : INLINE_BYTES)
     return inline ? runHere(task, hooks) : this.#delegate(task, hooks)
   }
@@ -71,7 +71,7 @@ export class Workers {
         }
         settle()
       }
-      // Temporary files may go only once the worker no longer writes them.
+      // The caller removes its temporary files when this settles, so the worker must have stopped writing them by then.
       const kill = (settle: () => void) => {
         release()
         worker.terminate().then(settle, settle)
@@ -102,7 +102,7 @@ function start(): Worker {
   const worker = startWorkerBeside(import.meta.url, {
     resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
   })
-  // An error without a listener would end the process, and an idle worker has no other one.
+  // An `error` event without a listener would end the process, and idle workers have no other listener.
   return worker.on('error', () => {})
 }
 
