@@ -98,7 +98,7 @@ export interface EngineStats {
   readonly writesStopped: boolean
   /** Parts that were found damaged and are not read. */
   readonly damagedParts: number
-  /** Figures on the parts that this machine keeps a copy of; undefined where all parts are stored on it. */
+  /** Figures about the parts that are cached on this machine; undefined if all parts are stored on it. */
   readonly cache: CacheStats | undefined
   /** How often each kind of event has happened since the start. */
   readonly events: Readonly<Record<EventKind, number>>

@@ -119,7 +119,7 @@ function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP'): string {
 function duration(sql: string): string {
   const months = `(datepart('year', ${sql}) * 12 + datepart('month', ${sql}))`
   const days = `datepart('day', ${sql})`
-  // `datepart` gives the microseconds within the minute. The sum fits 64 bits, because DuckDB's own field is as large.
+  // `datepart` gives the microseconds within the minute. The sum fits into 64 bits, as in DuckDB's own field.
   const micros =
     `(datepart('hour', ${sql}) * 3600000000 + datepart('minute', ${sql}) * 60000000 + ` +
     `datepart('microseconds', ${sql}))`

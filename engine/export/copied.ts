@@ -9,7 +9,7 @@ const READ_BYTES = 256 << 10
 const MOST_SPARE = 8
 /** Files smaller than this on average have such short row groups that a file made of them would be slow to read. */
 const LEAST_FILE = 256 << 10
-/** All footers are held in memory; to handle those of very wide tables takes as long as to write the rows anew. */
+/** The most bytes of footers to read. With more, of very wide tables, this takes as long as writing the rows anew. */
 const MOST_FOOTERS = 16 << 20
 const MOST_FILES = 1_000
 

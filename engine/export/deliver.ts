@@ -28,7 +28,7 @@ export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
 export interface Surroundings {
   readonly source: Source
   readonly pool: WorkerPool
-  /** Exports that are under way. */
+  /** The exports that have begun and not ended. */
   readonly running: Set<AsyncDisposable>
 }
 

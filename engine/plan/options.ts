@@ -19,7 +19,7 @@ export interface QueryOptions {
   readonly orderBy?: string | readonly OrderKey[]
   /** At most so many rows from the start. Not together with `last`. */
   readonly top?: number
-  /** At most so many rows from the end, in the usual order. Not together with `top` or `skip`. */
+  /** At most so many rows from the end; their order stays the same. Not together with `top` or `skip`. */
   readonly last?: number
   /** How many rows to leave out at the start. */
   readonly skip?: number

@@ -15,7 +15,7 @@ export interface PartFacts {
 
 /**
  * Whether a part may hold rows that a filter keeps: false only if its statistics show that there are none. This
- * understands conditions on a column and literals, joined by `and` and `or`; every other condition counts as possible.
+ * understands conditions on a column and literals, joined by `and` and `or`; it assumes that every other may hold.
  */
 export function mayMatch(filter: Expression, part: PartFacts): boolean {
   if (part.statistics === null) return true

@@ -14,7 +14,7 @@ export interface RelationSql {
 
 export const POSITION: SortKey = { sql: 'o', descending: false }
 
-/** Whether a step needs the position of rows, which a scan of parts of files doesn't know. */
+/** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */
 export function needsPosition(steps: readonly Step[]): boolean {
   return steps.some(({ kind }) => kind !== 'filter' && kind !== 'compute')
 }

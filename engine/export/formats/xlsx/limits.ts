@@ -39,7 +39,7 @@ export function cutText(
   const text = shownText(column, bytes, start, end)
   if (text.length <= XLSX_CHARACTERS) return undefined
   const mark = `… [cut: ${grouped(text.length)} characters]`
-  // Leaves out half of a surrogate pair at the end.
+  // If the cut divides a surrogate pair, its first half is removed, too.
   const kept = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
   return Buffer.from(kept + mark)
 }

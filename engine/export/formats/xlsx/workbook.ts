@@ -144,6 +144,6 @@ export function sheetName(wanted: string | undefined, index: number): string {
   const name = clean === '' || /^history$/i.test(clean) ? 'Data' : clean
   const suffix = index === 0 ? '' : ` (${index + 1})`
   const kept = name.slice(0, NAME_LENGTH - suffix.length)
-  // After cutting, half of a surrogate pair and apostrophes or blanks at the end are removed.
+  // After the cut, half a surrogate pair and apostrophes or blanks at the end are removed.
   return kept.replace(/[\ud800-\udbff]$/, '').replace(/[' ]+$/, '') + suffix
 }
