@@ -28,7 +28,7 @@ const SIGNS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
 const SAME = 'IS NOT DISTINCT FROM'
 const OTHER = 'IS DISTINCT FROM'
 
-/** Sections 5.1.1.1.1 to 5.1.1.1.6, over DuckDB's null and NaN, which are not the standard's. */
+/** Comparisons as sections 5.1.1.1.1 to 5.1.1.1.6 define them, although DuckDB treats null and NaN in another way. */
 export function comparisonSql(compiler: SqlWriter, node: Comparison, place: Place): Sql {
   const value = literalOf(node.right)
   if (value) return withLiteral(compiler, node, value, place)
@@ -61,7 +61,9 @@ function simpler(left: Sql, right: Sql): Sql {
   return left.text.length <= right.text.length ? left : right
 }
 
-/** DuckDB takes NaN for the greatest of all numbers, so it is on this side that one must be kept out. */
+/**
+ * The side that is greater if the comparison is true. DuckDB sorts NaN above all numbers, so it must be excluded here.
+ */
 function greaterSide(node: Comparison): Expression {
   return node.operator === 'gt' || node.operator === 'ge' ? node.left : node.right
 }
@@ -89,7 +91,7 @@ function withoutNaN(
   if (!guarded) return comparison(left, sign, right)
   const onLeft = operator === 'gt' || operator === 'ge'
   const greater = onLeft ? left : right
-  // A column stays bare, so that row groups can be skipped by it.
+  // The column is compared without a function around it, because only then can DuckDB skip row groups.
   if (guarded.kind === 'column') {
     return all([comparison(left, sign, right), not(dialect.isNaN(greater))])
   }
@@ -143,8 +145,8 @@ function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Ex
 }
 
 /**
- * An integer and a double, compared as the numbers that they are. As doubles they compare rightly unless they come out
- * equal; then the double is a whole number and fits the wide type.
+ * Compares an integer with a double exactly. The comparison as doubles is right unless the two come out equal, because
+ * the integer may have been rounded. In that case the double is a whole number, and both are compared in the wide type.
  */
 function mixed(
   compiler: SqlWriter,

@@ -5,17 +5,17 @@ import { byKey, type Keyed, narrow } from './narrow.ts'
 import type { Place, SqlWriter } from './writer.ts'
 
 /**
- * DuckDB joins with an `IN` list of more than this, and rows come out of a join in any order; up to here it compares
- * one by one. So longer lists are written in other ways: the order of rows is part of the product.
+ * The longest `IN` list that DuckDB compares value by value. It turns a longer list into a join, and a join gives the
+ * rows in any order. Our API promises the order of rows, so longer lists are written in other ways.
  */
 const LONGEST_IN = 4
-/** Comparisons one by one, as many as pay; each of them can rule out row groups. */
+/** Up to this many values, one comparison for each value pays, because each can rule out row groups. */
 const LONGEST_CHAIN = 64
-/** Few and long leaves cost comparisons, many and short ones cost DuckDB's overhead per leaf. */
+/** Bounds for the search tree: few long leaves cost comparisons, many short leaves cost DuckDB's overhead per leaf. */
 const SHORTEST_LEAF = 16
 const MOST_LEAVES = 300
 
-/** Section 5.1.1.1.11: equal to one of the list. A null in it equals a null. */
+/** Section 5.1.1.1.11: whether a value equals one of a list. A null in the list equals a null value. */
 export function memberSql(compiler: SqlWriter, node: Extract<Expression, { kind: 'in' }>, place: Place): Sql {
   const { operand, items } = node
   const { type } = operand
@@ -64,7 +64,7 @@ function memberOf(
   ])
 }
 
-/** A binary search, written out: each step halves the list, and a short rest is looked through. */
+/** A binary search written out as SQL: each step halves the list, and a short remainder is searched value by value. */
 class SearchTree {
   readonly #compiler: SqlWriter
   readonly #x: Sql
@@ -94,7 +94,7 @@ class SearchTree {
   }
 }
 
-/** A character that no text of a list holds, to join them by. */
+/** A character that occurs in no text of a list, so that it can separate the texts when they are joined. */
 function absentFrom(texts: readonly string[]): string {
   const used = new Set(texts.join(''))
   let point = 0x1f

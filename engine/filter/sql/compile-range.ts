@@ -10,8 +10,8 @@ type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Operator = Exclude<ComparisonOperator, 'ne'>
 
 /**
- * `year(Day) eq 2024` as `Day ge 2024-01-01 and Day lt 2025-01-01`: the same rows, but row groups can be skipped by it.
- * Undefined for all but year() and date() of a column beside a literal.
+ * Rewrites `year(Day) eq 2024` as `Day ge 2024-01-01 and Day lt 2025-01-01`. That keeps the same rows, but lets DuckDB
+ * skip row groups. Undefined unless year() or date() of a column is compared with a literal.
  */
 export function asRange(node: Comparison): readonly Comparison[] | undefined {
   const { left, right, operator } = node
@@ -33,13 +33,13 @@ export function asRange(node: Comparison): readonly Comparison[] | undefined {
   }))
 }
 
-/** The first day of a unit that the function counts. */
+/** By the name of a function: the first day of the year, or the day itself, that the function returned. */
 const STARTS: Readonly<Record<string, ((unit: number) => number) | undefined>> = {
   date: (day) => day,
   year: (year) => daysOf(year, 1, 1),
 }
 
-/** What holds for whole units, said of where they start. */
+/** Bounds on the day in place of a comparison of years or days: each bound names the unit whose first day it means. */
 function boundsOf({ operator, key }: Extract<Narrowed, { kind: 'compare' }>): readonly [Operator, number][] {
   const unit = Number(key)
   switch (operator) {

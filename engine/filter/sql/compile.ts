@@ -36,8 +36,9 @@ export interface CompileOptions {
 }
 
 /**
- * A checked tree to SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
- * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit; Unsaid by other dialects than DuckDB's
+ * Turns a checked tree into SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
+ * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
+ * @throws Unsaid where a dialect other than DuckDB's can't express the tree
  */
 export function compile(
   tree: Expression,
@@ -68,7 +69,7 @@ class Compiler implements SqlWriter {
     return this.dialect.parameter(this.#first + this.parameters.length - 1)
   }
 
-  /** A literal that has been put into a type already. */
+  /** A parameter for a literal whose text already has the form of its type. */
   typed(text: string, type: ValueType): Sql {
     const parameter = this.parameter(this.dialect.literal(text, type))
     return type.kind === 'string' ? parameter : cast(parameter, this.dialect.type(type))
@@ -122,8 +123,8 @@ class Compiler implements SqlWriter {
   }
 
   /**
-   * DuckDB evaluates conditions in an order of its own, so `x ne 0 and 10 div x gt 1` could divide by zero. What can
-   * fail is evaluated only where the rest has not decided.
+   * DuckDB evaluates conditions in an order that it chooses, so `x ne 0 and 10 div x gt 1` could divide by zero. So the
+   * operands that can fail go into a CASE, which evaluates them only where the other operands leave the result open.
    */
   #logical(node: Extract<Expression, { kind: 'logical' }>, place: Place): Sql {
     const join = node.operator === 'and' ? all : any
@@ -171,7 +172,7 @@ class Compiler implements SqlWriter {
     )
   }
 
-  /** Texts that begin with a prefix lie side by side in order, and a range lets row groups be skipped. */
+  /** Texts that begin with the same prefix form one range in sorted order, and a range lets DuckDB skip row groups. */
   #prefixRange([text, prefix]: readonly Expression[]): Sql | undefined {
     const value = literalOf(prefix!)
     if (text!.kind !== 'column' || value?.kind !== 'string') return undefined
@@ -186,8 +187,9 @@ class Compiler implements SqlWriter {
 }
 
 /**
- * The columns with any of which an expression is null, and with nothing else; undefined where that is not so simple.
- * Asking them in place of the expression keeps chains of guarded divisions from doubling with each step.
+ * SQL of columns such that the expression is null exactly where one of them is null; undefined where other things can
+ * make it null too. A guard that tests these columns, rather than repeating the whole expression, keeps the SQL of
+ * chained divisions from doubling with each step.
  */
 function nullWith(node: Expression): readonly string[] | undefined {
   switch (node.kind) {
@@ -210,14 +212,15 @@ function nullWith(node: Expression): readonly string[] | undefined {
 const ARITHMETIC: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'div', 'divby', 'mod', '-'])
 
 /**
- * DuckDB's optimizer takes time by the square of a disjunction's length, minutes for some thousands. It doesn't look into
- * a function's arguments, and beyond this length there are hardly row groups to skip.
+ * The time of DuckDB's optimizer grows with the square of the number of operands of an OR, to minutes for some
+ * thousands. It doesn't look into the arguments of a function, so a longer OR is wrapped in coalesce(). That hides the
+ * OR from the skipping of row groups as well, but an OR of this length can hardly skip any.
  */
 const LONGEST_OR = 64
 
 /**
- * `x eq 1 or x eq 2` is `x in (1, 2)`, and `x ne 1 and x ne 2` is `not (x in (1, 2))`, also where x is null: a list is
- * searched, where a chain is evaluated comparison by comparison.
+ * Turns `x eq 1 or x eq 2` into `x in (1, 2)`, and `x ne 1 and x ne 2` into `not (x in (1, 2))`, because a list can be
+ * searched, while a chain is evaluated comparison by comparison. Both forms give the same result where x is null, too.
  */
 function gathered(operands: readonly Expression[], joined: 'and' | 'or'): readonly Expression[] {
   const operator = joined === 'or' ? 'eq' : 'ne'
@@ -228,7 +231,7 @@ function gathered(operands: readonly Expression[], joined: 'and' | 'or'): readon
   return operands.flatMap((operand): readonly Expression[] => {
     const list = comparesWithLiteral(operand, operator) ? lists.get(operand.left.name)! : []
     if (list.length < 2) return [operand]
-    // The list stands where its first member stood.
+    // The list takes the place of its first comparison; the other comparisons of the list are dropped.
     if (operand !== list[0]) return []
     const { left, type, at } = list[0]!
     const member: Expression = {
@@ -256,7 +259,9 @@ function comparesWithLiteral(
   )
 }
 
-/** The least text after all that begin with a prefix, in the order of code points; undefined where there is none. */
+/**
+ * The first text, in the order of code points, that comes after all texts with a prefix; undefined where there is none.
+ */
 export function nextAfterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!)
   while (points.length > 0) {

@@ -2,35 +2,35 @@ import type { ValueType } from '../check/value-types.ts'
 import type { DialectName, Sql } from './fragments.ts'
 
 /**
- * What differs between databases, besides the operators and functions, whose tables have a column for each. A row of
- * those tables without that column can't be run there.
+ * The differences between databases, except those of operators and functions. The tables of operators and functions
+ * have a property for each database; where a row lacks the property of a database, that database can't run it.
  */
 export interface Dialect {
-  /** The column of the tables of operators and functions. */
+  /** The name of this database's property in the tables of operators and functions. */
   readonly name: DialectName
   /** Not a number, as a double. */
   readonly nan: Sql
   /** A type of whole numbers wider than 64 bits. */
   readonly wide: string
-  /** How the nth parameter is written, counted from 1. */
+  /** SQL of the parameter with this number, counted from 1. */
   parameter(number: number): Sql
-  /** A literal's text as a cast to its type reads it. @throws Unsaid */
+  /** The text of a literal in the form that a cast to its type reads. @throws Unsaid */
   literal(text: string, type: ValueType): string
   /** The name of the type that holds values of a type. */
   type(type: ValueType): string
   /** A value in another type, without loss where the type can hold it. */
   converted(part: Sql, from: ValueType, to: ValueType): Sql
-  /** The text of a value in JSON, by a pointer as RFC 6901 has it; null where there is none. */
+  /** The text of the value that a pointer (RFC 6901) leads to in JSON; null where there is no value. */
   jsonText(json: Sql, pointer: Sql): Sql
   isNaN(x: Sql): Sql
   /** Whether `x` is one of many values, which come as one text joined by a separator. */
   isAmong(x: Sql, joined: Sql, separator: Sql, type: ValueType): Sql
 }
 
-/** What a dialect can't say with the same meaning, so that another database has to be asked. */
+/** Thrown where a dialect has no SQL with the same meaning, so that the query must run in another database. */
 export class Unsaid extends Error {
   override readonly name = 'Unsaid'
-  /** In words that come after "it can't say": `divby of integer, integer`. */
+  /** What can't be expressed, worded to follow "it can't say": `divby of integer, integer`. */
   readonly what: string
 
   constructor(what: string) {

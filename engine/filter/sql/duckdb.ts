@@ -47,15 +47,16 @@ export function duckType(type: ValueType): string {
 
 /** A value in another type, without loss where the type can hold it. */
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  // DuckDB divides the digits by a power of ten, which is exact only for so many of them; text is read exactly.
   if (from.kind === 'json') return ofJson(part, to)
+  // DuckDB divides the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22. Beyond
+  // these the value goes by way of text, which DuckDB reads exactly.
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
   const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
-  // There are days in more years than there are moments.
+  // Dates reach more years than timestamps, so the cast can overflow.
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
 
-/** DuckDB would read a 1 as true. */
+/** Booleans are compared with 'true' and 'false', because a cast in DuckDB would also read 1 as true. */
 function ofJson(text: Sql, to: ValueType): Sql {
   if (to.kind === 'string') return text
   if (to.kind !== 'boolean') return tryCast(text, duckType(to))

@@ -2,13 +2,16 @@
 export type DialectName = 'duckdb' | 'trino'
 
 /**
- * Fragments of SQL that know how tightly they bind, so that parentheses appear where DuckDB needs them and nowhere
- * else, and whether evaluating them can fail on a value of the data.
+ * A fragment of SQL. It knows how tightly its operator binds, so that parentheses are written only where DuckDB needs
+ * them, and whether its evaluation can fail on a value in the data.
  */
 export interface Sql {
   readonly text: string
   readonly level: Level
-  /** Can fail at run time: overflow, division by zero, a negative length. Whoever joins conditions guards it. */
+  /**
+   * Whether it can fail at run time, by overflow, division by zero or a negative length. Code that joins conditions
+   * must then guard it.
+   */
   readonly fallible: boolean
 }
 
@@ -58,7 +61,7 @@ export function tryCast(part: Sql, type: string): Sql {
 /** A left-associative binary operator. */
 export function infix(left: Sql, operator: string, right: Sql, level: Level): Sql {
   const outer = (level - 1) as Level
-  // Comparisons do not associate; an operator of one's own level may only stand on the left.
+  // An operand of the same level needs no parentheses on the left, except in comparisons, which can't be chained.
   const first = level === LEVEL.comparison ? within(left, level) : within(left, outer)
   return {
     text: `${first} ${operator} ${within(right, level)}`,
@@ -71,7 +74,7 @@ export function comparison(left: Sql, operator: string, right: Sql): Sql {
   return infix(left, operator, right, LEVEL.comparison)
 }
 
-/** `x IS NULL` and its like. */
+/** `x IS NULL` and similar conditions. */
 export function postfix(part: Sql, words: string): Sql {
   return {
     text: `${within(part, LEVEL.comparison)} ${words}`,
@@ -127,15 +130,15 @@ export function fallible(part: Sql): Sql {
   return part.fallible ? part : { ...part, fallible: true }
 }
 
-/** Two-valued: null counts as false. */
+/** A condition that gives true or false only: null becomes false. */
 export function orFalse(part: Sql): Sql {
   return call('coalesce', part, FALSE)
 }
 
-/** How databases raise an error instead of giving a value. */
+/** For each database, the function that raises an error. */
 const RAISES = { duckdb: 'error', trino: 'fail' } as const satisfies Record<DialectName, string>
 
-/** An error instead of a value. The text is ours alone, never a user's. */
+/** SQL that raises an error instead of giving a value. The message must never hold text of a user. */
 export function raise(message: string, dialect: DialectName = 'duckdb'): Sql {
   return fallible(atom(`${RAISES[dialect]}('${message.replaceAll("'", "''")}')`))
 }

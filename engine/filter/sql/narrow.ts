@@ -14,7 +14,7 @@ import {
 import type { ComparisonOperator } from '../syntax/tree.ts'
 
 /**
- * What a comparison of a column with a literal comes to once the literal is put into the column's own type. Casting the
+ * The result of putting the literal of a comparison into the type of the column that it is compared with. Casting the
  * column instead would be inexact (a BIGINT as DOUBLE) and would keep DuckDB from skipping row groups.
  */
 export type Narrowed =
@@ -24,7 +24,7 @@ export type Narrowed =
   /** The comparison is true for every value of the type, but not for null. */
   | { readonly kind: 'every' }
 
-/** A value as text that DuckDB casts, and as something that can be put in order. */
+/** A value as text that DuckDB casts, and as a key by which values can be sorted. */
 export interface Keyed {
   readonly text: string
   readonly key: bigint | number | string
@@ -33,7 +33,10 @@ export interface Keyed {
 const NONE: Narrowed = { kind: 'none' }
 const EVERY: Narrowed = { kind: 'every' }
 
-/** `x integer gt 2.5` is `x > 2`; `x integer eq 2.5` is never. `ne` is the negation of `eq`, so nobody asks for it. */
+/**
+ * Puts the literal of a comparison into the type of the other operand. For an integer x, `x gt 2.5` becomes `x > 2`,
+ * and `x eq 2.5` is never true. `ne` is not taken, because callers negate `eq`.
+ */
 export function narrow(
   operator: Exclude<ComparisonOperator, 'ne'>,
   value: LiteralValue,
@@ -78,8 +81,8 @@ function beyondNumbers(
 }
 
 /**
- * Beside a double, a literal with a point or an exponent is a double, the nearest one. A whole number is compared as the
- * number that it is, as an integer column would be: 9007199254740993 equals no double.
+ * Compares a double with a literal. A literal with a point or an exponent becomes the nearest double. A whole number is
+ * compared exactly, as an integer column would be: 9007199254740993 equals no double.
  */
 function beside(operator: Exclude<ComparisonOperator, 'ne'>, value: LiteralValue): Narrowed {
   if (value.kind !== 'number') return NONE
@@ -108,7 +111,7 @@ function doubleText(value: number): string {
 
 const SPECIAL = { NaN: Number.NaN, INF: Number.POSITIVE_INFINITY, '-INF': Number.NEGATIVE_INFINITY } as const
 
-/** A literal as text that DuckDB casts to a type. What is finer than the type is cut off. */
+/** A literal as text that DuckDB casts to a type. Digits that the type can't hold are cut off. */
 export function literalText(value: LiteralValue, type: ValueType): string {
   switch (value.kind) {
     case 'special':
@@ -208,7 +211,7 @@ function decimalText(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** Two literal numbers, compared as the numbers that they are. */
+/** Compares two literal numbers exactly, without rounding either. */
 export function compareNumbers(operator: ComparisonOperator, a: LiteralValue, b: LiteralValue): boolean {
   const order = orderOf(a, b)
   switch (operator) {
@@ -229,7 +232,7 @@ export function compareNumbers(operator: ComparisonOperator, a: LiteralValue, b:
   }
 }
 
-/** Negative, zero or positive; undefined beside NaN. */
+/** Negative, zero or positive; undefined where one of the two is NaN. */
 function orderOf(a: LiteralValue, b: LiteralValue): number | undefined {
   const x = infinity(a)
   const y = infinity(b)
@@ -245,13 +248,13 @@ function infinity(value: LiteralValue): number | undefined {
   return value.value === 'NaN' ? undefined : value.value === 'INF' ? 1 : -1
 }
 
-/** The order in which DuckDB has the values of a list: numbers by size, texts by their code points. */
+/** Sorts the values of a list as DuckDB orders them: numbers by size, texts by their code points. */
 export function byKey(a: Keyed, b: Keyed): number {
   if (typeof a.key === 'string' && typeof b.key === 'string') return byCodePoints(a.key, b.key)
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
 }
 
-/** The order of UTF-16 units differs beyond the first plane. */
+/** Compares by code points. JavaScript's own comparison, by UTF-16 units, misplaces characters beyond U+FFFF. */
 function byCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
@@ -262,7 +265,7 @@ function byCodePoints(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for characters after all others. */
+/** Moves surrogates behind all other units, because they stand for the characters beyond U+FFFF. */
 function rank(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800
   return unit >= 0xd800 ? unit + 0x2000 : unit

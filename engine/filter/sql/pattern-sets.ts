@@ -35,7 +35,7 @@ export const CLASS_BODIES = {
   S: ranges(complement(SPACES)),
 } as const
 
-/** Without regard to case the long s and the Kelvin sign are letters of words, for they fold to s and k. */
+/** Where case is ignored, the long s and the Kelvin sign are word characters too, because they fold to s and k. */
 export const NOT_WORD_IGNORING_CASE = ranges(
   complement([
     [0x30, 0x39],
@@ -50,13 +50,13 @@ export const NOT_WORD_IGNORING_CASE = ranges(
 /** The general categories that RE2 knows, by their short names. */
 export const CATEGORY = /^(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/
 
-/** ASCII letters and digits stand for themselves, everything else by its number: nothing is left to interpret. */
+/** ASCII letters and digits are written as they are. All others are written by number, so that RE2 sees no syntax. */
 export function literal(point: number): string {
   const character = String.fromCodePoint(point)
   return /^[0-9A-Za-z]$/.test(character) ? character : `\\x{${point.toString(16).toUpperCase()}}`
 }
 
-/** Known to JavaScript under this name, and written out, as RE2 wants it. */
+/** Whether JavaScript knows a script of this name. Only long names are taken, because RE2 knows no abbreviations. */
 export function isScript(name: string): boolean {
   if (name.length <= 4) return false
   try {

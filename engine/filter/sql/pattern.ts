@@ -11,7 +11,7 @@ import {
   NOTHING,
 } from './pattern-sets.ts'
 
-/** `i`: without regard to case. `s`: a point matches line ends too. */
+/** `ignoreCase` is the flag `i`. `dotAll` is the flag `s`: a point matches line ends too. */
 export interface PatternFlags {
   readonly ignoreCase: boolean
   readonly dotAll: boolean
@@ -39,7 +39,7 @@ export function translatePattern(pattern: string, flags: PatternFlags = NO_FLAGS
  */
 const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]+\$?$/
 
-/** RE2 refuses larger repetitions, and programs that are too large. */
+/** RE2 refuses counted repetitions beyond 1000, and programs that are too large. */
 const MOST_REPETITIONS = 1000
 const LARGEST = 100_000
 const DEEPEST = 100
@@ -47,7 +47,7 @@ const LONGEST = 20_000
 
 let parser: RegExpParser | undefined
 
-/** Loaded with the first pattern, because few filters have one. */
+/** The parser of patterns. It is loaded when the first pattern comes, because few filters have one. */
 function regexpp(): RegExpParser {
   const load = createRequire(import.meta.url)
   parser ??= new (
@@ -74,7 +74,10 @@ function parseStrictly(pattern: string): AST.Pattern {
   return regexpp().parsePattern(pattern, 0, undefined, { unicode: true })
 }
 
-/** With the flag `u` only syntax may be escaped; without it `\-` and its like are common, and harmless. */
+/**
+ * The pattern without needless backslashes. With the flag `u`, only characters of the syntax may be escaped; patterns
+ * written for other engines often have `\-` and the like, whose meaning is clear.
+ */
 function lenient(pattern: string): string {
   return pattern.replaceAll(/\\([ !"#%&',\-:;<=>@_`~])|\\./gs, (whole, character?: string) => {
     if (character === undefined) return whole
@@ -90,7 +93,7 @@ function refusal(error: unknown, pattern: string): Error {
   return new Error(`is not valid at its character ${position(pattern, index)}: ${problem}.${flags}`)
 }
 
-/** In characters, counted from 1. */
+/** The position of an index, in characters and counted from 1. */
 function position(pattern: string, index: number): number {
   return [...pattern.slice(0, index)].length + 1
 }
@@ -101,9 +104,9 @@ function tooDeep(): Error {
 
 interface Piece {
   readonly text: string
-  /** Instructions of the matching program, roughly. */
+  /** Estimated number of instructions in RE2's program. */
   readonly size: number
-  /** How often its innermost part is repeated by counts, all multiplied. */
+  /** The product of the counts of nested repetitions: how often the innermost part is written out. */
   readonly counted: number
 }
 
@@ -244,12 +247,12 @@ class Translator {
           'Supported are categories by their short names, and Script=….',
       )
     }
-    // RE2 folds the cases of a negated set after negating it, ECMAScript before.
+    // The result would differ: RE2 folds the cases of a negated set after negating it, ECMAScript before.
     if (negate && this.#flags.ignoreCase) throw this.#unsupported(`${node.raw} without regard to case`, node)
     return `\\${negate ? 'P' : 'p'}{${name}}`
   }
 
-  /** Half of a surrogate pair is not a character of any text. */
+  /** The code point of a character. Half of a surrogate pair is refused, because no text can hold one. */
   #codePoint({ value, start }: AST.Character): number {
     if (value < 0xd800 || value > 0xdfff) return value
     throw new Error(`has half of a surrogate pair at its character ${position(this.#pattern, start)}.`)

@@ -3,16 +3,16 @@ import { EngineError } from '../../errors.ts'
 const BEYOND_MOMENTS =
   'The filter fails on a row: a date or moment comes out that is beyond those that can be held.'
 
-/** What DuckDB says when a value of the data makes a correct filter fail, and what that means in words of the filter. */
+/** DuckDB's messages where a value in the data makes a correct filter fail, each with a sentence for the user. */
 const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecArray) => string])[] = [
-  // Raised by SQL of ours, with the sentence in it.
+  // Our own SQL raised this error, and its message holds the sentence.
   [/Invalid Input Error: (The filter (?:divides|fails)[^\n]*)/, ([, sentence]) => sentence!],
   [
     /Overflow in (addition|subtraction|multiplication) of INT64 \(([^)]*)\)/,
     ([, operation, operands]) =>
       `The filter fails on a row: the ${operation} ${operands} gives a number that is too large.`,
   ],
-  // Of decimals DuckDB shows the digits without their point, which would tell nobody anything.
+  // For decimals DuckDB prints the digits without the decimal point, so the operands would mislead and are left out.
   [
     /Overflow in (addition|subtraction|multiplication|negation|division)/,
     ([, operation]) =>
@@ -22,7 +22,8 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
     /(?:Conversion|Out of Range|Invalid Input) Error: [^\n]*(?:date|timestamp|interval)[^\n]*(?:range|overflow)/i,
     () => BEYOND_MOMENTS,
   ],
-  // A day of a year that no moment has, or infinity, which Parquet files may hold. DuckDB names its own types of both; of a number it says that it is out of range.
+  // A date outside the range of timestamps, or an infinite date, which Parquet files may hold. For both, DuckDB's
+  // message names its internal type; for a number that is too large, it says "out of range".
   [
     /(?:Conversion|Invalid Input) Error: Type INT\d+ with value [^\n]* can't be cast to the destination/,
     () => BEYOND_MOMENTS,
@@ -31,7 +32,7 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
     () => 'The filter fails on a row: a number comes out that is too large for its type.',
   ],
-  // A script may be newer than DuckDB.
+  // JavaScript may know a Unicode script that is newer than this version of DuckDB.
   [
     /Invalid Input Error: invalid character class range: \\[pP]\{(\w+)\}/,
     ([, script]) =>

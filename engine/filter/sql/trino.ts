@@ -20,7 +20,7 @@ function trinoType(type: ValueType): string {
       return 'VARCHAR'
     case 'date':
       return 'DATE'
-    // Without a number of digits these hold milliseconds.
+    // Without (6), Trino's types of times and timestamps hold milliseconds only.
     case 'time':
       return 'TIME(6)'
     case 'timestamp':
@@ -38,19 +38,19 @@ function trinoType(type: ValueType): string {
 
 function converted(part: Sql, from: ValueType, to: ValueType): Sql {
   if (from.kind === 'json') throw new Unsaid(`${typeName(to)} in JSON`)
-  // As in DuckDB, the digits are divided by a power of ten, which is exact only for so many of them.
+  // Like DuckDB, Trino divides the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22.
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
   const sql = cast(inexact ? cast(part, 'VARCHAR') : part, trinoType(to))
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
 
-/** What Trino's casts read is a year of four digits. */
+/** Years that Trino's casts can't read: they take four digits only. */
 const FAR_YEAR = /^\d{5,}-|\(BC\)/
 
 /**
- * SQL of Trino (476), which expects the session's time zone to be UTC and `regex-library=RE2J`. What can't be said with
- * the meaning that it has in DuckDB throws `Unsaid`: functions and operators by their tables, which then have no column
- * `trino`, values in JSON, moments before year 1 and after 9999.
+ * SQL of Trino (476). It expects the session's time zone to be UTC, and the setting `regex-library=RE2J`. Whatever
+ * Trino can't express with the same meaning as DuckDB throws `Unsaid`: functions and operators whose rows have no
+ * property `trino`, values in JSON, and moments before year 1 or after 9999.
  */
 export const trino: Dialect = {
   name: 'trino',
@@ -76,9 +76,9 @@ export const trino: Dialect = {
 }
 
 /**
- * Trino's parameters have no numbers: each `?` takes the next value. What stands in quotes is text of ours, in which
- * nothing is replaced.
- * @param sql with parameters as `$1`, each as often as wanted
+ * Replaces numbered parameters by `?`, because Trino's parameters have no numbers: each `?` takes the next value.
+ * Quoted texts and names in the SQL are left as they are.
+ * @param sql SQL with parameters like `$1`, each of which may occur several times
  */
 export function positional(
   sql: string,

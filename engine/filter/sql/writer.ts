@@ -4,13 +4,14 @@ import type { Dialect } from './dialect.ts'
 import type { Sql } from './fragments.ts'
 
 /**
- * Where a condition stands decides how much care nulls need. In a `filter`, that is at the top and under and, or, a null
- * drops the row as false does, so plain operators serve, and DuckDB can skip row groups by them. As a `value`, under
- * not or beside eq, a comparison must be two-valued, as the standard has it.
+ * The place of a condition, which decides how nulls must be treated. In a `filter`, which is the top and the operands
+ * of `and` and `or` there, a null drops the row just as false does, so plain operators are enough, and DuckDB can skip
+ * row groups by them. In a `value`, such as an operand of `not` or `eq`, a comparison must give true or false and never
+ * null, as the standard demands.
  */
 export type Place = 'filter' | 'value'
 
-/** What the parts of the compiler ask of the whole: SQL of operands, and parameters. */
+/** The interface through which the files of the compiler get the SQL of operands and new parameters. */
 export interface SqlWriter {
   readonly dialect: Dialect
   /** SQL of an expression. @throws EngineError `filter_too_complex` */
