@@ -8,7 +8,10 @@ import { type BenchOptions, type Case, duel } from './case.ts'
 
 const APPLY = 'groupby((City,Product),aggregate(Amount with sum as Total))'
 
-/** Groups and sums, from the pipeline to csv, beside DuckDB with the same SQL and with what one would write by hand. */
+/**
+ * Grouping and summing, from the pipeline to csv, compared with DuckDB running the same SQL and with a program as one
+ * would write it by hand.
+ */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-apply-'))
   const instance = await DuckDBInstance.create(':memory:')

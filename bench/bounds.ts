@@ -7,9 +7,11 @@ import { Mutator } from '../test/filter/support/mutate.ts'
 import { Random } from '../test/filter/support/random.ts'
 import type { BenchOptions, Case } from './case.ts'
 
-/** Twice as much may take twice the time; by the square it would take four times. */
+/**
+ * The most that the time may grow when the input doubles. Linear work takes twice as long, quadratic work four times.
+ */
 const MOST_GROWTH = 3
-/** The processor's milliseconds that looking at one query may take, whatever stands in it. */
+/** The most processor milliseconds that reading one query may take, whatever the query contains. */
 const SLOWEST_MS = 50
 
 const TABLE = ['K', 'N', 'P', 'D', 'Day', 'Doc'].map((name, index) => ({
@@ -56,11 +58,11 @@ function refusable(work: () => unknown): void {
   }
 }
 
-/** How much longer twice as much takes. */
+/** How much longer the work takes when its input doubles. */
 function growth(name: string, count: number, work: (count: number) => void): Case {
   const best = (size: number) => Math.min(...Array.from({ length: 7 }, () => cpu(() => work(size))))
   const [once, twice] = [best(count), best(2 * count)]
-  // Below a millisecond the clock of the processor's time is too coarse to tell.
+  // Below a millisecond the clock for processor time is too coarse.
   const ratio = Math.max(twice, 1) / Math.max(once, 1)
   return {
     name: `bounds: ${name}, ${2 * count}`,
@@ -77,7 +79,7 @@ function slowest(name: string, count: number, next: () => () => void): Case {
   let value = 0
   for (let n = 0; n < count; n++) {
     const work = next()
-    // The compiler of JavaScript and the collector of garbage can hit anything once; what is slow stays so.
+    // The JavaScript compiler or the garbage collector may slow down a single run; code that really is slow stays slow.
     let best = cpu(work)
     for (let again = 0; again < 3 && best > value; again++) best = Math.min(best, cpu(work))
     value = Math.max(value, best)

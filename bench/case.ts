@@ -1,11 +1,11 @@
-/** One figure. Where it has a rival, both were measured in the same run, in turns. */
+/** One figure. If it has a rival, both were measured in the same run, in turns. */
 export interface Case {
   readonly name: string
   readonly value: number
   readonly unit: string
   readonly rival?: string
   readonly rivalValue?: number
-  /** ours / rival; below one, ours is the faster or the smaller. */
+  /** ours / rival; below one means that ours is faster or smaller. */
   readonly ratio?: number
   /** What the ratio may be at most; above it the run fails. */
   readonly most?: number

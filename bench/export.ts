@@ -40,7 +40,7 @@ function tables(quick: boolean): Record<string, { sql: string; rowBytes: number 
   }
 }
 
-/** Exports of the engine alone, without HTTP, beside DuckDB's `COPY` to a file and exceljs' streaming writer. */
+/** Exports by the engine alone, without HTTP, compared with DuckDB's `COPY` to a file and exceljs' streaming writer. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const instance = await DuckDBInstance.create(':memory:')

@@ -5,7 +5,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { compileFilter, type FilterColumn } from '../engine/filter/index.ts'
 import { type BenchOptions, type Case, duel, median } from './case.ts'
 
-/** Names, kinds of values, a function, a list and a date: what people write. */
+/** A typical filter: it has names, values of several kinds, a function, a list and a date. */
 const TYPICAL =
   "Country eq 'AT' and Price gt 9.99 and (contains(tolower(Name), 'milk') or Rating in (4, 5)) and Day ge 2024-01-01"
 
@@ -24,7 +24,7 @@ const SORTED: readonly FilterColumn[] = [
   { name: 'Rate', type: 'double', sql: '"c3"' },
 ]
 
-/** How long it takes from text to SQL, and what that SQL spares DuckDB from reading. */
+/** The time from the text of a filter to its SQL, and how much reading that SQL spares DuckDB. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   yield compiling('filter: typical filter, text to SQL', TYPICAL, SHOP, quick ? 40 : 200)
   const list = Array.from({ length: 20_000 }, (_, index) => index * 7).join(',')
@@ -49,13 +49,15 @@ function compiling(
   for (let batch = -batches / 4; batch < batches; batch++) {
     const start = performance.now()
     for (let index = 0; index < perBatch; index++) compileFilter(filter, columns)
-    // The first quarter warms up.
+    // The batches below zero only warm up and aren't recorded.
     if (batch >= 0) times.push((performance.now() - start) / perBatch)
   }
   return { name, value: median(times), unit: 'ms' }
 }
 
-/** The same rows by a filter that row groups are skipped by, and by one that means the same and must read all. */
+/**
+ * The same rows by two filters: DuckDB can skip row groups with one; the other means the same but must read all rows.
+ */
 async function* skipping(quick: boolean): AsyncGenerator<Case> {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-filter-'))
   const instance = await DuckDBInstance.create(':memory:')

@@ -27,7 +27,7 @@ function tables(quick: boolean): Record<string, string> {
   }
 }
 
-/** Whole exports over HTTP to a client that throws the bytes away, each beside its rival. */
+/** Whole exports over HTTP to a client that throws the bytes away, each compared with its rival. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const duckdb = await (await DuckDBInstance.create()).connect()
@@ -65,7 +65,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
       () => service.drain(path('million', '$format=xlsx')),
       () => exceljsWrite(duckdb, part('million'), join(directory, 'rival.xlsx')),
     )
-    // A feed goes out in pages, each of which tells where the next one begins.
+    // A feed is sent in pages, each with the address of the next one.
     const feed = async () => {
       const page = 100_000
       for (let row = 0; row < (quick ? 100_000 : 1_000_000); row += page) {
@@ -94,7 +94,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   }
 }
 
-/** Writes each table as Parquet and imports it; gives the datasets' ids. */
+/** Writes each table as Parquet and imports it. Returns the ids of the datasets. */
 async function load(duckdb: DuckDBConnection, directory: string, sql: Record<string, string>) {
   await using engine = await openEngine({ directory: join(directory, 'data') })
   const repository = await engine.createRepository({ name: 'bench' })
@@ -139,7 +139,7 @@ async function* latencies(
   if (!quick) yield await first('first byte of the whole table', () => '')
   yield await first('$last=10', () => '$last=10')
   yield await first('$top=5 of a filter', () => filtered(100))
-  // The count of a filter is remembered, so each of these is another one.
+  // The server remembers the count of a filter, so each of these requests uses another filter.
   yield await first('$top=5 of a filter that was never counted', (run) => filtered(101 + run))
 
   const p99 = async (seconds: number) => {

@@ -3,7 +3,7 @@ import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ingestor } from '../engine/ingest/index.ts'
 
-/** Ingests JSON rows and reports by how many megabytes this process grew at most, and what its readers took beside it. */
+/** Ingests JSON rows and reports the most megabytes by which this process and its readers together grew. */
 const [directory, rows] = process.argv.slice(2) as [string, string]
 const file = join(directory, 'rows.json')
 await writeRows(Number(rows))
@@ -20,7 +20,7 @@ const take = async (from: string) => {
 }
 const before = process.memoryUsage.rss()
 let most = 0
-// Readers tell five times a second what they have resident.
+// The readers report their resident memory five times a second.
 const timer = setInterval(() => {
   const read = ingestor.readers.reduce((sum, { memory }) => sum + memory, 0)
   most = Math.max(most, process.memoryUsage.rss() - before + read)

@@ -12,7 +12,7 @@ import { type BenchOptions, type Case, duel, median, timed } from './case.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 
-/** Uploads: files on disk to parts, and to committed versions, beside DuckDB's own `COPY` to Parquet. */
+/** Uploads: from files on disk to parts and to committed versions, compared with DuckDB's own `COPY` to Parquet. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const instance = await DuckDBInstance.create(':memory:')
@@ -51,7 +51,7 @@ interface Place {
 const PER_APPEND = 100
 const COPY = 'DuckDB COPY csv to Parquet'
 
-/** csv of different kinds, by the SQL that makes them. */
+/** Csv tables of different kinds, each with the SQL that makes it. */
 function tables(rows: number): Record<string, string> {
   return {
     flights: `FROM read_parquet(${quoteLiteral(FLIGHTS)}) LIMIT ${rows}`,
@@ -95,7 +95,7 @@ async function* committedCases({ directory, connection, runs, quick }: Place): A
     'csv stream to a committed version: flights',
     COPY,
     runs,
-    // In large pieces, so that little of the time is the sender's.
+    // The file is read in large pieces, so that the sender takes little of the time.
     () => dataset.replace({ body: createReadStream(file, { highWaterMark: 1 << 20 }), format: 'csv' }),
     rival,
   )
@@ -150,7 +150,7 @@ async function* committedCases({ directory, connection, runs, quick }: Place): A
 
 const NETWORK = 50
 
-/** How long a client waits that sends csv over a network, once it has sent all: most has been done by then. */
+/** How long a client that sends csv over a network waits after its last byte: most of the work is done before then. */
 async function behindTheLastByte(
   file: string,
   runs: number,
@@ -165,7 +165,7 @@ async function behindTheLastByte(
       yield chunk
       bytes += chunk.length
       const early = start + bytes / (NETWORK * 1_000) - performance.now()
-      // Timers don't know less than a millisecond.
+      // Timers are no more precise than a millisecond.
       if (early > 2) await setTimeout(early)
     }
     sent = performance.now()
@@ -227,7 +227,7 @@ async function ingest(
   rmSync(target)
 }
 
-/** How much the memory of a process grows while it takes JSON rows in. */
+/** How much the memory of a process grows while it ingests JSON rows. */
 async function memoryCase(directory: string, rows: number): Promise<Case> {
   const child = fork(new URL('./ingest-memory.ts', import.meta.url), [directory, String(rows)])
   const [grown] = (await once(child, 'message')) as [number]

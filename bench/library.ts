@@ -7,7 +7,10 @@ import { type BenchOptions, type Case, median } from './case.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** How long a batch job waits for its first row, from the import on. Built as in the package, a process for each. */
+/**
+ * The time a batch job takes from the import to its first row. The code is built as for the package, and each run is a
+ * process of its own.
+ */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-library-'))
   try {
@@ -47,7 +50,7 @@ const connection = await (await DuckDBInstance.create(':memory:')).connect()
 const reader = await connection.streamAndReadUntil("FROM '" + process.argv[2] + "/*.parquet'", 1)
 if (reader.getRowObjectsJS()[0]) report()`
 
-/** Writes a script that reports the time since its start, and gives what runs it. */
+/** Writes a script that reports the time since its start. Returns a function that runs the script. */
 function script(folder: string, name: string, body: string, argument: string): () => number {
   const file = join(folder, name)
   writeFileSync(
@@ -69,12 +72,12 @@ function build(folder: string): void {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(stdout)
-  // A package finds itself by its name.
+  // Imports of the package by its own name need its package.json.
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 }
 
-/** A data directory with a small dataset in it. Gives the folder of its parts. */
+/** Makes a data directory with a small dataset. Returns the folder of the dataset's parts. */
 async function sampleParts(directory: string): Promise<string> {
   mkdirSync(directory)
   await using engine = await openEngine({ directory })

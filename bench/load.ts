@@ -1,6 +1,7 @@
 /**
- * Loads a server of its own harder than it allows, and tells how it and others fare: `node bench/load.ts --clients 500
- * --seconds 60 [--kind overload|readers|writers|all]`. Everything stays on 127.0.0.1.
+ * Puts more load on a server than its limits allow, and reports how the clients that cause the load and other clients
+ * fare: `node bench/load.ts --clients 500 --seconds 60 [--kind overload|readers|writers|all]`. The server is started
+ * here, and everything stays on 127.0.0.1.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
@@ -73,7 +74,7 @@ interface Answer {
   readonly milliseconds: number
 }
 
-/** Status 0 is an answer that broke off, or none. */
+/** Asks once. Status 0 means that there was no answer or that it broke off. */
 function ask(url: string): Promise<Answer> {
   const start = performance.now()
   return new Promise((resolve) => {
@@ -99,7 +100,7 @@ function ask(url: string): Promise<Answer> {
   })
 }
 
-/** Clients that ask for exports again and again, at once. */
+/** Clients that ask for exports again and again, all at the same time. */
 async function overload(service: Service, id: number): Promise<void> {
   const url = `${service.url}/datasets/${id}/data`
   const alone = async () => {
@@ -121,7 +122,7 @@ async function overload(service: Service, id: number): Promise<void> {
         else if (status === 504) counts['too late (504)'] += 1
         else if (status === 0) counts.broken += 1
         else counts.wrong += 1
-        // A client that is refused comes back soon, not at once, and sooner than it was told.
+        // A refused client waits a little before it asks again, but less than the server told it to.
         if (status !== 200) await sleep(200 + Math.random() * 300)
       }
     }),
@@ -138,7 +139,7 @@ async function overload(service: Service, id: number): Promise<void> {
   })
 }
 
-/** Requests of others while clients hold connections that hardly move. */
+/** Requests of other clients, while some clients hold connections on which hardly anything moves. */
 async function beside(service: Service, who: string, open: (service: Service) => Socket): Promise<void> {
   const p99 = async () => {
     const times: number[] = []
@@ -172,7 +173,7 @@ async function beside(service: Service, who: string, open: (service: Service) =>
   })
 }
 
-/** Asks for a table and reads nothing of it. */
+/** Asks for a table and reads nothing of the answer. */
 function slowReader({ url }: Service, id: number): Socket {
   const socket = opened(url)
   socket.write(`GET /datasets/${id}/data HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`)
@@ -199,7 +200,7 @@ function opened(url: string): Socket {
   return socket
 }
 
-/** Samples memory and file handles until it is asked. */
+/** Samples memory and file handles until the returned function is called. */
 function watch(service: Service): () => { memory: string; handles: string } {
   const memory: number[] = []
   const handles: number[] = []

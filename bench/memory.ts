@@ -1,7 +1,7 @@
 /**
- * What clients that hardly read cost the server in memory: `node bench/memory.ts [--seconds 60]`. Ten exports of
- * 1,500,000 rows of 1.8 KB each to clients that take a megabyte a second, then a hundred to clients that take nothing.
- * Everything stays on 127.0.0.1 and ends by itself.
+ * How much server memory is used for clients that hardly read: `node bench/memory.ts [--seconds 60]`. First ten clients
+ * read exports of 1,500,000 rows of 1.8 KB each at a megabyte a second, then a hundred clients read nothing. Everything
+ * stays on 127.0.0.1 and ends by itself.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -47,7 +47,7 @@ async function load(): Promise<number> {
 
 async function growth(title: string, id: number, clients: number, rate: number): Promise<void> {
   await using service = await startService(join(directory, 'data'))
-  // The threads that encode are there before anybody counts.
+  // This first export starts the threads that encode, so that their memory isn't counted below.
   await service.drain(`/datasets/${id}/data?$top=20000`)
   const before = service.memory()!
   let most = before
@@ -73,7 +73,7 @@ async function growth(title: string, id: number, clients: number, rate: number):
   console.log(`  others          the slowest GET /repositories took ${slowest.toFixed(0)} ms`)
 }
 
-/** Reads so many bytes a second, in steps; nothing where that is 0. */
+/** Reads `rate` bytes a second, in steps; reads nothing if `rate` is 0. */
 function reader({ url }: Service, id: number, rate: number): { socket: Socket; bytes: () => number } {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let bytes = 0

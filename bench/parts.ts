@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Dataset, type Engine, openEngine } from '../engine/index.ts'
 import { type BenchOptions, type Case, median } from './case.ts'
 
-/** What a small read costs where a table consists of ever more parts, with and without their statistics. */
+/** The cost of a small read as the number of parts of a table grows, with and without statistics of the parts. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const rows = quick ? 100_000 : 1_000_000
   for (const parts of quick ? [1, 10, 100] : [1, 10, 100, 1_000]) {
@@ -45,7 +45,7 @@ function open(directory: string, parts: number, rows: number): Promise<Engine> {
   })
 }
 
-/** Two datasets of the same rows; of the second's parts nothing is known. */
+/** Two datasets with the same rows; the parts of the second have no statistics. */
 async function fill(directory: string, rows: number, parts: number): Promise<void> {
   await using engine = await open(directory, parts, rows)
   const { id: repositoryId } = await engine.createRepository({ name: 'r' })
@@ -74,7 +74,7 @@ async function* lines(rows: number): AsyncGenerator<Uint8Array> {
 
 let asked = 0
 
-/** CPU milliseconds of a read that asks for another value each time. */
+/** CPU milliseconds of a read, where each read asks for another value. */
 async function cpu(dataset: Dataset, rows: number, reads: number): Promise<number> {
   const start = process.cpuUsage()
   for (let read = 0; read < reads; read++) {

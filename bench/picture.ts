@@ -4,10 +4,10 @@ const BAR = 14
 const GROUP = 52
 const LEFT = 300
 const WIDTH = 1000
-/** Room for the figures and the rival behind a bar. */
+/** Space for the figures and the rival's name behind a bar. */
 const NOTES = 260
 
-/** The cases that have a rival as pairs of bars, each pair scaled to its longer one. */
+/** Draws each case that has a rival as a pair of bars, scaled to the longer one. */
 export function drawCases(cases: readonly Case[]): string {
   const pairs = cases.filter((one) => one.rivalValue !== undefined)
   const height = pairs.length * GROUP + 50

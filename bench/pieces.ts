@@ -17,7 +17,7 @@ const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-
 const TYPES: readonly ColumnType[] = ['timestamp', 'integer', 'integer', 'string', 'string']
 const ROWS = 2048
 
-/** The pieces of an export on one thread, each beside what one would write by hand. */
+/** The steps of an export on one thread, each compared with code as one would write it by hand. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const source = await openNativeSource({
@@ -92,7 +92,7 @@ async function pair(
   return { name, value: mine!, unit: 'ms', rival, rivalValue: other!, ratio: mine! / other! }
 }
 
-/** What DuckDB's Node package offers whoever wants rows. */
+/** The methods with which DuckDB's Node package returns rows. */
 async function getRows({ sql }: Statement, quick: boolean): Promise<Case> {
   const rows = quick ? 100_000 : 1_000_000
   const all = sql.replace(`LIMIT ${ROWS}`, `LIMIT ${rows}`)

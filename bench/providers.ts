@@ -6,7 +6,7 @@ import { type BenchOptions, type Case, duel, timed } from './case.ts'
 /** Days of one series: some forty years of business days. */
 const DAYS = 10_000
 
-/** Reads of a provider's series, from the cache and from a provider on this machine, which answers at once. */
+/** Reads of a provider's series, from the cache and from a provider on this machine that answers at once. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const provider = await startProvider()
   const limits = { windows: [] }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { BenchOptions, Case } from './case.ts'
 import { drawCases } from './picture.ts'
 
-/** The areas, in the order of the table. Each file exports one function that gives its cases. */
+/** The areas, in the order of the table. The file of each area exports a function that returns its cases. */
 const AREAS = [
   'filter',
   'apply',
@@ -33,7 +33,7 @@ if (values.beside !== undefined && !values.peers) {
   process.exit(2)
 }
 if (values.peers) {
-  // Their servers end with this process.
+  // The servers that the benchmarks start end when this process exits.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const { comparePeers } = await import('./peers/index.ts')
   const report = await comparePeers(values.quick, values.beside)
@@ -71,7 +71,7 @@ const exceeded = cases.filter(({ ratio, most }) => most !== undefined && ratio! 
 for (const { name, ratio, most } of exceeded) {
   console.error(`${name}: ${ratio!.toFixed(2)} is over the bound of ${most}.`)
 }
-// Engines of rivals keep threads alive that nothing waits for.
+// Engines of rivals leave threads running, which would keep this process from ending.
 process.exit(exceeded.length > 0 ? 1 : 0)
 
 function row([name, ours, rival, theirs, ratio]: string[]): string {

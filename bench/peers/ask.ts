@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** One HTTP request, with all that a client must send. */
+/** One HTTP request with everything that the client must send. */
 export interface Ask {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -12,9 +12,9 @@ export interface Ask {
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Length of the body as it was sent. */
+  /** Length of the body as it was sent over the network. */
   readonly bytes: number
-  /** The body, where it was asked to be kept. */
+  /** The body, if `keep` was set. */
   readonly text: string
   /** Milliseconds until the body's first byte, and until its last. */
   readonly first: number
@@ -23,7 +23,7 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
-/** Sends a request on a connection that stays open. Rejects where no whole answer comes. */
+/** Sends a request on a connection that stays open. Rejects if no complete answer arrives. */
 export function ask(port: number, question: Ask, keep = false): Promise<Answer> {
   const { method, path, headers, body } = question
   const start = performance.now()
@@ -50,8 +50,8 @@ export function ask(port: number, question: Ask, keep = false): Promise<Answer> 
       )
     })
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // A server may end a connection that it kept open in the moment in which it is used again: Node's documentation
-      // of `request.reusedSocket` says to ask once more.
+      // A server may close an idle connection in the moment in which the client uses it again. For this case Node's
+      // documentation of `request.reusedSocket` says to send the request once more.
       if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(ask(port, question, keep))
       else reject(error)
     })
@@ -59,8 +59,9 @@ export function ask(port: number, question: Ask, keep = false): Promise<Answer> 
   })
 }
 
-// As a program, in a process of its own so that its work isn't the measurer's: so many connections for so many
-// seconds, each asking on and on. Prints how many answers came, and how long they took.
+// Run as a program, this file asks over a number of connections for a number of seconds; each connection asks again as
+// soon as it has its answer. It prints the number of answers and how long they took. It runs in a process of its own so
+// that its work doesn't slow down the process that measures.
 if (import.meta.main) {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk)
@@ -74,7 +75,8 @@ if (import.meta.main) {
       while (performance.now() < end) {
         const answer = await ask(port, asks[next++ % asks.length]!)
         if (answer.status === 503 || answer.status === 408) {
-          // Too much at once, it says, or that the request came too slowly: a client that heeds it comes again.
+          // The server says that there are too many requests or that the request came too slowly. The client tries
+          // again, as these statuses ask.
           refused += 1
           await sleep(50)
           continue
@@ -91,7 +93,7 @@ if (import.meta.main) {
   process.exit(0)
 }
 
-/** What the program above is told on its standard input. */
+/** The input of the program above, read from its standard input. */
 export interface Burst {
   readonly port: number
   readonly asks: readonly Ask[]

@@ -4,18 +4,21 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The peers' packages on PyPI. Pinned, so that a figure can be had again. */
+/** The peers' packages on PyPI, pinned so that figures can be reproduced. */
 export const VERSIONS = { 'datap-rs': '0.8.6', roapi: '0.12.7' } as const
 export type Package = keyof typeof VERSIONS
 
-/** A folder with programs of Python in it, and what each package that isn't there lacks. */
+/** A folder with Python programs, and the reason for each package that couldn't be installed. */
 export interface Environment {
   /** The path of a program of the environment, such as `python`. */
   program(name: string): string
   readonly missing: Partial<Record<Package, string>>
 }
 
-/** Makes a virtual environment of Python in a folder and installs the peers. Never rejects: what fails is told as missing. */
+/**
+ * Makes a Python virtual environment in a folder and installs the peers. Never rejects: failures are reported in
+ * `missing`.
+ */
 export async function makeEnvironment(folder: string): Promise<Environment> {
   const program = (name: string) => join(folder, 'bin', name)
   const missing: Partial<Record<Package, string>> = {}
@@ -28,7 +31,7 @@ export async function makeEnvironment(folder: string): Promise<Environment> {
   }
   for (const name of packages) {
     try {
-      // Wheels alone: nothing of a stranger's is compiled here.
+      // Only wheels are installed, so that no foreign code is compiled here.
       const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
       await run(program('pip'), ['install', ...options, `${name}==${VERSIONS[name]}`])
     } catch (error) {

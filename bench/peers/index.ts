@@ -15,14 +15,15 @@ export interface PeersReport {
   readonly rows: number
   readonly processors: string
   readonly versions: Readonly<Record<string, string>>
-  /** Servers that couldn't be had, and why. */
+  /** Servers that couldn't be run, and why. */
   readonly notRun: Readonly<Record<string, string>>
   readonly figures: readonly Figure[]
 }
 
 /**
- * Small reads and exports of the same table, asked of us and of servers like us, in turns on this machine. Processor
- * time is what the operating system says of each server's processes. Prints a line for each figure as it comes.
+ * Sends the same small reads and exports of one table to our server and to similar servers, in turns, on this machine.
+ * The processor time is what the operating system reports for the processes of each server. Prints a line for each
+ * figure as soon as it is measured.
  */
 export async function comparePeers(quick: boolean, beside?: string): Promise<PeersReport> {
   if (!canMeasure()) throw new Error('The comparison with peers reads /proc, which only Linux has.')
@@ -69,12 +70,15 @@ export async function comparePeers(quick: boolean, beside?: string): Promise<Pee
   }
 }
 
-/** Starts each server so many times, and leaves it running after the last: milliseconds until a point read is answered. */
+/**
+ * Starts each server `times` times and leaves it running after the last start. The figure is the milliseconds until a
+ * point read is answered.
+ */
 async function restart(all: Starter[], running: Server[], times: number, tell: (figure: Figure) => void) {
   const values: Record<string, number> = {}
   for (const starter of all) {
     const samples: number[] = []
-    // The first start isn't counted: ours takes the upload then, and the files get into the system's cache.
+    // The first start isn't counted: our server ingests the upload then, and the files get into the system's cache.
     for (let time = 0; time <= times; time++) {
       const start = performance.now()
       const server = await starter.start()

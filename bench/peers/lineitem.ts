@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 
-/** Four lines to an order, so `l_orderkey` rises by one with each fourth row. */
+/** Four lines per order, so `l_orderkey` rises by one every four rows. */
 export const LINES_PER_ORDER = 4
 /** How many values `l_partkey` has, scattered over the whole table. */
 export const PARTS = 200_000
@@ -32,7 +32,7 @@ export async function writeLineitem(file: string, rows: number): Promise<void> {
   )
 }
 
-/** Writes a table of two rows: what is left of a read when there is nothing to read. */
+/** Writes a table of two rows. Reading it shows the fixed cost of a request. */
 export async function writeTiny(file: string): Promise<void> {
   await write(file, `SELECT i AS id, 'row ' || i AS name FROM range(2) t(i)`)
 }

@@ -5,7 +5,7 @@ import { processorTime } from './meter.ts'
 import type { Question } from './questions.ts'
 import type { Server } from './server.ts'
 
-/** One line of the table: a figure of each server that has it, by the server's name. */
+/** One line of the table: the figure of each server for which it was measured, by the server's name. */
 export interface Figure {
   readonly question: string
   readonly measure: string
@@ -14,23 +14,23 @@ export interface Figure {
 
 export interface Effort {
   readonly rounds: number
-  /** Part of each question's batch that is asked. */
+  /** The fraction of each question's batch that is asked. */
   readonly share: number
-  /** Of each burst of fifty connections. */
+  /** Length of each burst over fifty connections. */
   readonly seconds: number
 }
 
 const CONNECTIONS = 50
-/** More than any server answers in a burst, so that no value comes twice. */
+/** More values than any server answers in a burst, so that no value is asked for twice. */
 const DISTINCT = 20_000
 
-/** Values that were used are used no more, so that a remembered answer serves only where the question is the same. */
+/** Counts the values used so far. None is used again, so that a cached answer helps only with a repeated question. */
 let used = 0
 
 /**
- * Asks all servers a question in turns, another one first in each round, and gives the medians of the rounds: CPU
- * milliseconds of the server and milliseconds for the client, both for each question; answers a second at fifty
- * connections, where the question is asked so.
+ * Asks all servers a question in turns, starting with another server in each round, and returns the medians of the
+ * rounds: per question, the CPU milliseconds of the server and the milliseconds for the client; for questions with
+ * `burst`, also the answers per second over fifty connections.
  */
 export async function measure(
   question: Question,
@@ -69,7 +69,7 @@ export async function measure(
     used += batch
     if (!question.burst) continue
     for (const server of turned(able, round)) {
-      // All requests that one question takes count as one answer.
+      // A question may take several requests; all of them together count as one answer.
       const parts = question.asks[server.dialect]!(0, server.name).length
       const asks = Array.from({ length: DISTINCT }, (_, n) =>
         question.asks[server.dialect]!(used + n, server.name),
@@ -94,7 +94,9 @@ export async function measure(
   }))
 }
 
-/** A server that answers something else is not measured but refused: the figure would be that of another question. */
+/**
+ * Throws if a server answers with something else than expected, because its figure would be that of another question.
+ */
 async function check({ name, rows, asks }: Question, server: Server): Promise<void> {
   const [first] = asks[server.dialect]!(used, server.name)
   const { text } = await answered(server, first!, rows !== undefined)
@@ -120,7 +122,7 @@ async function burst(what: Burst): Promise<{ answers: number; refused: number }>
   const child = spawn(process.execPath, [new URL('./ask.ts', import.meta.url).pathname], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  // One that has ended early says on its standard error why.
+  // If the process ends early, writing to it fails; its standard error tells why, so this error is ignored.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(what))
   let text = ''

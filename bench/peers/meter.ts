@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks of `/proc/PID/stat` to the second: USER_HZ, which Linux fixes at 100 for all programs. */
+/** Ticks per second in `/proc/PID/stat`: USER_HZ, which Linux fixes at 100 for all programs. */
 const TICKS = 100
 
-/** Milliseconds of processor time (user and system) that a process and all that it started have taken so far. */
+/** Milliseconds of processor time (user and system) that a process and all its descendants have used so far. */
 export function processorTime(pid: number): number {
   let ticks = 0
   for (const one of tree(pid)) {
@@ -14,14 +14,14 @@ export function processorTime(pid: number): number {
   return (ticks * 1_000) / TICKS
 }
 
-/** Bytes of memory that a process and all that it started hold resident. */
+/** Bytes of resident memory of a process and all its descendants. */
 export function residentMemory(pid: number): number {
   let kilobytes = 0
   for (const one of tree(pid)) kilobytes += Number(/VmRSS:\s+(\d+)/.exec(read(one, 'status'))?.[1] ?? 0)
   return kilobytes * 1_024
 }
 
-/** Whether this system tells what a process takes. */
+/** Whether this system reports what a process uses. */
 export function canMeasure(): boolean {
   return read(process.pid, 'stat') !== ''
 }
@@ -38,12 +38,12 @@ function tree(root: number): number[] {
   return found
 }
 
-/** The fields from the third on; the second is the program's name in parentheses, which may hold anything. */
+/** The fields from the third on. The second is the program's name in parentheses, which may contain any characters. */
 function statistics(pid: number): string[] {
   return read(pid, 'stat').split(') ').at(-1)!.split(' ')
 }
 
-/** Empty where the process has ended. */
+/** The text of a file of the process; empty if the process has ended. */
 function read(pid: number, file: 'stat' | 'status'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -8,17 +8,18 @@ import { ended, firstAnswer, freePort, type Server, started, type Tables } from 
 
 const AUTHORIZATION = `Basic ${btoa(`${KEY}:`)}`
 
-/** A request to us, with the key. */
+/** A request to our server, with the key. */
 export function signed(path: string, headers: Record<string, string> = {}): Ask {
   return { method: 'GET', path, headers: { authorization: AUTHORIZATION, ...headers } }
 }
 
-/** The tables' ids: a fresh data directory counts from one, and this is the order of the uploads. */
+/** The ids of the tables: a new data directory numbers its datasets from one, in the order of the uploads. */
 export const IDS = { lineitem: 1, tiny: 2 } as const
 
 /**
- * Starts the server of a checkout of ours; the first time it is given the tables as anybody would give them, over HTTP.
- * @param checkout folder of the project: this one, or an older one to be set beside it
+ * Starts the server of a checkout of this project. At the first start the tables are uploaded to it over HTTP, as any
+ * user would.
+ * @param checkout folder of the project: this one, or an older one to compare with
  */
 export async function startOurs(
   name: string,

@@ -3,26 +3,29 @@ import { LINES_PER_ORDER, PARTS } from './lineitem.ts'
 import { IDS, signed } from './ours.ts'
 import type { Dialect } from './server.ts'
 
-/** A question in the words of each server that can answer it; more requests than one where a server needs them. */
+/** A question as each server that can answer it expects it; some servers need more than one request for it. */
 export interface Question {
   readonly name: string
-  /** Requests one after the other in a round, of which the processor's time is the mean. */
+  /** The number of requests in a round, sent one after the other. The processor time is their mean. */
   readonly batch: number
-  /** Asked at fifty connections as well. */
+  /** Whether it is asked over fifty connections as well. */
   readonly burst?: boolean
-  /** Rows that each server must answer with. */
+  /** The number of rows that each server must answer with. */
   readonly rows?: number
   /**
-   * The n-th form of the question: another value each time, where the question has one that varies. `server` is the
-   * name of who is asked.
+   * The n-th form of the question: if the question has a value that varies, each n has another value. `server` is the
+   * name of the server that is asked.
    */
   readonly asks: Partial<Record<Dialect, (n: number, server: string) => readonly Ask[]>>
 }
 
-/** A prime: its multiples, taken modulo a table's size, fall all over it and repeat late. */
+/** A prime: its multiples, taken modulo a table's size, are spread over the whole table and repeat late. */
 const STRIDE = 1_000_003
 
-/** All questions about a lineitem of so many rows; `etags` are those of our answers to `WINDOW`, by the servers' names. */
+/**
+ * All questions about a lineitem table of `rows` rows; `etags` are the ETags of our answers to `WINDOW`, by server
+ * name.
+ */
 export function questions(rows: number, etags: Readonly<Record<string, string>>): Question[] {
   const order = (n: number) => ((n * STRIDE) % (rows / LINES_PER_ORDER)) + 1
   const part = (n: number) => ((n * STRIDE) % PARTS) + 1
@@ -115,7 +118,7 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
   ]
 }
 
-/** The question whose answer a client is told not to have changed. */
+/** The question that is also asked with an ETag, so that the server answers that nothing has changed. */
 export const WINDOW = ours({ $top: 100 })
 
 function notModified(etag: string): Ask {

@@ -3,10 +3,10 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ask, ask } from './ask.ts'
 
-/** Which server speaks how: the questions are put in each one's own words. */
+/** The query language of a server; each question is written in all of them. */
 export type Dialect = 'ours' | 'datapress' | 'roapi'
 
-/** A server that has the tables, in a process of its own. */
+/** A running server that has the tables, in a process of its own. */
 export interface Server extends AsyncDisposable {
   readonly name: string
   readonly dialect: Dialect
@@ -20,7 +20,7 @@ export interface Tables {
   readonly tiny: string
 }
 
-/** Asks until a server answers 200; gives the milliseconds. Servers say 503, or nothing, while they load. */
+/** Asks until a server answers 200; returns the milliseconds. While servers load they answer 503 or not at all. */
 export async function firstAnswer(server: Server, question: Ask, patience = 120_000): Promise<number> {
   const start = performance.now()
   let last = 'no answer'
@@ -45,7 +45,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Gives the id of a process that has just been started. It ends with this one, however this one ends. */
+/** Returns the id of a process that has just been started. That process is killed when this one exits. */
 export function started(child: ChildProcess): Promise<number> {
   const end = () => child.kill('SIGKILL')
   process.once('exit', end)
@@ -60,7 +60,7 @@ export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  // A peer that finishes its requests first may take half a minute; nothing of it is needed any more.
+  // A peer that first finishes its requests may take half a minute to end; by now they are no longer needed.
   const late = setTimeout(() => child.kill('SIGKILL'), 2_000)
   await exit
   clearTimeout(late)

@@ -5,18 +5,18 @@ import type { Environment } from './environment.ts'
 import { startOurs } from './ours.ts'
 import { type Dialect, ended, freePort, type Server, started, type Tables } from './server.ts'
 
-/** How one server is started. Starting it again finds what it had. */
+/** How to start one server. A server that is started again still has its data. */
 export interface Starter {
   readonly name: string
   readonly dialect: Dialect
-  /** Why it can't be had here. */
+  /** Why the server can't be run here. */
   readonly missing?: string | undefined
   start(): Promise<Server>
 }
 
 /**
- * All servers of the comparison: ours, and each peer as its makers mean it to be fast (all rows in memory) and as it
- * is with bounded memory (rows stay in the file).
+ * All servers of the comparison: ours, and each peer in two variants: as its makers intend it to be fast (all rows in
+ * memory) and with bounded memory (rows stay in the file).
  * @param beside folder of another checkout of ours, whose server is measured as well
  */
 export function starters(
@@ -57,7 +57,9 @@ export function starters(
   ]
 }
 
-/** The engine that holds rows in memory is DataFusion; a page may have as many rows as the largest question asks for. */
+/**
+ * DataFusion is the engine that keeps rows in memory. A page may have as many rows as the largest question asks for.
+ */
 function datapress(port: number, { lineitem, tiny }: Tables, lazy: boolean): string {
   const dataset = (name: string, source: string) =>
     `DatasetConfig(name="${name}", source=${JSON.stringify(source)}, format="parquet", lazy=${lazy ? 'True' : 'False'})`
@@ -72,7 +74,7 @@ asyncio.run(main())
 `
 }
 
-/** JSON is YAML. */
+/** The configuration is written as JSON, which is valid YAML. */
 function roapi(port: number, tables: Tables, memory: boolean): string {
   const option = { format: 'parquet', use_memory_table: memory }
   return JSON.stringify({
@@ -81,7 +83,7 @@ function roapi(port: number, tables: Tables, memory: boolean): string {
   })
 }
 
-/** Starts a peer and waits for nothing: `firstAnswer` does. */
+/** Starts a peer without waiting until it answers; `firstAnswer` does that. */
 async function startPeer(
   name: string,
   dialect: Dialect,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What an export was. */
+/** The size and the times of an export. */
 export interface Drained {
   readonly bytes: number
   readonly milliseconds: number
@@ -9,8 +9,8 @@ export interface Drained {
 const END = Buffer.from('0\r\n\r\n')
 
 /**
- * Asks for an export and throws it away as cheaply as can be: one buffer, no parsing, so that the client takes little
- * of the processor that it shares with the server. Rejects where the answer isn't 200, or doesn't end with its last chunk.
+ * Asks for an export and discards it as cheaply as possible: one buffer and no parsing, because client and server share
+ * the processor. Rejects if the status isn't 200 or the answer doesn't end with its last chunk.
  */
 export function drain(url: string, authorization: string): Promise<Drained> {
   const { port, pathname, search } = new URL(url)
@@ -47,7 +47,7 @@ export function drain(url: string, authorization: string): Promise<Drained> {
   })
 }
 
-// As a program: so many at once, again and again, until it is ended.
+// Run as a program, this file takes a number of exports at the same time, again and again, until it is ended.
 if (import.meta.main) {
   const [url, count, authorization] = process.argv.slice(2)
   for (let one = 0; one < Number(count); one++) {

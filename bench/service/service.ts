@@ -8,19 +8,19 @@ import { type Drained, drain } from './drain.ts'
 /** A server in a process of its own, so that its memory and its event loop are its own. */
 export interface Service extends AsyncDisposable {
   readonly url: string
-  /** Sends a GET on a connection that stays; gives the milliseconds to the first byte and to the last. */
+  /** Sends a GET on a connection that stays open; returns the milliseconds to the first byte and to the last. */
   ask(path: string): Promise<{ first: number; last: number }>
-  /** Takes a whole export and throws it away. */
+  /** Reads a whole export and discards it. */
   drain(path: string): Promise<Drained>
-  /** Takes exports in a process of its own, so many at once and again and again, until it is disposed. */
+  /** Reads `exports` exports at a time in another process, again and again, until the result is disposed. */
   occupy(path: string, exports: number): AsyncDisposable
-  /** Resident memory in bytes; undefined where the system doesn't tell. */
+  /** Resident memory in bytes; undefined if the system doesn't report it. */
   memory(): number | undefined
-  /** Open files and sockets; undefined where the system doesn't tell. */
+  /** Open files and sockets; undefined if the system doesn't report them. */
   handles(): number | undefined
 }
 
-/** Of the account root. */
+/** The key of the account root. */
 export const KEY = 'bench-key-of-at-least-16-characters'
 
 export async function startService(directory: string): Promise<Service> {
