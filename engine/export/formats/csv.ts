@@ -55,8 +55,8 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
       const cares = Uint8Array.from(batch.vectors, (vector, column) =>
         careFor(vector, batch.rows, shape.kinds[column]!, separator),
       )
-      // Besides its value, a cell may have a separator, two quotes and an apostrophe. A value with quotes may become twice
-      // as long.
+      // Besides its value, a cell may have a separator, two quotes and an apostrophe. A value with quotes may become
+      // twice as long.
       const around = 4 + missing.length
       out.reserve(boundOf(batch, shape, around, (column) => (cares[column] === CARE.doubling ? 2 : 1)))
       out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, cares, batch.rows, first)
