@@ -1,8 +1,8 @@
 import { type Data, DataType } from 'apache-arrow'
 
 /**
- * Holds the buffers of a column against its length, so that no reader of values meets one that isn't there. The
- * library trusts the message.
+ * Checks that the buffers of a column are long enough for its length, so that no value is read beyond their ends. The
+ * library trusts the lengths that the message states.
  * @throws RangeError
  */
 export function checkData(data: Data): void {

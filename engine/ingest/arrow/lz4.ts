@@ -6,8 +6,8 @@ const STORED = 0x80000000
 const LEAST_MATCH = 4
 
 /**
- * Unpacks one frame. Checksums are passed over: what they would find, the checks of lengths behind this find as well,
- * or nobody can.
+ * Unpacks one frame. Checksums are not verified: damage to lengths and offsets is found by later checks of the data, and
+ * other damage is not found.
  * @throws RangeError where the data are damaged, or come to more than `most` bytes
  */
 export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
@@ -16,7 +16,7 @@ export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
   const flags = view.getUint8(4)
   if (flags >> 6 !== 1 || flags & HAS_DICTIONARY)
     throw new RangeError('An LZ4 frame of a kind that is not known.')
-  // Flags and block size, perhaps the size of all, a checksum of these.
+  // The header goes on with flags, the block size, the size of all data if there is one, and a checksum of these.
   let at = 6 + (flags & HAS_SIZE ? 8 : 0) + 1
   const size = flags & HAS_SIZE ? Number(view.getBigUint64(6, true)) : 4 * frame.length
   if (size > most && flags & HAS_SIZE) throw new RangeError('An LZ4 frame is too large.')
@@ -34,7 +34,7 @@ export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
   }
 }
 
-/** @param first what matches may reach back to */
+/** Unpacks one block. @param first the first position in `out` that matches may reach back to */
 function unpackBlock(block: Uint8Array, out: Growing, first: number): void {
   const end = block.length
   let at = 0
@@ -64,7 +64,7 @@ function unpackBlock(block: Uint8Array, out: Growing, first: number): void {
   }
 }
 
-/** Bytes that become more, up to a bound. */
+/** A buffer that grows up to a bound. */
 class Growing {
   length = 0
   #bytes: Uint8Array
@@ -82,7 +82,7 @@ class Growing {
     this.length += length
   }
 
-  /** Copies what lies `back` bytes behind; it may reach into itself. */
+  /** Appends `length` bytes from `back` bytes before the end. If `length` is more than `back`, the bytes repeat. */
   repeat(back: number, length: number): void {
     this.#reserve(length)
     const bytes = this.#bytes

@@ -4,16 +4,16 @@ import { verifyFooter, verifyMessage } from './verify-message.ts'
 
 const MAGIC = Buffer.from('ARROW1')
 const CONTINUATION = 0xffffffff
-/** A batch of ten thousand columns has metadata of less than a megabyte. */
+/** Longer metadata are refused: those of a batch of ten thousand columns have less than a megabyte. */
 const LONGEST_METADATA = 64 * 1024 * 1024
 const CHUNK = 1024 * 1024
-/** Behind a file's directory: its length, and the magic again. */
+/** The bytes behind a file's directory: the directory's length, and the magic again. */
 const TAIL = 4 + MAGIC.length
 
 /**
- * Whether this is a file, with a directory at its end, and no stream. All of its messages are checked; the library may
- * then read them.
- * @throws RangeError where one is cut off or contradicts itself
+ * Whether this is an Arrow file, which has a directory at its end, and not a stream. All of a file's messages are
+ * checked here, so that the library may read them.
+ * @throws RangeError if a message is cut off or contradicts itself
  */
 export async function verifyFile(handle: FileHandle): Promise<boolean> {
   const { size } = await handle.stat()
@@ -28,9 +28,10 @@ export async function verifyFile(handle: FileHandle): Promise<boolean> {
 }
 
 /**
- * The bytes of an Arrow stream, message by message, each checked before it is given on. A file that lost its end is a
- * stream behind eight bytes. Ends at the marker of the stream's end, or with the file.
- * @throws RangeError where a message is cut off or contradicts itself
+ * The bytes of an Arrow stream, message by message. Each message is checked before it is passed on. An Arrow file that
+ * has lost its end is read as a stream, which begins behind its first eight bytes. The bytes end at the marker of the
+ * stream's end, or with the file.
+ * @throws RangeError if a message is cut off or contradicts itself
  */
 export async function* arrowMessages(
   handle: FileHandle,
@@ -56,13 +57,13 @@ export async function* arrowMessages(
   }
 }
 
-/** The metadata of a message; undefined for the marker of the end. */
+/** Reads and checks the metadata of a message; undefined for the marker of the stream's end. */
 async function readHead(
   handle: FileHandle,
   at: number,
 ): Promise<{ head: Buffer; bodyLength: number; isSchema: boolean } | undefined> {
   const first = (await readExactly(handle, at, 4)).readUInt32LE()
-  // Streams of before Arrow 0.15 have no continuation mark.
+  // Streams written before Arrow 0.15 have no continuation mark.
   const prefix = first === CONTINUATION ? 8 : 4
   const length = prefix === 8 ? (await readExactly(handle, at + 4, 4)).readUInt32LE() : first
   if (length === 0) return undefined
@@ -75,7 +76,7 @@ async function readHead(
 }
 
 async function readExactly(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  // Asked for in vain, so much memory would be had for a few bytes.
+  // A damaged length may be huge. Without this check, that much memory would be allocated for bytes that don't exist.
   if (at < 0 || at + length > (await handle.stat()).size) throw new RangeError('A message is cut off.')
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let done = 0; done < length; ) {

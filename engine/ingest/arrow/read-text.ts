@@ -6,8 +6,9 @@ import { malformed } from '../text/accepts.ts'
 export type ReadText = (index: number) => string | null
 
 /**
- * The column type for an Arrow type (Arrow columnar format 1.5): the same that DuckDB's types of the same meaning get.
- * @throws EngineError `invalid_upload` for unions and whatever else has no counterpart
+ * The column type for an Arrow type (Arrow columnar format 1.5). It is the one that DuckDB's type of the same meaning
+ * gets.
+ * @throws EngineError `invalid_upload` for unions and other types that have no counterpart
  */
 export function typeOfArrow(field: Field): ColumnType {
   const type: DataType = field.type
@@ -49,7 +50,7 @@ function isList(type: DataType): boolean {
 
 const MOST_DIGITS = 38
 
-/** A scale below zero stands for digits before the point that are 0. */
+/** The column type of a decimal. A scale below zero means that so many digits before the point are 0. */
 function decimalType({ name }: Field, { precision, scale }: Decimal): ColumnType {
   const digits = Math.max(precision - Math.min(scale, 0), scale)
   if (digits > MOST_DIGITS) {
@@ -61,7 +62,7 @@ function decimalType({ name }: Field, { precision, scale }: Decimal): ColumnType
   return `decimal(${digits},${Math.max(scale, 0)})`
 }
 
-/** Arrow's own extension types (Arrow 1.5, canonical extensions) that are types of ours. */
+/** Arrow's own extension types (Arrow 1.5, canonical extensions) that correspond to a column type. */
 const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: DataType) => boolean }>> = {
   'arrow.uuid': {
     type: 'uuid',
@@ -70,7 +71,7 @@ const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: Da
   'arrow.json': { type: 'json', storage: isText },
 }
 
-/** A value that its column's type does not have. Whoever knows the row and the column says so. */
+/** Thrown for a value that its column's type can't hold. The caller turns it into an error with the row and column. */
 export class NoSuchValue extends Error {
   /** The value; undefined where it is a time that is too fine. */
   readonly text: string | undefined
@@ -81,12 +82,12 @@ export class NoSuchValue extends Error {
   }
 }
 
-/** How values are read that could be read in more than one way. */
+/** Options for values that could be read in more than one way. `truncate` cuts times off behind their microseconds. */
 export interface ReadingOptions {
   readonly truncate: boolean
 }
 
-/** Sixteen bytes as the text of a UUID. */
+/** A reader of values of sixteen bytes as the texts of UUIDs. */
 export function uuidReader(data: Data): ReadText {
   const bytes = data.values as Uint8Array
   return (index) => {
@@ -96,7 +97,7 @@ export function uuidReader(data: Data): ReadText {
   }
 }
 
-/** A reader of one batch's column. Its texts are those that the csv of the same type would have. */
+/** A reader of one batch's column. It returns each value as csv would write it for the same type. */
 export function textReader(data: Data, options: ReadingOptions): ReadText {
   const read = valueReader(data, options)
   return data.nullCount === 0 ? read : (index) => (data.getValid(index) ? read(index) : null)
@@ -200,7 +201,7 @@ function clockText(all: bigint): string {
   return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0')}`
 }
 
-/** A duration as ISO 8601, as DuckDB's intervals are written. */
+/** A duration as ISO 8601, in the same way as DuckDB's intervals are written. */
 function secondsText(all: bigint): string {
   const digits = String(all < 0n ? -all : all).padStart(7, '0')
   const fraction = digits.slice(-6).replace(/0+$/, '')
@@ -212,7 +213,7 @@ export function doubleText(value: number): string {
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
 }
 
-/** Little-endian two's complement in 32-bit words. */
+/** The text of a decimal, which Arrow stores as little-endian two's complement in 32-bit words. */
 function decimalText(words: Uint32Array, from: number, type: Decimal): string {
   let value = 0n
   for (let word = type.bitWidth / 32 - 1; word >= 0; word--)
@@ -229,7 +230,7 @@ function decimalText(words: Uint32Array, from: number, type: Decimal): string {
     : `${sign}${digits.slice(0, -type.scale)}.${digits.slice(-type.scale)}`
 }
 
-/** Nested values as JSON; numbers keep all digits. */
+/** A reader of nested values as JSON, in which numbers keep all their digits. */
 function jsonReader(data: Data, options: ReadingOptions): (index: number) => string {
   const read = jsonValueReader(data, options)
   return (index) => (data.getValid(index) ? read(index) : 'null')

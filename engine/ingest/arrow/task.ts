@@ -26,7 +26,7 @@ export interface ArrowTask {
   readonly target: string
 }
 
-/** Rows that are written before the sink takes them. */
+/** The number of rows that are gathered before they are written to the sink. */
 const ROWS_AT_ONCE = 4096
 
 /**
@@ -44,7 +44,7 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
   try {
     return await rewrite(task, handle, sink, hooks)
   } catch (error) {
-    // The library meets damaged bytes with errors of many kinds; those of the file system have a code.
+    // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
     const { code } = error as { code?: string }
     if (error instanceof EngineError || hooks.signal?.aborted || (code && /^E[A-Z]+$/.test(code))) throw error
     throw new EngineError(
@@ -88,7 +88,7 @@ async function rewrite(
     isText: isText(fields[index]!.type),
   }))
   for await (const batch of reader) {
-    // Any column but one of nulls has a bit at least for each row.
+    // Every column, except one of the type null, has at least one bit for each row.
     if (batch.numRows > 8 * size) throw new RangeError('A batch has more rows than the file has bits.')
     checkBatch(batch)
     for (const piece of pieces(batch)) {
@@ -102,7 +102,7 @@ async function rewrite(
   return rows.result(task.target)
 }
 
-/** @throws Error where the batch says that it has more than it has */
+/** @throws RangeError if the batch has less data than its lengths say */
 function checkBatch(batch: RecordBatch): void {
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
@@ -127,7 +127,7 @@ function writeRows(
   const readers = batch.data.children.map((data, index) => {
     return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
   })
-  // Text that is to be something else is looked at; all else is what its type says.
+  // Text that is wanted as another type is checked value by value; all other values are what their type says.
   const checked = columns.map(
     ({ given, wanted, isText }) => isTextual(given, wanted) || (isText && wanted === 'json'),
   )
@@ -149,11 +149,11 @@ function writeRows(
   }
 }
 
-/** A column of the stream: its type by the schema, and the one that it is to have. */
+/** A column of the stream: its type by the stream's schema (`given`), and the one that it is to have (`wanted`). */
 interface ArrowColumn {
   readonly name: string
   readonly given: ColumnType
   readonly wanted: ColumnType
-  /** It is text in the stream, though it may say that it is JSON. */
+  /** Whether the stream stores it as text, which may be declared to be JSON. */
   readonly isText: boolean
 }

@@ -1,12 +1,12 @@
 import { malformed } from '../text/accepts.ts'
 
 /**
- * A check of the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
- * library sees them: it believes every count and offset, and a single wrong bit makes it build lists until the memory
- * is full.
+ * Checks the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
+ * library reads them. The library trusts every count and offset, so that a single wrong bit can make it build lists
+ * until the memory is full.
  */
 
-/** Slots of tables that we look into. */
+/** The slots of the tables whose fields are checked here. */
 const MESSAGE = { headerType: 1, header: 2, bodyLength: 3, metadata: 4 } as const
 const SCHEMA = { fields: 1, metadata: 2, features: 3 } as const
 const FIELD = { name: 0, typeId: 2, type: 3, dictionary: 4, children: 5, metadata: 6 } as const
@@ -17,12 +17,12 @@ const HEADER = { schema: 1, dictionaryBatch: 2, recordBatch: 3 } as const
 const DEEPEST = 64
 
 export interface MessageHead {
-  /** Bytes behind the metadata. */
+  /** The number of bytes of the body, which follows the metadata. */
   readonly bodyLength: number
   readonly isSchema: boolean
 }
 
-/** @throws RangeError where anything points outside of the metadata or the body, or counts more than fits in */
+/** Checks a message's metadata. @throws RangeError if an offset or a count goes beyond the metadata or the body */
 export function verifyMessage(metadata: Uint8Array): MessageHead {
   const reader = new FlatReader(metadata)
   const message = reader.root()
@@ -52,12 +52,12 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
 }
 
 const FOOTER = { schema: 1, dictionaries: 2, batches: 3, metadata: 4 } as const
-/** Offset, length of the metadata, four bytes of nothing, length of the body (File.fbs). */
+/** A block has an offset, the length of the metadata, four unused bytes, and the length of the body (File.fbs). */
 const BLOCK_BYTES = 24
 
 /**
- * The directory at the end of a file.
- * @returns where its messages begin
+ * Checks the directory at the end of a file.
+ * @returns the positions at which the file's messages begin
  * @throws RangeError as `verifyMessage` does
  */
 export function verifyFooter(footer: Uint8Array): number[] {
@@ -79,7 +79,7 @@ function verifySchema(reader: FlatReader, schema: number): void {
   verifyPairs(reader, schema, SCHEMA.metadata)
 }
 
-/** Integers of this type are of up to 64 bits, but some programs write wider ones. */
+/** The slots of Arrow's integer type. Its integers have up to 64 bits, but some programs write wider ones. */
 const INT = { id: 2, bitWidth: 0 } as const
 
 function verifyField(reader: FlatReader, field: number, depth: number): void {
@@ -116,7 +116,7 @@ function verifyBatch(reader: FlatReader, batch: number, bodyLength: number): voi
     need(reader.int64At(at) >= 0 && reader.int64At(at + 8) >= 0)
   }
   const buffers = reader.vector(batch, BATCH.buffers, 16)
-  // How many buffers each column of views has: the library reads as many as it is told.
+  // These counts say how many buffers each column of views has. The library would read that many, present or not.
   const counts = reader.vector(batch, BATCH.variadicCounts, 8)
   let left = buffers.length
   for (let index = 0; index < counts.length; index++) {
@@ -131,10 +131,10 @@ function verifyBatch(reader: FlatReader, batch: number, bodyLength: number): voi
   }
 }
 
-/** Reads FlatBuffers with every position held against the buffer's end. Absent fields read as 0. */
+/** Reads FlatBuffers, and checks that no position is beyond the buffer's end. Absent fields are read as 0. */
 class FlatReader {
   readonly #view: DataView
-  /** How many tables have been entered: shared ones make a few bytes a large tree. */
+  /** How many tables have been entered. It is limited, because shared tables can make a huge tree of a few bytes. */
   #visited = 0
 
   constructor(bytes: Uint8Array) {
@@ -183,7 +183,7 @@ class FlatReader {
     }
   }
 
-  /** Where the items of a vector (or the bytes of a string) begin, and how many there are. */
+  /** The position of the first item of a vector (or the first byte of a string), and the number of items. */
   vector(table: number, slot: number, size: number): { at: number; length: number } {
     const field = this.#field(table, slot)
     if (field === 0) return { at: 0, length: 0 }
@@ -193,7 +193,7 @@ class FlatReader {
     return { at: at + 4, length }
   }
 
-  /** Where a field stands; 0 if it is absent. */
+  /** The position of a field; 0 if it is absent. */
   #field(table: number, slot: number): number {
     const vtable = table - this.#view.getInt32(table, true)
     const entry = 4 + 2 * slot

@@ -134,8 +134,8 @@ export class CsvScan {
   }
 
   /**
-   * Quickly reads fields as long as they are simple: their kinds are accepted without a look at the values, and they end
-   * with a delimiter or LF. Returns where the first other field begins.
+   * Quickly reads fields as long as they are simple: their kinds are accepted without a look at the values, and they
+   * end with a delimiter or LF. Returns where the first other field begins.
    */
   #skim(buffer: Uint8Array, start: number): number {
     const { start: startState, kind: kindOf, stride } = classifier()

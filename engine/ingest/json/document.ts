@@ -8,13 +8,13 @@ const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] 
   0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d, 0x22,
 ]
 
-/** Where in a document the reader is: what comes next. */
+/** What the reader expects next in the document. */
 type Place = 'start' | 'first key' | 'key' | 'first row' | 'row' | 'line' | 'end'
 
 export interface JsonDocumentOptions {
-  /** `json`: `{"columns", "rows"}` or an array of rows. `ndjson`: rows one after the other. */
+  /** `json`: `{"columns", "rows"}` or an array of rows. `ndjson`: rows without anything around or between them. */
   readonly form: 'json' | 'ndjson'
-  /** Makes the reader of rows, when the first one comes; `columns` is what the document declares before its rows. */
+  /** Makes the reader of rows. It is called before the first row, with the columns declared by then, if any. */
   readonly rows: (columns: unknown) => JsonRows
 }
 
@@ -26,7 +26,7 @@ export class JsonDocument {
   readonly #reader = new JsonReader()
   #place: Place
   #offset = 0
-  /** The document is an object, which goes on behind its rows. */
+  /** Whether the document is an object, so that more keys may follow its rows. */
   #wrapped = false
   rows: JsonRows | undefined
   columns: unknown
@@ -36,7 +36,7 @@ export class JsonDocument {
     this.#place = options.form === 'ndjson' ? 'line' : 'start'
   }
 
-  /** As `Feed` wants it. @throws EngineError `invalid_upload` */
+  /** Implements `Feed`. @throws EngineError `invalid_upload` */
   feed(buffer: Buffer, end: number, final: boolean): number {
     const valid = isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
     const reader = this.#reader
@@ -66,14 +66,14 @@ export class JsonDocument {
     return done
   }
 
-  /** Reads rows as long as they are like the others. */
+  /** Reads rows in the fast way, as long as they are simple ones. */
   #skim(buffer: Buffer, end: number): void {
     const commas = this.#place === 'row'
     if (!commas && this.#place !== 'line') return
     if (this.rows) this.#reader.at = this.rows.skim(buffer, this.#reader.at, end, commas)
   }
 
-  /** Reads the next key, row or end; false once the file is at its end. */
+  /** Reads the next key, row or end of a list; false at the end of the file. */
   #step(buffer: Buffer): boolean {
     const reader = this.#reader
     switch (this.#place) {
@@ -145,7 +145,8 @@ export class JsonDocument {
     } else if (key === 'columns') {
       if (this.columns !== undefined) throw malformed('"columns" stands twice.')
       reader.value()
-      // A text stands without its quotes, and is no list.
+      // `from` and `to` leave out the quotes of a string, so only other values can be parsed as they stand. A string
+      // is not a list of columns anyway.
       if (reader.token !== TOKEN.nested && reader.token !== TOKEN.null) {
         throw malformed('"columns" has to be a list of columns.')
       }

@@ -1,32 +1,32 @@
 import type { Column, ColumnType } from '../../types/index.ts'
 import { inferTyped } from '../text/cell-writer.ts'
 
-/** What one pass over a JSON upload knows of a column, and learns. */
+/** A column of a JSON upload: what is known about it before a pass over the upload, and what the pass learns. */
 export interface JsonField {
   readonly name: string
-  /** Undefined where it is to be inferred. */
+  /** Undefined where the type is to be inferred. */
   readonly type: ColumnType | undefined
   readonly nullable: boolean
   readonly description: string
-  /** Some value is an array or an object, so all are kept as JSON. */
+  /** Whether some value is an array or an object; all values are kept as JSON then. */
   nested: boolean
-  /** Kinds of numbers and booleans. */
+  /** The kinds of the values that are numbers or booleans. */
   scalars: number
-  /** Kinds of strings. */
+  /** The kinds of the values that are strings. */
   texts: number
-  /** How many there are that aren't null. */
+  /** How many values are not null. */
   values: number
   width: number
 }
 
-/** How rows are laid on columns. */
+/** Which columns the values of rows belong to. */
 export interface JsonLayout {
-  /** The columns so far, in order; keys of objects add to them if `open`. */
+  /** The columns so far, in order. If `open`, unknown keys of objects are added to them. */
   readonly fields: readonly Pick<JsonField, 'name' | 'type' | 'nullable' | 'description' | 'nested'>[]
   readonly open: boolean
-  /** The fields that the values of an array row belong to; undefined if array rows can't be told apart. */
+  /** The fields that the values of an array row belong to, in order; undefined where this is not known. */
   readonly positions: readonly number[] | undefined
-  /** Whose columns a key has to be among: the dataset's, or the upload's own. */
+  /** Whether the columns are the dataset's or the upload's own. The error for an unknown key depends on this. */
   readonly owner: 'dataset' | 'upload'
 }
 
@@ -35,7 +35,7 @@ function typeOfField(field: JsonField): ColumnType {
   return field.type ?? inferTyped(field.scalars, field.texts, field.nested)
 }
 
-/** The columns of a finished pass. */
+/** The columns as settled by a finished pass. */
 export function columnsOf(fields: readonly JsonField[]): Column[] {
   return fields.map((field) => ({
     name: field.name,

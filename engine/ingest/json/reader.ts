@@ -1,10 +1,10 @@
 import { malformed } from '../text/accepts.ts'
 import { CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
 
-/** How a JSON value is written. */
+/** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const
 
-/** Thrown where a value goes on behind the buffer; the reader starts over with more of it. */
+/** Is thrown if a value goes on behind the buffer. It is then read again from its beginning, with more bytes there. */
 export const INCOMPLETE = Symbol('incomplete')
 
 const DEEPEST = 500
@@ -14,23 +14,23 @@ const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Reads JSON (RFC 8259) in place: a value is a range of the buffer, its token and its kind, and no number ever becomes
- * a JavaScript number, so that all digits survive.
+ * Reads JSON (RFC 8259) in place: a value is given as a range of the buffer, its token and its kind. Numbers are never
+ * turned into JavaScript numbers, so that no digit is lost.
  */
 export class JsonReader {
   at = 0
-  /** Of the value read last. Strings: without their quotes. */
+  /** Where the value read last begins; that of a string begins behind its quote, and ends before the other one. */
   from = 0
   to = 0
   token: number = TOKEN.null
-  /** For scalars what `kindOf` would say; strings with escapes are text. */
+  /** The kind of the value read last: for scalars the one that `kindOf` returns, for strings with escapes text. */
   kind = 0
   #buffer: Buffer = Buffer.alloc(1)
   #end = 0
   #final = true
   /** Where the buffer begins in the file. */
   #offset = 0
-  /** The row under way, for messages; 0 outside of rows. */
+  /** The number of the row under way, for error messages; 0 outside of rows. */
   row = 0
   readonly #inString: Uint8Array
   readonly #inNumber: Uint8Array
@@ -45,7 +45,7 @@ export class JsonReader {
     )
   }
 
-  /** Goes to the start of a buffer; `buffer[end]` is overwritten. */
+  /** Begins to read `buffer[0..end)`; `buffer[end]` is overwritten. */
   begin(buffer: Buffer, end: number, final: boolean, offset: number): void {
     buffer[end] = 0
     this.#buffer = buffer
@@ -55,7 +55,7 @@ export class JsonReader {
     this.at = 0
   }
 
-  /** The next byte behind blanks, not taken; -1 at the end of the file. */
+  /** Skips blanks and returns the byte behind them, without going past it; -1 at the end of the file. */
   peek(): number {
     const buffer = this.#buffer
     for (;;) {
@@ -67,7 +67,7 @@ export class JsonReader {
     }
   }
 
-  /** Takes a certain byte behind blanks. */
+  /** Skips blanks and goes past the byte behind them, which has to be `byte`. */
   expect(byte: number, what: string): void {
     if (this.peek() !== byte) throw this.unexpected(what)
     this.at++
@@ -85,7 +85,7 @@ export class JsonReader {
     else throw this.unexpected('a value')
   }
 
-  /** Reads a string, the next byte being its quote. */
+  /** Reads a string; `at` has to be the position of its first quote. */
   string(): void {
     const buffer = this.#buffer
     const { next, start, kind } = classifier()
@@ -124,7 +124,7 @@ export class JsonReader {
     )
   }
 
-  /** What to throw where the next byte is not what it ought to be: an error with its position, or `INCOMPLETE`. */
+  /** To be thrown if the next byte is not the one wanted: an error with the position, or `INCOMPLETE`. */
   unexpected(wanted: string): unknown {
     if (this.at >= this.#end) return this.#cut(`where ${wanted} is due`)
     const character = this.#buffer.toString('utf8', this.at, this.at + 4).slice(0, 1)
@@ -159,7 +159,7 @@ export class JsonReader {
     this.kind = this.#checked(found)
   }
 
-  /** `1.` and `1.e5`: numbers elsewhere, but not in JSON. */
+  /** Whether no digit follows the point, as in `1.` and `1.e5`: these are numbers in csv, but not in JSON. */
   #bareDot(): boolean {
     const dot = this.#buffer.subarray(this.from, this.to).indexOf(0x2e)
     if (dot < 0) return false
@@ -184,7 +184,7 @@ export class JsonReader {
     this.kind = kind
   }
 
-  /** Finds the end of an array or object by its brackets; whether all inside is JSON, JSON.parse says. */
+  /** Finds the end of an array or object by its brackets, and has JSON.parse check whether it is valid. */
   #nested(): void {
     const buffer = this.#buffer
     const from = this.at
@@ -228,7 +228,7 @@ export class JsonReader {
 function decodeString(literal: string, fail: () => Error): string {
   try {
     const text = JSON.parse(literal) as string
-    // Half a surrogate pair has no UTF-8.
+    // Half a surrogate pair can't be written as UTF-8.
     if (text.isWellFormed()) return text
   } catch {}
   throw fail()

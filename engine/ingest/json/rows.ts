@@ -12,24 +12,24 @@ const [COMMA, COLON, CLOSE_ARRAY, CLOSE_OBJECT, OPEN_ARRAY, OPEN_OBJECT, QUOTE] 
   0x2c, 0x3a, 0x5d, 0x7d, 0x5b, 0x7b, 0x22,
 ]
 
-/** Reads rows, arrays and objects, and writes them as csv records whose fields are the columns. */
+/** Reads rows, which are arrays or objects, and writes each as a csv record with a field for each column. */
 export class JsonRows {
   readonly out = new CellWriter()
   readonly fields: JsonField[] = []
   /**
    * Set when a column turned up after rows without it were written, or turned out to be nested after strings were
-   * written as text: the csv is then no good, and the pass is repeated with what this one has learned.
+   * written as text. The csv can't be used then, and the pass is repeated with the columns that this one has learned.
    */
   stale = false
-  /** The first row that is an array although nothing says which columns its values belong to. */
+  /** The number of the first row that is an array although it is not known which columns its values belong to; or 0. */
   waiting = 0
   readonly layout: JsonLayout
   readonly #fieldOf = new Map<string, number>()
   readonly #keys: Buffer[] = []
-  /** Per field, the value of the row under way. */
+  /** Per field: the token of its value in the row under way; `#kinds`, `#from` and `#to` say more about that value. */
   readonly #tokens: number[] = []
   readonly #kinds: number[] = []
-  /** The fields that the row has values for, and whether in their order. */
+  /** The fields for which the row has a value, as they come; `#ascending` says whether in the order of the columns. */
   readonly #present: number[] = []
   #ascending = true
   /** The fields that are not nullable. */
@@ -49,17 +49,17 @@ export class JsonRows {
     return this.#skim.rows
   }
 
-  /** Another buffer comes. */
+  /** To be called before each buffer. */
   begin(): void {
     this.#skim.begin()
   }
 
-  /** Reads rows as long as they are like the others, as `JsonSkim.read` says. */
+  /** Reads rows as long as they are simple ones; see `JsonSkim.read`. */
   skim(buffer: Buffer, at: number, end: number, commas: boolean): number {
     return this.#skim.read(buffer, at, end, commas)
   }
 
-  /** Reads one row. Nothing has happened if it throws `INCOMPLETE`, but that columns may have been added. */
+  /** Reads one row. If this throws `INCOMPLETE`, nothing has changed, except that columns may have been added. */
   read(reader: JsonReader, buffer: Buffer): void {
     reader.row = this.rows + 1
     for (const field of this.#present) this.#tokens[field] = ABSENT
@@ -77,7 +77,7 @@ export class JsonRows {
     reader.row = 0
   }
 
-  /** Writes the values that the row has; what it costs does not depend on the columns that it lacks. */
+  /** Writes the values of the row. It only visits the fields that the row has, so that sparse rows cost little. */
   #write(reader: JsonReader, buffer: Buffer): void {
     this.#blanks.add(this.rows, this.fields.length, this.#present.length)
     if (!this.#ascending) this.#present.sort((a, b) => a - b)
@@ -164,7 +164,7 @@ export class JsonRows {
     this.#to[field] = reader.to
   }
 
-  /** Whether the key read last is that of a field: as a rule keys come in the same order in each row. */
+  /** Whether the key read last is that of `field`. This is tried first, since rows mostly keep the order of keys. */
   #isKey(reader: JsonReader, buffer: Buffer, field: number): boolean {
     const key = this.#keys[field]
     if (!key || reader.token !== TOKEN.string || reader.to - reader.from !== key.length) return false

@@ -12,19 +12,19 @@ const [NULL, TRUE, FALSE] = ['null', 'true', 'false'].map((word) => Buffer.from(
   Buffer,
   Buffer,
 ]
-/** Numbers as JSON writes them, whose digits need no look. */
+/** The kinds of JSON numbers that are accepted without a look at their digits. */
 const NUMBERS = KIND.integer | KIND.whole | KIND.fraction
-/** From this width on a number may be more than its type holds. */
+/** A number with a point that has more characters than this may be out of its type's range. */
 const LONGEST_FRACTION = 300
-/** A row that lacks more columns than this one after the other is read the other way. */
+/** A row that lacks this many adjacent columns, or more, is left to `JsonReader`. */
 const MOST_MISSING = 16
-/** After so many rows one after the other that it had to leave, it waits for the next buffer. */
+/** After so many consecutive rows that it could not read, `JsonSkim` reads no more until the next buffer. */
 const PATIENCE = 16
 const NO_ROW = -1
 
 let made: { readonly inText: Uint16Array; readonly inNumber: Uint16Array } | undefined
 
-/** What the bytes of texts and of numbers lead to; each takes some milliseconds to make. */
+/** The transition tables for texts and for numbers. They are made once, since each takes some milliseconds to make. */
 function tables() {
   const [bytes, inNumbers] = [[...Array(0x100).keys()], new Set(Buffer.from('0123456789+-.eE'))]
   made ??= {
@@ -35,32 +35,33 @@ function tables() {
 }
 
 /**
- * Reads rows about which nothing needs thought, several times as fast as `JsonReader`: their keys come in the order of
- * the columns, no text has an escape, and each value is certainly one of its column's type. It stops before any other
- * row, be it right or wrong. Nothing has happened then but that kinds of that row's values are noted.
+ * Reads simple rows, several times as fast as `JsonReader`. A row is simple if its keys are in the order of the
+ * columns, no text has an escape, and the kind of each value alone says that the column accepts it. `JsonSkim` stops
+ * before any other row, whether that is valid or not. Such a row leaves no trace, except that the kinds of some of its
+ * values may have been noted.
  */
 export class JsonSkim {
-  /** Rows so far, by whoever read them. */
+  /** The rows read so far, including those that `JsonReader` read. */
   rows = 0
   readonly #fields: readonly JsonField[]
   readonly #out: CellWriter
   readonly #blanks: Blanks
-  /** Array rows hold the columns in their order. */
+  /** Whether the values of array rows are in the order of the columns. */
   readonly #inOrder: boolean
   readonly #tables = tables()
-  /** The keys in their quotes, one behind the other, and where each begins. */
+  /** All keys with their quotes, joined, and where each of them begins. */
   #keys = new Uint8Array()
   #keyStarts = new Int32Array()
-  /** Per column, the kinds that it takes unseen; `KIND.null` where a value may be missing. */
+  /** Per column: the kinds accepted without a look at the value; `KIND.null` among them where it may be missing. */
   #certain = new Int32Array()
-  /** Of the row under way: the bytes of each value, -1 where there is none. */
+  /** Per column: the bytes of its value in the row under way; -1 where the row has no value. */
   #widths = new Int32Array()
-  /** The fields that the row under way names. */
+  /** How many fields the row under way names. */
   #held = 0
-  /** Where the row under way ends in the writer's buffer. */
+  /** Where the cells of the row under way end, so far, in the writer's buffer. */
   #written = 0
   #failures = 0
-  /** The tables of columns are those of today's columns. */
+  /** Whether `#keys`, `#certain` and the like fit the present columns. */
   #current = false
 
   constructor(fields: readonly JsonField[], { positions }: JsonLayout, out: CellWriter, blanks: Blanks) {
@@ -70,7 +71,7 @@ export class JsonSkim {
     this.#inOrder = positions?.every((field, index) => field === index) ?? false
   }
 
-  /** Columns have been added, or turned out to be nested. */
+  /** To be called when columns have been added, or have turned out to be nested. */
   renew(): void {
     this.#current = false
   }
@@ -91,14 +92,15 @@ export class JsonSkim {
     this.#widths = new Int32Array(keys.length)
   }
 
-  /** Another buffer: rows may be easier again. */
+  /** To be called before each buffer, since its rows may be simple again. */
   begin(): void {
     this.#failures = 0
   }
 
   /**
-   * Reads rows of `buffer[at..end)`, which is UTF-8, each of them behind a comma where they are parted so. `buffer[end]`
-   * is 0. Returns where the first row that it leaves, or the comma before it, is to be looked for.
+   * Reads rows of `buffer[at..end)`, which must be valid UTF-8; `buffer[end]` must be 0. `commas` says that a comma
+   * precedes each row. Returns where the last row that it read ends; the first row that it could not read, or the comma
+   * before that row, follows there.
    */
   read(buffer: Uint8Array, at: number, end: number, commas: boolean): number {
     if (this.#failures >= PATIENCE) return at
@@ -116,12 +118,12 @@ export class JsonSkim {
     }
   }
 
-  /** Writes the cells of the row at `start` behind those that are settled; returns where it ends. */
+  /** Writes the cells of the row at `start` behind those of finished rows. Returns where the row ends, or `NO_ROW`. */
   #row(buffer: Uint8Array, start: number, end: number): number {
     const keyed = buffer[start] === OPEN_OBJECT
     if (!keyed && !(this.#inOrder && buffer[start] === OPEN_ARRAY)) return NO_ROW
     const columns = this.#certain.length
-    // No cell is longer than what it is read from, but for empty texts, which get quotes in place of theirs.
+    // No cell is longer than the JSON that it is read from: texts lose their quotes, or keep them if they are empty.
     const target = this.#out.reserve(end - start + columns + 1)
     this.#written = this.#out.length
     this.#held = 0
@@ -148,7 +150,7 @@ export class JsonSkim {
       else return NO_ROW
     }
   }
-  /** Leaves the columns from `field` to `found` empty, if they may be. */
+  /** Leaves the columns from `field` up to `found` empty; false if one of them may not be empty. */
   #skip(target: Uint8Array, field: number, found: number): boolean {
     for (let missing = field; missing < found; missing++) {
       if (!(this.#certain[missing]! & KIND.null)) return false
@@ -158,7 +160,7 @@ export class JsonSkim {
     return true
   }
 
-  /** The column whose key stands here, that of `field` or one of the next; -1 if it is none of those. */
+  /** The column whose key is at `at`: `field` or one of those behind it; -1 if it is none of these. */
   #fieldAt(buffer: Uint8Array, at: number, field: number): number {
     const keys = this.#keys
     const most = Math.min(field + MOST_MISSING, this.#certain.length)
@@ -171,7 +173,7 @@ export class JsonSkim {
     return -1
   }
 
-  /** Writes the cell of a value and notes what it is; returns where it ends, or `NO_ROW`. */
+  /** Writes the cell of a value and notes the value's kind and width. Returns where the value ends, or `NO_ROW`. */
   #value(buffer: Uint8Array, start: number, field: number, target: Uint8Array): number {
     const byte = buffer[start]!
     const digits = byte === MINUS ? buffer[start + 1]! : byte
@@ -230,7 +232,7 @@ export class JsonSkim {
     const width = at - start
     const kind = kindOf[state >> 8]!
     const doubtful = width > (kind === KIND.integer ? SAFE_LENGTH : LONGEST_FRACTION)
-    // `1.` is a number elsewhere, but not in JSON.
+    // `1.` is a number in csv, but not in JSON.
     if (kind & ~(this.#certain[field]! & NUMBERS) || doubtful || buffer[at - 1] === DOT) return NO_ROW
     this.#written = to
     this.#widths[field] = width
@@ -238,7 +240,7 @@ export class JsonSkim {
     return at
   }
 
-  /** Counts the row that has been read, and settles its cells. */
+  /** Counts the row that has been read, and makes its cells part of the output. */
   #endRow(): void {
     const { length } = this.#widths
     for (let index = 0; index < length; index++) {

@@ -22,8 +22,8 @@ export interface JsonTask {
 }
 
 /**
- * Rewrites a JSON upload as csv that DuckDB reads, and settles the columns. One pass as a rule; another one where
- * columns turn up late, or are declared behind the rows.
+ * Rewrites a JSON upload as csv that DuckDB reads, and settles its columns. This usually takes one pass. If a column
+ * first turns up in a later row, or the columns are declared behind the rows, the file is read again.
  * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
  */
 export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten> {
@@ -77,8 +77,8 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
 }
 
 /**
- * Reads the beginning of a file that still arrives.
- * @throws EngineError what is wrong already there
+ * Checks the beginning of a file that still arrives.
+ * @throws EngineError if the beginning is already wrong
  */
 export async function probeJson(task: Omit<JsonTask, 'target'>, bytes: number): Promise<void> {
   const start = await readStart(task.file, bytes)

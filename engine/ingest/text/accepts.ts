@@ -3,8 +3,8 @@ import { type ColumnType, decimalParts } from '../../types/index.ts'
 import { fitsInt64 } from './text-kinds.ts'
 
 /**
- * Whether a text of one of the `possible` kinds (`acceptedKinds`) is a value of a declared type: nothing is rounded,
- * nothing wraps around.
+ * Whether a text of one of the `possible` kinds (`acceptedKinds`) is exactly a value of a declared type, without being
+ * rounded or wrapped around.
  */
 export function acceptsValue(type: ColumnType, text: string): boolean {
   switch (type) {
@@ -49,12 +49,13 @@ function fitsDecimal(text: string, { precision, scale }: { precision: number; sc
   if (!match) return false
   const whole = match[1]!
   const digits = (whole + (match[2] ?? '')).replace(/^0+/, '')
-  // No pattern for this: one that ends in $ tries every zero of a long row of them, in time by the square of its length.
+  // A loop, not a regular expression: one that ends in $ would start anew at every zero of a long row of zeros, which
+  // takes time by the square of its length.
   let end = digits.length
   while (digits[end - 1] === '0') end--
   const significant = digits.slice(0, end)
   if (significant === '') return true
-  // The places before the point of the number as 0.digits × 10^places.
+  // The number is 0.digits × 10^places.
   const places =
     whole.length - (whole.length + (match[2] ?? '').length - digits.length) + Number(match[3] ?? 0)
   return places <= precision - scale && significant.length - places <= scale
@@ -62,7 +63,7 @@ function fitsDecimal(text: string, { precision, scale }: { precision: number; sc
 
 const SHOWN = 60
 
-/** A value as an error quotes it: escaped, and not longer than a line. */
+/** Quotes a value for an error message: escaped, and shortened to fit in a line. */
 export function quoteValue(text: string): string {
   const quoted = JSON.stringify(text.length > SHOWN ? text.slice(0, SHOWN) : text)
   return text.length > SHOWN ? `${quoted}…` : quoted
@@ -70,13 +71,13 @@ export function quoteValue(text: string): string {
 
 const ARTICLE: Readonly<Record<string, string>> = { integer: 'an' }
 
-/** The error for a value that its column's type does not take. `row` counts data rows from 1. */
+/** The error for a value that its column's type does not accept. `row` counts data rows from 1. */
 export function badValue(row: number, column: string, text: string, type: ColumnType): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(text)} is not ${ARTICLE[type] ?? 'a'} ${type}.`
   return new EngineError('invalid_upload', message, { details: { row, column, type } })
 }
 
-/** The same where the value can't be told in full, or would say nothing. */
+/** The error for a value out of its type's range, where the value itself can't be shown or would not help. */
 export function outOfRange(row: number, column: string, type: ColumnType): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: the value is not ${ARTICLE[type] ?? 'a'} ${type}${RANGE[type] ?? ''}.`
   return new EngineError('invalid_upload', message, { details: { row, column, type } })
@@ -102,7 +103,7 @@ export function missingValue(row: number, column: string): EngineError {
   return new EngineError('invalid_upload', message, { details: { row, column } })
 }
 
-/** Any other defect of an upload's form. */
+/** The error for any other defect in the form of an upload. */
 export function malformed(message: string, details?: Readonly<Record<string, unknown>>): EngineError {
   return new EngineError('invalid_upload', message, { details })
 }

@@ -2,12 +2,12 @@
  * A set of patterns compiled into one deterministic automaton over bytes, so that a cell of a text upload is classified
  * by one table look-up per byte. The first pattern in the list that matches gives the label.
  *
- * Patterns know literals, `[…]` with ranges, `\d`, `\.`, groups, `|`, `?`, `*`, `+`, `{n}` and `{m,n}`.
+ * Patterns may have literals, `[…]` with ranges, `\d`, `\.`, groups, `|`, `?`, `*`, `+`, `{n}` and `{m,n}`.
  */
 export interface Automaton {
-  /** Class of each byte value: bytes that no pattern tells apart share one. Class 0 is "in no pattern". */
+  /** The class of each byte value. Bytes that no pattern tells apart share one; class 0 is for bytes in no pattern. */
   readonly classOf: Uint8Array
-  /** `next[state + class]`; states are multiples of `stride`. State 0 is the dead one. */
+  /** `next[state + class]` is the next state; states are multiples of `stride`. No pattern can match from state 0. */
   readonly next: Uint16Array
   readonly start: number
   /** `label[state / stride]`: the index of the pattern that matches if the text ends here, or -1. */
@@ -21,7 +21,7 @@ type Node =
   | { readonly kind: 'choice'; readonly parts: readonly Node[] }
   | { readonly kind: 'repeat'; readonly part: Node; readonly least: number; readonly most: number }
 
-/** Compiles `patterns`; at most 31 byte classes may come of them. */
+/** Compiles `patterns`, which may distinguish at most 31 classes of bytes. */
 export function compile(patterns: readonly string[]): Automaton {
   const nfa = new Nfa()
   const start = nfa.state()
@@ -101,7 +101,7 @@ class PatternReader {
   }
 }
 
-/** Thompson's construction: states with byte edges and free edges. */
+/** An automaton by Thompson's construction: its edges take a byte (`edges`) or none (`free`). */
 class Nfa {
   readonly free: number[][] = []
   readonly edges: { bytes: ReadonlySet<number>; to: number }[][] = []
@@ -148,7 +148,7 @@ class Nfa {
     }
   }
 
-  /** All states reachable from `states` without a byte, sorted. */
+  /** All states that can be reached from `states` by free edges alone, sorted. */
   close(states: Iterable<number>): number[] {
     const seen = new Set(states)
     for (const state of seen) for (const to of this.free[state]!) seen.add(to)
@@ -156,7 +156,7 @@ class Nfa {
   }
 }
 
-/** Bytes that are in the same sets of the automaton's edges share a class; those in none are class 0. */
+/** Puts bytes that are in the same sets of the automaton's edges into one class; bytes in none of them are class 0. */
 function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[] } {
   const sets = [...new Set(nfa.edges.flat().map((edge) => edge.bytes))]
   const classes = new Map<string, number>([['', 0]])
@@ -171,7 +171,7 @@ function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[
   return { classOf, members }
 }
 
-/** The subset construction, one edge per class of bytes. */
+/** Makes the automaton deterministic by the subset construction, with one edge per class of bytes. */
 function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
   const { classOf, members } = byteClasses(nfa)
   const stride = 32

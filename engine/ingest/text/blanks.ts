@@ -4,15 +4,15 @@ const MOST_BLANK = 1_000_000
 const MOST_BLANK_FOR_EACH = 200
 
 /**
- * Counts the cells that rows have by their columns alone. A few bytes may leave out a value in each of 16,384 columns,
- * so what a table costs is bounded by the values that it holds.
+ * Counts the cells without a value, and limits them by the number of cells with one. A row of a few bytes may have
+ * 16,384 columns without a value in almost all of them, so that otherwise a small file could make a huge table.
  */
 export class Blanks {
   #blank = 0
   #held = 0
 
   /**
-   * Takes a row of so many cells, some of which hold a value.
+   * Counts a row with this many cells, of which `held` have a value.
    * @throws EngineError `upload_too_large`
    */
   add(row: number, cells: number, held: number): void {

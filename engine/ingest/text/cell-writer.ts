@@ -1,11 +1,11 @@
 import type { ColumnType } from '../../types/index.ts'
 import { acceptedKinds, inferType, KIND, ZONED } from './text-kinds.ts'
 
-/** The delimiter of csv that we write for DuckDB: no text holds it unless by an escape, so hardly any needs quotes. */
+/** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
 export const UNIT_SEPARATOR = 0x1f
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
 
-/** A csv record under way, for one reader: DuckDB. `append…` writes fields; `delimit` and `endRecord` part them. */
+/** Writes csv for DuckDB into a buffer: `append…` writes fields, `delimit` and `endRecord` what stands between them. */
 export class CellWriter {
   buffer: Buffer = Buffer.allocUnsafe(256 * 1024)
   length = 0
@@ -14,7 +14,7 @@ export class CellWriter {
   longest = 0
   #recordStart = 0
 
-  /** Text that holds neither the delimiter nor quotes nor line ends, and is not empty. */
+  /** Writes text that is not empty and holds neither the delimiter nor quotes nor line ends. */
   appendPlain(source: Uint8Array, from: number, to: number): void {
     this.reserve(to - from + 2)
     const { buffer } = this
@@ -27,7 +27,7 @@ export class CellWriter {
     this.length = at
   }
 
-  /** Any text. @returns its bytes */
+  /** Writes any text. @returns the number of its bytes in UTF-8 */
   appendText(text: string): number {
     const bytes = Buffer.from(text)
     if (text !== '' && !/["\x1f\r\n]/.test(text)) this.appendPlain(bytes, 0, bytes.length)
@@ -66,7 +66,7 @@ export class CellWriter {
     this.#recordStart = this.length
   }
 
-  /** What has been written so far; the writer starts over. Only between records. */
+  /** Returns all that has been written since the last call, and starts over. Only to be called between records. */
   take(): Buffer {
     const taken = this.buffer.subarray(0, this.length)
     this.length = 0
@@ -74,7 +74,7 @@ export class CellWriter {
     return taken
   }
 
-  /** Room for so many bytes behind `length`, in the buffer that it returns. */
+  /** Makes room for this many bytes behind `length`, and returns the buffer, which may be a new one. */
   reserve(bytes: number): Buffer {
     if (this.length + bytes <= this.buffer.length) return this.buffer
     const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.length + bytes))
@@ -87,22 +87,22 @@ export class CellWriter {
 const TEXT_DATES = KIND.date | KIND.timestamp | ZONED | KIND.time
 
 /**
- * The type of a column of a format that tells text from numbers: text never becomes a number, but for the spellings of
- * NaN and the infinities among numbers, which JSON has no other way to write.
- * @param scalars kinds of values that are not text
- * @param texts kinds of values that are
+ * The type of a column of a format that tells text from numbers. Text never becomes a number, with one exception: the
+ * spellings of NaN and the infinities do if they are among numbers, since JSON has no other way to write these.
+ * @param scalars kinds of the values that are not text
+ * @param texts kinds of the values that are text
  */
 export function inferTyped(scalars: number, texts: number, nested: boolean): ColumnType {
   if (nested) return 'json'
   if (texts === 0) return inferType(scalars)
-  // Dates are text in JSON, and in workbooks where Excel's calendar does not go.
+  // JSON writes all dates as text, and workbooks those that Excel's calendar does not have.
   if (((scalars | texts) & ~TEXT_DATES) === 0) return inferType(scalars | texts)
   if (scalars === 0) return 'string'
   const special = (texts & ~KIND.special) === 0 && inferType(scalars | KIND.special) === 'double'
   return special ? 'double' : 'string'
 }
 
-/** Whether a declared type takes a kind as it is, after a look, or not at all. */
+/** Whether a declared type accepts all values of a kind, only some of them (`look` at the value), or none. */
 export function acceptance(type: ColumnType, kind: number): 'yes' | 'look' | 'no' {
   const { certain, possible } = acceptedKinds(type)
   return kind & certain ? 'yes' : kind & possible ? 'look' : 'no'

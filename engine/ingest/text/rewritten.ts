@@ -4,8 +4,8 @@ import type { IngestResult, ReadRequest } from '../request.ts'
 import type { Tools } from '../tools.ts'
 
 /**
- * JSON, ndjson, Arrow and xlsx: rewritten as csv, which keeps every digit and needs no memory, then read as that. Types
- * and columns are settled on the way.
+ * Reads JSON, ndjson, Arrow and xlsx. It rewrites them as csv, which keeps every digit and takes hardly any memory, and
+ * then has DuckDB read that. The rewriting also settles the columns and their types.
  */
 export async function ingestRewritten({ duck, workers }: Tools, request: ReadRequest): Promise<IngestResult> {
   const { options, file, existing, declared, signal, onProgress, tempDirectory, limits } = request

@@ -2,8 +2,8 @@ import type { ColumnType } from '../../types/index.ts'
 import { type Automaton, compile } from './automaton.ts'
 
 /**
- * What a value's text looks like. A column's type follows from the set of kinds among all its values, so inference
- * always sees the whole upload. A kind is one bit, a set of kinds a mask.
+ * The kinds of values that can be told by their text. The type of a column is inferred from the kinds of all of its
+ * values, so the whole upload counts, not just a sample. A kind is one bit, a set of kinds is a mask.
  */
 export const KIND = {
   /** A missing value: in csv an empty field without quotes. */
@@ -14,9 +14,9 @@ export const KIND = {
   integer: 1 << 2,
   /** A whole number without leading zeros of at most 38 digits that doesn't fit in 64 bits. */
   bigInteger: 1 << 3,
-  /** Digits with leading zeros or a plus: a code or a telephone number as a rule, so a number only where declared. */
+  /** Digits with leading zeros or a plus. Most are codes or telephone numbers, so they are numbers only if declared. */
   looseInteger: 1 << 4,
-  /** `7.` or `7.00`: a double, but an integer too where that is declared. */
+  /** `7.` or `7.00`: inferred as a double, but accepted as an integer where that is declared. */
   whole: 1 << 5,
   fraction: 1 << 6,
   exponent: 1 << 7,
@@ -29,13 +29,13 @@ export const KIND = {
   timestamp: 1 << 12,
   /** A timestamp with an offset or `Z`. */
   timestamptz: 1 << 13,
-  /** The same without seconds, which DuckDB does not read. */
+  /** A timestamp with an offset or `Z` but without seconds, which DuckDB does not read. */
   timestamptzMinutes: 1 << 14,
   time: 1 << 15,
   text: 1 << 16,
 } as const
 
-/** The kinds that stand for a value of a type where the type is inferred, narrowest type first. */
+/** The types that can be inferred, narrowest first, each with the kinds of values that it holds. */
 const INFERENCE: readonly (readonly [ColumnType, number])[] = [
   ['boolean', KIND.boolean],
   ['integer', KIND.integer],
@@ -47,14 +47,14 @@ const INFERENCE: readonly (readonly [ColumnType, number])[] = [
   ['time', KIND.time],
 ]
 
-/** The narrowest type that holds values of all the kinds in `mask` without loss of what an analyst reads in them. */
+/** The narrowest type that holds values of all the kinds in `mask` without losing anything that matters in analysis. */
 export function inferType(mask: number): ColumnType {
   const values = mask & ~KIND.null
   if (values === 0) return 'string'
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
 
-/** Every kind, without the marks that `Classifier` adds. */
+/** The mask of all kinds, without the mark `CHECK` that `Classifier` adds to some. */
 export const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
 export const ZONED = KIND.timestamptz | KIND.timestamptzMinutes
@@ -62,8 +62,8 @@ const PLAIN_NUMBERS = KIND.integer | KIND.bigInteger | KIND.looseInteger | KIND.
 const NUMBERS = PLAIN_NUMBERS | KIND.exponent | KIND.looseNumber
 
 /**
- * What a declared type takes, more than inference would give it: `certain` kinds are taken as they are, `possible` ones
- * after a look at the value itself (`acceptsValue`), all others never.
+ * The kinds that a declared type accepts, which are more than those it is inferred from. All values of the `certain`
+ * kinds are accepted. Values of the `possible` kinds are accepted if `acceptsValue` says so, others never.
  */
 export function acceptedKinds(type: ColumnType): { certain: number; possible: number } {
   switch (type) {
@@ -101,14 +101,14 @@ const CLOCK = `${MINUTES}(${SECONDS})?`
 const ZONE = '(Z|[-+]([01]\\d|2[0-3])(:?[0-5]\\d)?)'
 
 const DATE = `${YEAR}-${MONTH_DAY}`
-/** The first and the last day that we have: an offset may lead out of them. */
+/** The first and the last day of our calendar: with an offset, a moment of theirs may lie outside of it in UTC. */
 const EDGE = '(0001-01-01|9999-12-31)'
-/** Whether the year has such a day, the automaton can't tell. */
+/** The automaton can't tell whether the year has this day. */
 const LEAP_DAY = `${YEAR}-02-29`
 
 /**
- * Pattern and kind; the first that matches counts. `check` marks what only a look at the value decides. Dates are ISO
- * 8601 in full: of `01/02/2020` nobody knows the month.
+ * The pattern of each kind; the first one that matches counts. `check` marks patterns whose matches still have to be
+ * checked by `checkedKind`. Dates have to be complete and in ISO 8601, since the month of `01/02/2020` is ambiguous.
  */
 const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
   { pattern: '-?(0|[1-9]\\d*)', kind: KIND.integer },
@@ -134,9 +134,9 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
 
 /** Marks a kind that `checkedKind` must confirm. */
 export const CHECK = 1 << 30
-/** Numbers of up to this many characters are in range whatever their digits. */
+/** Numbers of up to this many characters are in range, whatever digits they have. */
 export const SAFE_LENGTH = 18
-/** The kinds whose range is in doubt in longer texts. */
+/** The kinds of numbers that may be out of range in texts longer than `SAFE_LENGTH`. */
 export const RANGED = KIND.integer | KIND.looseInteger | KIND.whole | KIND.fraction
 
 export interface Classifier extends Automaton {
@@ -146,7 +146,7 @@ export interface Classifier extends Automaton {
 
 let made: Classifier | undefined
 
-/** The automaton that all text uploads are classified by; made once, in some 20 ms. */
+/** The automaton that classifies the values of all text uploads. It is made once, which takes some 20 ms. */
 export function classifier(): Classifier {
   if (made) return made
   const automaton = compile(PATTERNS.map(({ pattern }) => pattern))
@@ -160,7 +160,7 @@ export function classifier(): Classifier {
   return made
 }
 
-/** The kind of a text of its own. */
+/** The kind of a whole text. */
 export function kindOf(text: string): number {
   const { classOf, next, start, kind } = classifier()
   let state = start
@@ -174,10 +174,10 @@ export function kindOf(text: string): number {
   return doubtful ? checkedKind(found, text) : found
 }
 
-/** A double has no more digits than this before or behind the point that would tell it from its neighbours. */
+/** Longer numbers are text: a double needs no more digits to be told from its neighbours. */
 const LONGEST_NUMBER = 300
 
-/** Decides what the automaton could not: range, and leap years. */
+/** Decides what the automaton can't: whether a number is in range, and whether a date exists. */
 export function checkedKind(found: number, text: string): number {
   const kind = found & ~CHECK
   switch (kind) {
@@ -202,7 +202,7 @@ export function checkedKind(found: number, text: string): number {
   }
 }
 
-/** Whether a moment of the first or the last day, with its offset, is still in the years 1 to 9999 of UTC. */
+/** Whether a moment of the first or the last day is still within the years 1 to 9999 when converted to UTC. */
 function isWithinCalendar(text: string): boolean {
   const [, sign, hours, minutes] = /([-+])(\d\d):?(\d\d)?$/.exec(text.slice(16)) ?? []
   if (sign === undefined) return true
@@ -211,7 +211,7 @@ function isWithinCalendar(text: string): boolean {
   return text.startsWith('0001') ? minute + offset >= 0 : minute + offset < 24 * 60
 }
 
-/** Whether whole digits, with a sign or without, are within 64 bits signed. */
+/** Whether an integer, with or without a sign, fits in 64 bits signed. */
 export function fitsInt64(digits: string): boolean {
   const value = BigInt(digits)
   return BigInt.asIntN(64, value) === value

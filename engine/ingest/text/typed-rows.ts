@@ -5,15 +5,15 @@ import { acceptsValue, badValue, missingValue } from './accepts.ts'
 import { acceptance, CellWriter, inferTyped, UNIT_SEPARATOR } from './cell-writer.ts'
 import { KIND } from './text-kinds.ts'
 
-/** A rewritten upload: csv that DuckDB reads, and the columns that come of it. */
+/** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
 export interface Rewritten {
   readonly targets: readonly Target[]
   readonly source: CsvSource
 }
 
 /**
- * Writes rows of cells that know whether they are text or numbers as csv, one cell after the other, and checks them
- * against their columns. For formats with a header: the cells of a row are in the header's order.
+ * Writes rows as csv, cell by cell, and checks each cell against its column. It is for formats that tell text from
+ * numbers and name the columns before the rows: the cells of each row come in the order of these names.
  */
 export class TypedRows {
   readonly out = new CellWriter()
@@ -47,12 +47,12 @@ export class TypedRows {
     this.#nulls[field]!++
   }
 
-  /** @param isText whether the format says that it is text, so that it is never taken for a number */
+  /** Writes a value. @param isText whether the upload's format says that it is text, which never becomes a number */
   value(text: string, kind: number, isText: boolean): void {
     const field = this.#begin()
     const { name, type } = this.#fields[field]!
     if (type !== undefined) {
-      // Programs give whole days a time of midnight.
+      // Many programs write a day as a timestamp at midnight.
       if (type === 'date' && kind & KIND.timestamp && text.endsWith('T00:00:00')) {
         text = text.slice(0, 10)
         kind = KIND.date
@@ -67,7 +67,7 @@ export class TypedRows {
     this.#widths[field]! += this.out.appendText(text)
   }
 
-  /** A value that is known to be one of its column's type. */
+  /** Writes a value that is known to be of its column's type, without a check. */
   trusted(text: string, kind: number): void {
     const field = this.#begin()
     this.#scalars[field]! |= kind
@@ -81,7 +81,7 @@ export class TypedRows {
     this.#field = 0
   }
 
-  /** What has come of it, once all rows are written to `file`. */
+  /** The columns and the csv's description, once all rows have been written to `file`. */
   result(file: string): Rewritten {
     const types = this.#targets.map(({ type, source }) => {
       return type ?? inferTyped(this.#scalars[source!]!, this.#texts[source!]!, false)

@@ -3,16 +3,16 @@ import { malformed } from '../text/accepts.ts'
 import type { ZipEntry, ZipReader } from './unzip.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
-/** What a number's format makes of it. `zoned` is our own export's format of UTC timestamps. */
+/** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
 export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time'
 
 export interface Workbook {
-  /** The sheets in order of their tabs. */
+  /** The sheets in the order of their tabs. */
   readonly sheets: readonly { readonly name: string; readonly entry: ZipEntry }[]
   readonly sharedStrings: readonly string[]
-  /** By the number of a cell's style. */
+  /** The style of numbers, by the index of a cell's style. */
   readonly styles: readonly NumberStyle[]
-  /** Days count from 1904-01-01, as on old Macs. */
+  /** Whether days are counted from 1904-01-01, as on old Macs. */
   readonly date1904: boolean
 }
 
@@ -73,7 +73,7 @@ async function workbookPath(zip: ZipReader): Promise<string> {
   return main
 }
 
-/** The relationships of a part by their id, their targets as paths in the archive. */
+/** The relationships of a part by their ids. Their targets are given as paths in the archive. */
 async function relationships(
   zip: ZipReader,
   part: string,
@@ -94,7 +94,7 @@ async function relationships(
   return found
 }
 
-/** Each string is one `si`; its runs of rich text are joined, its phonetic hints left out. */
+/** Reads the shared strings. Each is one `si` element; runs of rich text are joined, phonetic hints are left out. */
 async function readSharedStrings(zip: ZipReader, entry: ZipEntry): Promise<string[]> {
   const strings: string[] = []
   const text = new TextRuns()
@@ -112,16 +112,16 @@ async function readSharedStrings(zip: ZipReader, entry: ZipEntry): Promise<strin
   return strings
 }
 
-/** Collects the text of `t` elements, but for those in `rPh`. */
+/** Collects the text of `t` elements, except those within `rPh` elements. */
 export class TextRuns {
   #value = ''
-  /** Whether there was a text at all, be it empty. */
+  /** Whether there was a `t` element, even an empty one. */
   present = false
   #inText = false
   #inPhonetic = false
 
   get value(): string {
-    // `_x000D_` is how a workbook writes what XML can't hold (ISO 29500-1, 22.9.2.19).
+    // Workbooks write characters that XML can't hold in the form `_x000D_` (ISO 29500-1, 22.9.2.19).
     return this.#value.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     )
@@ -169,7 +169,7 @@ async function readStyles(zip: ZipReader, entry: ZipEntry): Promise<NumberStyle[
   return styles
 }
 
-/** ISO 29500-1, 18.8.30; 27 to 36 and 50 to 58 are dates of East Asian locales. */
+/** The style of a built-in format (ISO 29500-1, 18.8.30). 27 to 36 and 50 to 58 are dates of East Asian locales. */
 function builtInStyle(id: number): NumberStyle {
   if (id === 22) return 'timestamp'
   if ((id >= 18 && id <= 21) || id === 45 || id === 47) return 'time'
@@ -177,7 +177,7 @@ function builtInStyle(id: number): NumberStyle {
   return 'number'
 }
 
-/** What a format code shows: its first section, without text in quotes, escapes, colours and conditions. */
+/** The style of a format code, told by its first section without quoted text, escapes, colours and conditions. */
 export function styleOfFormat(code: string): NumberStyle {
   if (/\[(h+|m+|s+)\]/i.test(code)) return 'number'
   const zoned = /"Z"\s*$/.test(code)

@@ -1,23 +1,23 @@
 import { KIND } from '../text/text-kinds.ts'
 import type { NumberStyle } from './book.ts'
 
-/** A cell's text and kind, as the other text forms would have them. */
+/** A cell's text and kind, as they would be in the other text formats. */
 export interface CellText {
   readonly text: string
   readonly kind: number
 }
 
 const DAY_MICROS = 86_400_000_000
-/** 1970-01-01 counted from 1899-12-30, where Excel's calendar begins but for its 29 February 1900. */
+/** Days from 1899-12-30 to 1970-01-01. Excel counts from the former, except before its 29 February 1900. */
 const EPOCH_1900 = 25_569
 const EPOCH_1904 = 24_107
 /** 9999-12-31. */
 const LAST_SERIAL = 2_958_465
-/** 29 February 1900, which never was: before it, Excel's calendar is a day off. */
+/** Excel's number for 29 February 1900. That day never existed, so Excel's days before it are off by one. */
 const LEAP_DAY_1900 = 60
 
 /**
- * A number of a cell with a date format as ISO 8601; undefined where Excel itself would show no date.
+ * Turns the number of a cell with a date format into ISO 8601; undefined where Excel itself would show no date.
  * @param digits the number as the workbook writes it
  */
 export function serialMoment(digits: string, style: NumberStyle, date1904: boolean): CellText | undefined {
@@ -43,7 +43,7 @@ function moment(day: number, micros: number, style: NumberStyle): CellText {
 let lastDay = Number.NaN
 let lastText = ''
 
-/** Neighbours mostly have the same day. */
+/** The text of a day. It is kept for the next call, since neighbouring cells often have the same day. */
 function dayText(day: number): string {
   if (day !== lastDay) {
     lastText = new Date(day * 86_400_000).toISOString().slice(0, 10)
@@ -53,8 +53,9 @@ function dayText(day: number): string {
 }
 
 /**
- * The time of day. A double of today's days tells microseconds apart, but many programs write 15 digits only, and far
- * days have fewer: what is as near to a millisecond as the number is exact is taken for it.
+ * The time of day in microseconds. A double is exact to a microsecond for days of our time, but many programs write
+ * only 15 digits, and days far in the future leave fewer bits for the time. If the time is as near to a whole
+ * millisecond as the number is exact, that millisecond is meant.
  */
 function microsOfDay(serial: number, digits: string): number {
   const micros = Math.round((serial - Math.floor(serial)) * DAY_MICROS)

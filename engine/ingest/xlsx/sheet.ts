@@ -6,7 +6,7 @@ import { attribute, type XmlHandler } from './xml.ts'
 
 /** A cell that has a value. */
 export interface SheetCell {
-  /** From 0. */
+  /** The number of its column, from 0. */
   readonly column: number
   readonly text: string
   readonly kind: number
@@ -15,10 +15,10 @@ export interface SheetCell {
 
 const MOST_ROWS = 1_048_576
 const MOST_COLUMNS = 16_384
-/** What Excel shows where there is no value. */
+/** The error value that Excel has for a missing value. */
 const NOT_AVAILABLE = '#N/A'
 
-/** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and gives on rows with values, numbered from 1 as Excel does. */
+/** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and passes on the rows that have values, numbered from 1. */
 export class SheetParser implements XmlHandler {
   readonly #workbook: Workbook
   readonly #onRow: (row: number, cells: readonly SheetCell[]) => void
@@ -113,7 +113,7 @@ export class SheetParser implements XmlHandler {
         return textCell(column, text)
       }
       case 'inlineStr':
-        // pandas writes a missing value as a cell of text without text.
+        // pandas writes a missing value as an inline string that has no text element.
         return this.#inline.present ? textCell(column, this.#inline.value) : undefined
       case 'str':
         return value === undefined ? undefined : textCell(column, value)
@@ -137,7 +137,7 @@ export class SheetParser implements XmlHandler {
     const style = this.#workbook.styles[this.#style] ?? 'number'
     const moment = style === 'number' ? undefined : serialMoment(digits, style, this.#workbook.date1904)
     if (moment) return { column, ...moment, isText: false }
-    // Excel writes 17 digits; the shortest ones that read back to the same double are what people typed.
+    // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
     const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
     return { column, text, kind: kindOf(text), isText: false }
   }
@@ -154,7 +154,7 @@ function textCell(column: number, text: string): SheetCell {
   return { column, text: text.isWellFormed() ? text : text.toWellFormed(), kind: kindOf(text), isText: true }
 }
 
-/** `AB12` is column 27; -1 where there are no letters. */
+/** The column of a cell reference: 27 for `AB12`; -1 if it has no letters. */
 function columnOf(reference: string): number {
   let column = 0
   for (let at = 0; at < reference.length; at++) {

@@ -21,12 +21,13 @@ export interface XlsxTask {
   readonly target: string
 }
 
-/** Excel's last row: a table that goes on beyond it continues on the next sheet. */
+/** The number of Excel's last row. Our exports continue longer tables on the next sheet. */
 const LAST_ROW = 1_048_576
 
 /**
- * Rewrites the first sheet of a workbook as csv: its first row is the header. A full sheet goes on with the next one
- * if that has the same header, as our own exports do. Rows without any value count, but not at the end.
+ * Rewrites the first sheet of a workbook as csv; its first row is the header. If the sheet is full and the next one has
+ * the same header, as in our own exports, the rows of that one follow. Rows without any value count as rows of nulls,
+ * except at the end.
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
 export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): Promise<Rewritten> {

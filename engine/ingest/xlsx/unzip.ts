@@ -11,7 +11,7 @@ export interface ZipEntry {
   readonly crc: number
   readonly packed: number
   readonly unpacked: number
-  /** Where its local header is. */
+  /** The position of its local header. */
   readonly offset: number
 }
 
@@ -22,19 +22,19 @@ const DIRECTORY_ENTRY = 0x02014b50
 const LOCAL_HEADER = 0x04034b50
 const STORED = 0
 const DEFLATED = 8
-/** A workbook of a thousand sheets has some thousand entries. */
+/** Larger directories are refused: a workbook of a thousand sheets has only some thousand entries. */
 const MOST_DIRECTORY_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads single entries of a zip archive (PKWARE APPNOTE 6.3) without unpacking the others. All that is unpacked counts
- * towards one limit, and no entry may come to more than the directory says.
+ * Reads single entries of a zip archive (PKWARE APPNOTE 6.3) without unpacking the others. All unpacked bytes count
+ * towards one limit, and no entry may unpack to more bytes than the directory says.
  */
 export class ZipReader implements AsyncDisposable {
   readonly entries: ReadonlyMap<string, ZipEntry>
   readonly #file: string
   readonly #handle: FileHandle
   #left: number
-  /** Bytes of entries that have been read, packed. */
+  /** Packed bytes of entries that have been read. */
   bytesRead = 0
   readonly #limit: number
 
@@ -51,7 +51,7 @@ export class ZipReader implements AsyncDisposable {
     this.#left = limit
   }
 
-  /** @throws EngineError `invalid_upload` where there is no archive */
+  /** @throws EngineError `invalid_upload` if the file is not a zip archive */
   static async open(file: string, limit: number): Promise<ZipReader> {
     const handle = await open(file, 'r')
     try {
@@ -66,7 +66,7 @@ export class ZipReader implements AsyncDisposable {
     await this.#handle.close()
   }
 
-  /** @throws EngineError `upload_too_large`, `invalid_upload` where the data are damaged */
+  /** The unpacked data of an entry. @throws EngineError `upload_too_large`; `invalid_upload` if they are damaged */
   async *read(entry: ZipEntry): AsyncGenerator<Buffer> {
     if (entry.unpacked > this.#left) throw unpacksTooLarge(this.#limit)
     if (entry.method !== STORED && entry.method !== DEFLATED) throw damaged(entry.name)
@@ -149,7 +149,7 @@ async function readDirectory(handle: FileHandle): Promise<Map<string, ZipEntry>>
   return entries
 }
 
-/** Zip64: sizes that don't fit in 32 bits stand in an extra field, in this order, only those that are needed. */
+/** Zip64: those of these numbers that don't fit in 32 bits are in an extra field instead, in this order. */
 function readLongSizes(extra: Buffer, sizes: { unpacked: number; packed: number; offset: number }): void {
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
     if (extra.readUInt16LE(at) !== 1) continue

@@ -1,6 +1,6 @@
 import { malformed } from '../text/accepts.ts'
 
-/** What a reader of XML is told of. Names come without their namespace prefix. */
+/** The callbacks for what `XmlReader` reads. Names are passed without their namespace prefix. */
 export interface XmlHandler {
   open(name: string, attributes: string): void
   close(name: string): void
@@ -9,12 +9,12 @@ export interface XmlHandler {
 
 const [SPACE, DOUBLE_QUOTE, SINGLE_QUOTE, COLON, EQUALS, GREATER] = [0x20, 0x22, 0x27, 0x3a, 0x3d, 0x3e]
 
-/** Nothing in a workbook has a tag or a text as long as this: a cell holds 32,767 characters. */
+/** Longer tags and texts are refused. Workbooks have none: a cell holds at most 32,767 characters. */
 const LONGEST = 4 * 1024 * 1024
 
 /**
- * Reads the XML of office documents piece by piece: elements, attributes, text. Document types are refused, so no
- * entity can grow, and nothing is ever fetched.
+ * Reads the XML of office documents piece by piece: elements, attributes, text. Document type declarations are refused,
+ * so that no entity can expand to a huge text, and nothing is ever fetched.
  */
 export class XmlReader {
   readonly #handler: XmlHandler
@@ -128,7 +128,7 @@ export function attribute(attributes: string, name: string): string | undefined 
     if (found < 0) return undefined
     at = found + name.length
     const before = attributes.charCodeAt(found - 1)
-    // At its beginning, or behind a prefix.
+    // The name has to follow a blank or a prefix; otherwise it is part of another name or value.
     if (found === 0 || (before > SPACE && before !== COLON)) continue
     while (attributes.charCodeAt(at) <= SPACE) at++
     if (attributes.charCodeAt(at++) !== EQUALS) continue
