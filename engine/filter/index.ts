@@ -34,7 +34,7 @@ export type { FilterColumn, FilterLimits }
 export interface CompiledFilter {
   /** The filter, every part with its type. */
   readonly tree: Expression
-  /** A condition that may stand as an operand of AND. Holds nothing of the user's but what `columns` quoted. */
+  /** A condition that may stand as an operand of AND. The only text of others in it is the `sql` of the columns. */
   readonly sql: string
   /** Bound as VARCHAR, from `firstParameter` on. */
   readonly parameters: readonly string[]
@@ -72,7 +72,7 @@ export function compileFilter(
     const { sql, parameters } = compile(tree, { firstParameter: options.firstParameter, limits })
     return { tree, sql, parameters, columns: used }
   } catch (error) {
-    // The limits are far below any stack, but a caller may stand deep in one, or have raised them.
+    // The default limits prevent this, unless the caller raised them or had little stack left when it called.
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
       throw tooComplex('The filter nests too deeply.')
     }

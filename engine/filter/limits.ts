@@ -1,18 +1,18 @@
 import { tooComplex } from './errors.ts'
 
 /**
- * What a filter may be at most. All of it is checked before anything recursive runs, so that no input can overflow a
- * stack, ours or DuckDB's (whose expressions go 1,000 deep).
+ * Upper limits of a filter. Size and nesting are checked before any recursive code runs, so that no input can overflow
+ * a stack, neither ours nor DuckDB's (whose expressions go 1,000 deep).
  */
 export interface FilterLimits {
   /** UTF-16 units of the text. */
   readonly length: number
   readonly tokens: number
-  /** Parentheses, calls, prefix operators and chains of arithmetic within each other. Chains of and, or don't count. */
+  /** Levels of parentheses, calls, prefix operators and chained arithmetic. Chains of `and` or of `or` don't count. */
   readonly nesting: number
   /**
-   * Characters of the SQL, which guards against division by zero and NaN can make longer than the text: some hundred
-   * characters of text could become millions, over which DuckDB would plan and compute for a minute.
+   * Characters of the SQL. Guards against division by zero and NaN can make the SQL much longer than the text: some
+   * hundred characters of text could become millions, which would keep DuckDB busy for a minute.
    */
   readonly sql: number
 }

@@ -26,7 +26,10 @@ import {
 } from '../sql/fragments.ts'
 import type { CallSite, Overload, Rendering } from './overloads.ts'
 
-/** Sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs; who looks one up has promoted the numbers. */
+/**
+ * Arithmetic of sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs of types; the checker promotes numbers
+ * before it looks up a pair.
+ */
 
 const plus = (a: Sql, b: Sql): Sql => infix(a, '+', b, LEVEL.additive)
 const minus = (a: Sql, b: Sql): Sql => infix(a, '-', b, LEVEL.additive)
@@ -37,7 +40,7 @@ const remainder = (a: Sql, b: Sql): Sql => infix(a, '%', b, LEVEL.multiplicative
 
 type Operation = (a: Sql, b: Sql) => Sql
 
-/** Integers and decimals overflow; doubles become INF. */
+/** For integers and decimals, which can overflow. Doubles become INF instead. */
 const overflowing =
   (operation: Operation): Rendering =>
   ([a, b]) =>
@@ -48,13 +51,16 @@ const plain =
   ([a, b]) =>
     operation(a!, b!)
 
-/** DuckDB answers null where the standard lets the request fail; Trino fails with a message of its own. */
+/**
+ * Adds a test for a divisor of zero, which raises our error. Without it, DuckDB would give null, where the standard
+ * lets the request fail, and Trino would fail with its own message.
+ */
 const guarded =
   (operation: Operation, dialect: DialectName = 'duckdb'): Rendering =>
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
     const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
-    // A null dividend makes the quotient null, whatever it is divided by.
+    // A null dividend makes the quotient null, even if the divisor is zero, so it must not raise the error.
     const nulls = site.nullWith[0]?.map(atom) ?? [a!]
     const known = nulls.map((part) => postfix(part, 'IS NOT NULL'))
     return caseWhen(
@@ -71,7 +77,7 @@ const everywhere = (rendering: Rendering) => ({ duckdb: rendering, trino: render
 
 const asInteger = (x: Sql): Sql => fallible(cast(call('round', x), 'BIGINT'))
 
-/** A date becomes its midnight, and what remains of a day is dropped (XML Schema 2, E.3.3). */
+/** Shifts a date from its midnight, and drops the time of day of the result (XML Schema 2, E.3.3). */
 const shiftDate =
   (operation: Operation): Rendering =>
   ([date, duration]) =>
@@ -178,8 +184,9 @@ function durationOver(operation: Operation, dialect: DialectName): Rendering {
 }
 
 /**
- * In DuckDB alone: Trino's format() cuts digits in another way. The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
- * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place.
+ * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
+ * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place. This is for
+ * DuckDB only, because Trino's format() cuts digits in another way.
  */
 const decimalQuotient: Rendering = ([a, b], { types }) => {
   const quotient = over(converted(a!, types[0]!, TYPE.double), converted(b!, types[1]!, TYPE.double))
@@ -191,7 +198,7 @@ export const DIV: readonly Overload[] = [
     takes: ['integer', 'integer'],
     gives: TYPE.integer,
     duckdb: integerOver(wholeOver, 'duckdb'),
-    // Of two integers the quotient is one.
+    // In Trino the quotient of two integers is an integer.
     trino: integerOver(over, 'trino'),
     zeroFails: true,
   },
@@ -208,12 +215,12 @@ export const DIV: readonly Overload[] = [
   ...divideDuration,
 ]
 
-/** Only a dividend whose scale floats goes to INF when it is divided by zero. */
+/** Whether the dividend has a fixed scale. If so, division by zero fails; a dividend of floating scale gives INF. */
 function fixedScale([dividend]: readonly ValueType[]): boolean {
   return !(dividend!.kind === 'decimal' && dividend!.floating)
 }
 
-/** The smallest integer divided by -1 overflows, and DuckDB says so of the remainder too. */
+/** Division of the smallest integer by -1 overflows, and DuckDB reports an overflow for the remainder too. */
 function integerOver(operation: Operation, dialect: DialectName): Rendering {
   return (args, site) => {
     const by = literalDigits(site, 1)

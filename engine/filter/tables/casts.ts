@@ -15,20 +15,23 @@ import {
   tryCast,
 } from '../sql/fragments.ts'
 
-/** A type that cast() gives (section 5.1.1.10.1), and how it is made of others; null where a value has no such form. */
+/**
+ * A type to which cast() converts (section 5.1.1.10.1), with the SQL for each type of operand. The SQL gives null for a
+ * value that can't be converted.
+ */
 export interface CastTarget {
-  /** As the standard names it, `Edm.Int32`. */
+  /** The standard's name of the type, such as `Edm.Int32`. */
   readonly name: string
   readonly type: ValueType
   /** SQL in DuckDB, by the kind of the operand. Other operands are refused. */
   readonly duckdb: Partial<Readonly<Record<ValueKind, (x: Sql, from: ValueType) => Sql>>>
-  /** SQL in Trino, where it has the same meaning. */
+  /** SQL in Trino, for those operands where it has the same meaning as in DuckDB. */
   readonly trino: CastTarget['duckdb']
 }
 
 type Casts = CastTarget['duckdb']
 
-/** 23 digits before the point and 15 behind it, for numbers whose scale nobody knows. */
+/** 23 digits before the point and 15 behind it, because cast() to Edm.Decimal doesn't say which scale is needed. */
 const WIDE_DECIMAL = decimal(38, 15)
 
 const same = (x: Sql): Sql => x
@@ -37,7 +40,9 @@ const tried =
   (x: Sql): Sql =>
     tryCast(x, duckType(type))
 
-/** DuckDB reads more texts than the standard has literals for, so their form is looked at first. */
+/**
+ * Casts text only if it has the form of the standard's literals, because DuckDB's cast would accept other texts too.
+ */
 const ofText =
   (form: string, type: ValueType) =>
   (x: Sql): Sql =>
@@ -188,7 +193,7 @@ export const castTable: readonly CastTarget[] = [
 
 const byName = new Map(castTable.map((target) => [target.name.toLowerCase(), target]))
 
-/** Names of types are taken in any case. */
+/** The target of a name. Upper and lower case make no difference. */
 export function castTarget(name: string): CastTarget | undefined {
   return byName.get(name.toLowerCase())
 }

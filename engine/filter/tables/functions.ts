@@ -26,9 +26,9 @@ export interface FunctionRow {
   /** Names of the arguments, for messages and the reference. */
   readonly args: readonly string[]
   readonly overloads: readonly Overload[]
-  /** Takes nothing and is the same for the whole query. */
+  /** For a function without arguments: its value, which is the same for the whole query. */
   readonly constant?: (now: Date) => LiteralValue
-  /** The part of a moment that it gives, known at once of a literal. */
+  /** The part of a moment that it gives. For a literal, the checker computes it. */
   readonly ofMoment?: MomentPart
   readonly about: string
   readonly example: string
@@ -37,8 +37,8 @@ export interface FunctionRow {
 export interface MomentPart {
   readonly name: MomentPartName
   /**
-   * Whether it takes a literal of another offset than UTC. Moments here are in UTC, and such a service must refuse those
-   * for year, month, day, hour and time (section 5.1.1.8), but not for the others.
+   * Whether it takes a literal with another offset than UTC. Our moments are in UTC, and a service that keeps them so
+   * must refuse such literals for year, month, day, hour and time (section 5.1.1.8), but not for the other functions.
    */
   readonly anyOffset: boolean
 }
@@ -178,7 +178,7 @@ export const functionTable: readonly FunctionRow[] = [
     name: 'time',
     args: ['moment'],
     overloads: [
-      // Before 1970 Trino is a second off.
+      // Not in Trino, which is a second off before 1970.
       of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME'), null),
       of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME'), null),
     ],
@@ -237,7 +237,7 @@ export const functionTable: readonly FunctionRow[] = [
   rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', 'ceil'),
 ]
 
-/** `case` is no row: its arguments are pairs, and its type is theirs. */
+/** `case` has no row in the table, because its arguments are pairs and its type is the type of its results. */
 export const CASE = {
   name: 'case',
   about:
@@ -245,7 +245,7 @@ export const CASE = {
   example: "case(Price gt 100: 'high', true: 'low') eq 'high'",
 }
 
-/** `cast` is no row: its second argument is a type. */
+/** `cast` has no row in the table, because its second argument is a type. */
 export const CAST = {
   name: 'cast',
   about:
@@ -255,14 +255,14 @@ export const CAST = {
 
 const byName = new Map(functionTable.map((row) => [row.name.toLowerCase(), row]))
 
-/** Functions are found without regard to case. */
+/** The row of a function. Upper and lower case of the name make no difference. */
 export function functionRow(name: string): FunctionRow | undefined {
   return byName.get(name.toLowerCase())
 }
 
 type SqlOf = (...args: readonly (Sql | undefined)[]) => Sql
 
-/** @param trino where Trino says it in another way; null where it can't */
+/** @param trino SQL for Trino where it differs from DuckDB's; null where Trino can't have the same meaning */
 function of(takes: readonly ValueKind[], gives: ValueType, sql: SqlOf, trino: SqlOf | null = sql): Overload {
   return { takes, gives, duckdb: (args) => sql(...args), ...(trino && { trino: (args) => trino(...args) }) }
 }
@@ -335,19 +335,22 @@ function fraction(x: Sql): Sql {
   return cast(over(remainder(call('microsecond', x), '1000000'), '1000000'), 'DECIMAL(7,6)')
 }
 
-/** As text a moment of Trino has all six digits of its fraction. */
+/** The fraction of a second in Trino, cut from the text of the moment, which always ends in all six digits. */
 function lastSixDigits(x: Sql): Sql {
   const digits = call('substr', cast(x, 'VARCHAR'), atom('-6'))
   return cast(infix(atom("'0.'"), '||', digits, LEVEL.concat), 'DECIMAL(7,6)')
 }
 
-/** Letters whose other case came with Unicode 16, which Java knows and DuckDB doesn't. */
+/** Letters whose other case was added in Unicode 16. Java, and so Trino, knows it, but DuckDB doesn't. */
 const NEW_LETTERS = {
   lower: '\\x{1C89}\\x{A7CB}\\x{A7CC}\\x{A7DA}\\x{A7DC}\\x{10D50}-\\x{10D65}',
   upper: '\\x{19B}\\x{264}\\x{1C8A}\\x{A7CD}\\x{A7DB}\\x{10D70}-\\x{10D85}',
 } as const
 
-/** As DuckDB changes case: of ß there is a capital, and of those letters there is none; a text with one is left to it. */
+/**
+ * Makes Trino change case as DuckDB does. DuckDB turns ß into its capital, so ß is replaced before. A text with a
+ * letter of Unicode 16 makes Trino fail, so that DuckDB runs the query instead.
+ */
 function inTrinosCase(name: 'lower' | 'upper'): (text: Sql) => Sql {
   return (text) => {
     const news = call('regexp_like', text, atom(`'[${NEW_LETTERS[name]}]'`))
@@ -359,7 +362,7 @@ function inTrinosCase(name: 'lower' | 'upper'): (text: Sql) => Sql {
   }
 }
 
-/** In Trino's SQL words stand between the arguments of trim(). */
+/** SQL of trim() in Trino, which separates the arguments by words: `trim(BOTH … FROM …)`. */
 function trimmed(text: Sql, characters: Sql): Sql {
   return { ...call('trim', text), text: `trim(BOTH ${characters.text} FROM ${text.text})` }
 }
@@ -367,11 +370,11 @@ function trimmed(text: Sql, characters: Sql): Sql {
 const over = (x: Sql, by: string): Sql => infix(x, '/', atom(by), LEVEL.multiplicative)
 const remainder = (x: Sql, by: string): Sql => infix(x, '%', atom(by), LEVEL.multiplicative)
 
-/** DuckDB's trim() knows the blank alone. */
+/** The characters that trim() removes. They are passed to DuckDB, because its own trim() removes blanks only. */
 const WHITE_SPACE =
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000'
 
-/** DuckDB counts from 1 and takes no position beyond 32 bits, which no text reaches. */
+/** The largest position that DuckDB takes, counted from 0: DuckDB counts from 1, in 32 bits. No text is that long. */
 const FURTHEST = 4_294_967_294n
 const FURTHEST_SQL = atom(String(FURTHEST))
 
@@ -390,11 +393,11 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: 
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
     const sentence = `The filter fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
-    // With a null among them the result is null, whatever the others are.
+    // The result is null if any argument is null, so a null beside a negative number must not raise the error.
     const others = [text!, ...numbers].filter((other, at) => other !== number && !site.values[at])
     const known = others.map((other) => postfix(other, 'IS NOT NULL'))
     refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence, dialect)])
-    // Not least(): that passes over nulls.
+    // least() can't be used, because it ignores nulls.
     return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)
   })
   const first = infix(start!, '+', atom('1'), LEVEL.additive)
@@ -402,7 +405,7 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: 
   return refused.length === 0 ? part : caseWhen(refused, part)
 }
 
-/** Literal starts and lengths: none negative, none beyond what DuckDB takes. */
+/** Refuses negative literals for the start and the length, and cuts those that are larger than DuckDB takes. */
 function clip<Given extends Argument>([text, ...numbers]: readonly Given[]): readonly Given[] {
   const clipped = numbers.map((number) => {
     if (number.value?.kind !== 'number') return number
@@ -415,7 +418,7 @@ function clip<Given extends Argument>([text, ...numbers]: readonly Given[]): rea
   return [text!, ...clipped]
 }
 
-/** The pattern in the notation of DuckDB's matcher. Its flags become part of it. */
+/** Puts the pattern into the notation of DuckDB's matcher, with its flags as part of the pattern. */
 function translate<Given extends Argument>([text, pattern, flags]: readonly Given[]): readonly Given[] {
   if (pattern?.value?.kind !== 'string') {
     throw mistyped(

@@ -19,9 +19,9 @@ export interface OperatorRow {
   readonly group: keyof typeof PRECEDENCE
   readonly about: string
   readonly example: string
-  /** Arithmetic: what it takes and gives, type by type. */
+  /** For arithmetic: the types that it takes and gives. */
   readonly overloads?: readonly Overload[]
-  /** The others: in words, and the SQL with `x` and `y` for the operands. */
+  /** For other operators: the types in words, and the SQL with `x` and `y` for the operands. */
   readonly takes?: string
   readonly gives?: 'boolean'
   readonly sql?: string
@@ -50,8 +50,8 @@ function arithmeticRow(
 }
 
 /**
- * Every operator, tightest first: the parser takes precedence from here, the checker types, the compiler the SQL of
- * arithmetic, and the reference page all of it.
+ * Every operator, the tightest first. The parser takes the precedence from this table, the checker takes the types, the
+ * compiler takes the SQL of arithmetic, and the reference page shows all of it.
  */
 export const operatorTable: readonly OperatorRow[] = [
   {
@@ -193,7 +193,7 @@ export function precedence(name: string): number {
   return PRECEDENCE[operatorRow(name).group]
 }
 
-/** Those that stand between two operands. */
+/** Names of the operators that stand between two operands. */
 export const INFIX_NAMES: readonly string[] = operatorTable
   .map((row) => row.name)
   .filter((name) => name !== '-' && name !== 'not' && name !== 'in')

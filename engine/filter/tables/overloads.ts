@@ -6,36 +6,39 @@ import type { LiteralValue } from '../syntax/literals.ts'
 export interface Overload {
   readonly takes: readonly ValueKind[]
   readonly gives: ValueType | ((types: readonly ValueType[]) => ValueType)
-  /** SQL of the call, a column for each database. */
+  /** SQL of the call in DuckDB. */
   readonly duckdb: Rendering
-  /** Where Trino has the same meaning; without it, DuckDB is asked. */
+  /** SQL of the call in Trino, if it can have the same meaning there. Without it, the query runs in DuckDB. */
   readonly trino?: Rendering
-  /** Whether a last argument of zero makes the request fail. A literal one is refused before anything runs. */
+  /** Whether a last argument of zero makes the request fail. A literal zero is refused before the query runs. */
   readonly zeroFails?: boolean | ((types: readonly ValueType[]) => boolean)
   /**
-   * Looks at arguments whose types are right already: refuses literals whose values are wrong, by `invalid_filter`, and
-   * may put other arguments in their place.
+   * Checks the values of arguments after their types have been found right. It refuses literals with wrong values, by
+   * `invalid_filter`, and may return other arguments in their place.
    */
   readonly prepare?: <Given extends Argument>(args: readonly Given[]) => readonly Given[]
 }
 
 export type Rendering = (args: readonly Sql[], site: CallSite) => Sql
 
-/** An argument, as far as preparing looks at it. */
+/** The part of an argument that `prepare` needs. */
 export interface Argument {
   readonly at: number
-  /** Of a literal. */
+  /** Its value if the argument is a literal. */
   readonly value?: LiteralValue
 }
 
-/** What an overload may want to know of the place where it is called, besides the SQL of its arguments. */
+/** What the SQL of an overload may depend on, besides the SQL of its arguments. */
 export interface CallSite {
   /** Counted from 1, for messages of run-time errors. */
   readonly position: number
   readonly types: readonly ValueType[]
-  /** The arguments that are literals. */
+  /** For each argument its value if it is a literal, otherwise undefined. */
   readonly values: readonly (LiteralValue | undefined)[]
-  /** For each argument the SQL of columns with which alone it is null; undefined where there is more to it. */
+  /**
+   * For each argument, SQL of columns such that the argument is null exactly where one of them is null; undefined where
+   * other things can make it null too.
+   */
   readonly nullWith: readonly (readonly string[] | undefined)[]
   /** A new parameter, bound as VARCHAR. */
   readonly parameter: (text: string) => Sql

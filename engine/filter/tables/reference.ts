@@ -6,7 +6,7 @@ import { CASE, CAST, type FunctionRow, functionTable } from './functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
 import { type Overload, resultType } from './overloads.ts'
 
-/** The page on operators and functions, as Markdown, from the tables that the filter itself runs on. */
+/** The page on operators and functions, as Markdown. It is made from the tables that the filter itself uses. */
 export function renderReference(): string {
   return [
     '# Operators and functions of `$filter`',
@@ -92,7 +92,7 @@ function sampleType(kind: ValueKind): ValueType {
   return kind === 'decimal' ? SAMPLE_DECIMAL : TYPE[kind]
 }
 
-/** Without the sentences of errors, and fit for a table. */
+/** SQL for a table of the page: without the sentences of errors, and with `|` escaped. */
 function shortened(sql: string): string {
   return sql.replaceAll(/error\('[^']*'\)/g, 'error(…)').replaceAll('|', '\\|')
 }
