@@ -1,19 +1,22 @@
 import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
 import { atom, call, caseWhen, cast, comparison, infix, LEVEL, raise, type Sql } from '../sql/fragments.ts'
 
-/** How values of a group become one: `price with sum as total`. */
+/** A method that turns the values of a group into one value: `price with sum as total`. */
 export interface AggregateRow {
   readonly name: string
-  /** Another name of the same. */
+  /** Another name of the method. */
   readonly alias?: string
   readonly takes: 'numbers' | 'ordered values' | 'any values'
-  /** The type that comes out; undefined for operands that it does not take. */
+  /** The type of the result; undefined for operands that it does not take. */
   readonly gives: (type: ValueType) => ValueType | undefined
-  /** `o` is the position of the row. */
+  /** SQL in DuckDB. It may use the column `o`, the position of the row. */
   readonly duckdb: (x: Sql, type: ValueType) => Sql
-  /** Where Trino gives the same, to the last digit; for other types, and without it, DuckDB is asked. */
+  /**
+   * SQL in Trino, if its result there is the same to the last digit. Where it is missing, or gives undefined for a
+   * type, the query runs in DuckDB.
+   */
   readonly trino?: (x: Sql, type: ValueType) => Sql | undefined
-  /** Whether the standard has it, or it is an addition of ours. */
+  /** Whether the standard defines the method; otherwise it is our own addition. */
   readonly standard: boolean
   readonly about: string
   readonly example: string
@@ -31,7 +34,9 @@ const ofAny = (type: ValueType): ValueType | undefined => (type.kind === 'durati
 
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
 
-/** DuckDB ends the query at a value that is no finite number; of such values the deviation is none either. */
+/**
+ * DuckDB fails on a value that is not finite, so such values are kept from it. With one among them the result is NaN.
+ */
 function spread(name: string, x: Sql): Sql {
   const double = asDouble(x)
   const some = `count(${double.text}) > 1 AND NOT bool_and(isfinite(${double.text}))`
@@ -43,12 +48,12 @@ function distinct(x: Sql): Sql {
   return { ...atom(`count(DISTINCT ${x.text})`), fallible: x.fallible }
 }
 
-/** Of doubles Trino passes over NaN, or takes it for the smallest. */
+/** SQL in Trino for all types but doubles, because Trino ignores NaN or takes it for the smallest value. */
 function exactly(sql: (x: Sql) => Sql): (x: Sql, type: ValueType) => Sql | undefined {
   return (x, type) => (type.kind === 'double' ? undefined : sql(x))
 }
 
-/** Beyond these DuckDB rounds a sum before it divides, in a way of its own: such an average is left to it. */
+/** DuckDB rounds a larger sum in its own way before it divides, so the average of such a sum is left to DuckDB. */
 const MOST_EXACT = 2 ** 53
 
 function averageInTrino(x: Sql): Sql {
@@ -58,21 +63,21 @@ function averageInTrino(x: Sql): Sql {
   return caseWhen([[large, raise('a sum beyond 53 bits', 'trino')]], average)
 }
 
-/** Sums keep every digit: of integers as integers, of decimals as decimals of 38 digits. */
+/** The type of a sum, which keeps every digit: integers give an integer, decimals give a decimal of 38 digits. */
 function sumType(type: ValueType): ValueType | undefined {
   if (type.kind === 'decimal') return decimal(38, type.scale)
   return isNumeric(type) ? type : undefined
 }
 
-/** Every method of aggregation. Adding one is adding a row; nulls don't reach them, but for first and last. */
+/** Every method of aggregation; a new method is a new row. All methods except first and last ignore nulls. */
 export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'sum',
     takes: 'numbers',
     gives: sumType,
-    // A sum of 39 digits passes through DuckDB unnoticed; reading it from text does not.
+    // DuckDB lets a sum of 39 digits pass without an error. Reading the sum from text raises one.
     duckdb: (x, type) => (type.kind === 'decimal' ? cast(call('sum', x), 'VARCHAR') : call('sum', x)),
-    // What a sum of doubles comes to depends on the order in which they are added.
+    // A sum of doubles depends on the order in which they are added, so Trino's result could differ.
     trino: exactly((x) => call('sum', x)),
     standard: true,
     about:

@@ -20,8 +20,8 @@ export interface Value {
 }
 
 /**
- * What the steps of one query share: parameters, which are numbered through, names of new columns, the clock and the
- * aliases.
+ * State that the steps of one query share: the parameters, which are numbered across all steps, the names of new
+ * columns, the current time and the aliases.
  */
 export class Building {
   /** Bound as VARCHAR, from 1 on. */
@@ -59,14 +59,14 @@ export class Building {
     return `$${this.parameters.length}`
   }
 
-  /** SQL of a condition over the columns. @throws EngineError all that a filter is refused with */
+  /** SQL of a condition over the columns. @throws EngineError the same errors as `compileFilter` */
   condition(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): string {
     const syntax = parseExpression(at.text, tokens, this)
     const { tree } = check(syntax, columns, { ...at, now: this.now })
     return this.#compiled(tree)
   }
 
-  /** SQL of a value over the columns. @throws EngineError all that a filter is refused with */
+  /** SQL of a value over the columns. @throws EngineError the same errors as `compileFilter` */
   value(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): Value {
     const syntax = parseExpression(at.text, tokens, this)
     const tree = checkExpression(syntax, columns, { ...at, now: this.now })
@@ -88,14 +88,14 @@ export class Building {
 
 const MOST_PARAMETERS = 60_000
 
-/** Where an expression stands: the whole text, and the option that it belongs to. */
+/** The place of an expression: the whole text of the option, and the option's name. */
 export interface Place {
   readonly text: string
-  /** As messages about columns begin: `Apply contains …`. */
+  /** The word with which messages about columns begin: `Apply contains …`. */
   readonly option: string
 }
 
-/** A value in a type that a column can have. @throws EngineError `filter_type_error` for durations */
+/** Casts a value to a type that a column can have. @throws EngineError `filter_type_error` for durations */
 export function asColumn(
   value: Value,
   { dialect }: Building,
@@ -110,7 +110,7 @@ export function asColumn(
   }
 }
 
-/** The column type of a value; null alone is a text. */
+/** The type of a column that holds the value. A column of nothing but null becomes text. */
 export function columnType(type: ValueType): ColumnType {
   switch (type.kind) {
     case 'null':

@@ -4,7 +4,7 @@ import { asColumn, type Building, type Place, type Value } from './building.ts'
 import { type Cursor, isName, isWord, type Name, nameOf } from './cursor.ts'
 import type { AddedColumn, SortKey, StepColumn } from './steps.ts'
 
-/** `price mul 2 as double, …`: the columns that they add. Each may use those before it. */
+/** Reads `price mul 2 as double, …` and returns the columns that it adds. */
 export function readComputed(
   cursor: Cursor,
   place: Place,
@@ -22,7 +22,7 @@ export function readComputed(
   return added
 }
 
-/** Parts `expression as name`. */
+/** Splits `expression as name` into the expression's tokens and the name. */
 export function named(
   item: readonly Token[],
   cursor: Cursor,
@@ -45,7 +45,7 @@ export function requireNew({ name, at }: Name, columns: readonly StepColumn[]): 
   }
 }
 
-/** `delay desc, tolower(Name)`: what rows are put in order by. */
+/** Reads keys to sort by, such as `delay desc, tolower(Name)`. */
 export function readOrder(
   cursor: Cursor,
   place: Place,
@@ -61,8 +61,8 @@ export function readOrder(
 }
 
 /**
- * SQL to sort by. A column stays bare, so that files can be skipped by it; a cast keeps DuckDB from taking a constant for
- * something else.
+ * SQL to sort by. A column is not cast, because only a bare column lets files be skipped. Everything else is cast, so
+ * that DuckDB doesn't take a constant for something else.
  */
 export function sortable(value: Value, columns: readonly StepColumn[], building: Building): string {
   if (value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)) return value.sql

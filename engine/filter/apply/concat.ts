@@ -5,8 +5,8 @@ import { type Building, columnType } from './building.ts'
 import type { Relation, Step, StepColumn, Transformed } from './steps.ts'
 
 /**
- * Branches one after the other, as one relation: columns are brought together by name.
- * @param optional columns that a branch may lack, which are null there
+ * The rows of all branches, one branch after the other, as one relation. Columns of the same name become one column.
+ * @param optional columns that a branch may lack; they are null in its rows
  * @throws EngineError `invalid_filter` where the branches have different columns
  */
 export function concatenated(

@@ -1,7 +1,7 @@
 import { excerpt, invalid } from '../errors.ts'
 import { Comma, LBracket, LParen, QuotedName, RBracket, RParen, type Token, Word } from '../syntax/tokens.ts'
 
-/** A name as it was written, and where. */
+/** A name, without its quotes, and its position. */
 export interface Name {
   readonly name: string
   readonly at: number
@@ -18,7 +18,7 @@ export class Cursor {
     this.#tokens = tokens
   }
 
-  /** To come back to, by `reset`. */
+  /** A position to which `reset` can return. */
   get position(): number {
     return this.#next
   }
@@ -31,7 +31,7 @@ export class Cursor {
     return this.#tokens[this.#next]
   }
 
-  /** Where the next token begins; the end of the text behind the last one. */
+  /** The offset of the next token, or the end of the text after the last one. */
   get at(): number {
     return this.token?.startOffset ?? this.text.length
   }
@@ -58,7 +58,7 @@ export class Cursor {
     return nameOf(token)
   }
 
-  /** The tokens up to the next comma or closing parenthesis that belongs to what stands around. At least one. */
+  /** The tokens up to the next comma or closing parenthesis outside of parentheses that open here. At least one. */
   item(what: string): readonly Token[] {
     const start = this.#next
     let depth = 0
@@ -73,7 +73,7 @@ export class Cursor {
     return tokens
   }
 
-  /** Items parted by commas. */
+  /** Reads items that are separated by commas. */
   list<T>(read: () => T): readonly T[] {
     const items = [read()]
     while (this.takes(Comma)) items.push(read())

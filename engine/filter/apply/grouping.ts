@@ -14,12 +14,13 @@ import type { AddedColumn, StepColumn } from './steps.ts'
 /** Columns to group by. */
 export type Keys = readonly StepColumn[]
 
-/** A rollup of many columns would ask for as many groupings. */
+/** The most groupings of one groupby(). A rollup makes one for each of its columns, and several rollups multiply. */
 const MOST_GROUPINGS = 64
 
 /**
- * `(a,b)`, and with rollup the groupings that it stands for, the finest first (section 3.2.3.2).
- * @returns all keys, too, in the order in which they stand
+ * Reads the columns to group by, such as `(a,b)`. With rollup, these are several groupings, the finest first (section
+ * 3.2.3.2).
+ * @returns the groupings, and all keys in the order of the text
  */
 export function readKeys(
   cursor: Cursor,
@@ -64,7 +65,7 @@ function isRollup(cursor: Cursor): boolean {
   return isCall
 }
 
-/** `rollup(a,b,c)`: by a, b and c, by a and b, by a. */
+/** Reads `rollup(a,b,c)`, which groups by a, b and c, then by a and b, then by a. */
 function readRollup<T>(cursor: Cursor, key: () => T): T[][] {
   const { at } = cursor.name('rollup')
   cursor.expect(LParen, "'('")
@@ -74,7 +75,7 @@ function readRollup<T>(cursor: Cursor, key: () => T): T[][] {
   return levels.map((_, index) => levels.slice(0, levels.length - index))
 }
 
-/** `price with sum as total, $count as n` (section 3.2.1). */
+/** Reads aggregates, such as `price with sum as total, $count as n` (section 3.2.1). */
 export function readAggregates(
   cursor: Cursor,
   place: Place,

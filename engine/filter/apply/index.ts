@@ -18,8 +18,8 @@ export interface Pipeline {
 }
 
 /**
- * `$apply`, `$compute` and `$search` over columns, in the order in which the standard applies them, as steps.
- * @throws EngineError `invalid_option` with the place, `invalid_columns`, `filter_type_error`, `filter_too_complex`
+ * Reads `$apply`, `$compute` and `$search` into steps, in the order in which the standard applies them.
+ * @throws EngineError `invalid_option` with the position, `invalid_columns`, `filter_type_error`, `filter_too_complex`
  */
 export function readPipeline(
   { apply, compute, search }: Pipeline,
@@ -52,7 +52,7 @@ export function readPipeline(
   return relation
 }
 
-/** `$orderby` of expressions over columns. @throws EngineError as `readPipeline` */
+/** Reads `$orderby` with expressions over columns. @throws EngineError the same as `readPipeline` */
 export function readOrderBy(
   text: string,
   columns: readonly StepColumn[],
@@ -70,7 +70,7 @@ function begin(text: string, option: string, { limits }: Building): { cursor: Cu
   return { cursor: new Cursor(text, tokenize(text, limits)), place: { text, option } }
 }
 
-/** What is wrong with an option says which; the sentences of expressions speak of a filter. */
+/** Adds the name of the option to errors, and replaces "the filter" in their messages by "the expression". */
 function inOption<T>(option: string, read: () => T): T {
   try {
     return read()

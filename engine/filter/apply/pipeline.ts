@@ -13,21 +13,21 @@ import { type Keys, readAggregates, readKeys } from './grouping.ts'
 import { searchCondition } from './search.ts'
 import type { AddedColumn, KeepUntil, Relation, Step, StepColumn, Transformed } from './steps.ts'
 
-/** What holds for the steps within `groupby(…, here)`: they happen in each group on its own. */
+/** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
 interface Within {
   readonly partition: readonly StepColumn[]
-  /** Whether a group may have lost all of its rows on the way. */
+  /** Whether the steps before may have dropped all rows of a group. */
   readonly mayBeEmpty: boolean
 }
 
-/** Reads what stands between the parentheses of a transformation. */
+/** Reads the text between the parentheses of a transformation. */
 type Reader = (columns: readonly StepColumn[], within: Within) => Transformed
 
 const TOP_LEVEL: Within = { partition: [], mayBeEmpty: false }
 
 /**
- * Reads `$apply` (OData Data Aggregation 4.0, section 3), each transformation over the columns that the one before it
- * gives.
+ * Reads `$apply` (OData Data Aggregation 4.0, section 3). Each transformation works on the columns that come out of the
+ * transformation before it.
  */
 export class PipelineReader {
   readonly #cursor: Cursor
@@ -40,19 +40,19 @@ export class PipelineReader {
     this.#building = building
   }
 
-  /** All of the text. @throws EngineError what is wrong with it */
+  /** Reads the whole text. @throws EngineError where the text is not valid */
   read(columns: readonly StepColumn[]): Relation {
     const relation = this.#sequence({ steps: [], columns }, TOP_LEVEL)
     if (this.#cursor.token) throw this.#cursor.unexpected("'/' and a transformation, or the end,")
     return relation
   }
 
-  /** `filter(…)/groupby(…)` */
+  /** Reads a sequence of transformations, such as `filter(…)/groupby(…)`. */
   #sequence(start: Relation, within: Within): Transformed {
     let relation = start
     let { mayBeEmpty } = within
     do {
-      // The columns to group by stay, but may be called something else in SQL.
+      // The columns to group by are still there, but a step may have given them other names in SQL.
       const partition = within.partition.map(
         (key) => relation.columns.find(({ name }) => name === key.name) ?? key,
       )
@@ -139,7 +139,7 @@ export class PipelineReader {
       this.#cursor.reset(start)
       return this.#grouped(keys, columns, within, hasSequence)
     })
-    // A group that had no rows before has no groups within it.
+    // A group that had no rows before contains no inner groups, so it stays empty.
     const mayEmpty = within.mayBeEmpty || branches.some((branch) => branch.mayEmpty)
     if (branches.length === 1) return { ...branches[0]!, mayEmpty }
     return { ...concatenated(branches, this.#cursor.at, this.#building, all), mayEmpty }
@@ -171,7 +171,7 @@ export class PipelineReader {
     }
   }
 
-  /** The number that comes first: of rows, of percent, or a sum. */
+  /** Reads the first argument: a number of rows, a percentage or a sum. */
   #amount(until: KeepUntil): { readonly amount: string; readonly negative: boolean } {
     const value = this.#number()
     const negative = value.digits < 0n
@@ -190,7 +190,7 @@ export class PipelineReader {
     return { amount: `CAST(${parameter} AS ${this.#building.dialect.type(type)})`, negative }
   }
 
-  /** A whole number of rows. */
+  /** Reads a whole number of rows. */
   #count(): number {
     const { whole, digits, at } = this.#number()
     if (!whole || digits < 0n || digits > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -207,7 +207,7 @@ export class PipelineReader {
     return { ...node.value, at }
   }
 
-  /** As it was written, up to the parenthesis that closes. */
+  /** The text up to the closing parenthesis, exactly as it was written. */
   #textInParentheses(): string {
     const { at } = this.#cursor
     this.#cursor.item('words to search for')
@@ -224,7 +224,10 @@ function group(keys: readonly StepColumn[], added: readonly AddedColumn[]): Tran
   }
 }
 
-/** The standard gives one row for a group that lost all of its rows, and such a group is not there any more. */
+/**
+ * The error for aggregate() in groups that may have become empty. The standard wants one row for such a group, but a
+ * group without rows is no longer in our data, so that row could not be made.
+ */
 function emptied(at: number): Error {
   return invalid(
     at,

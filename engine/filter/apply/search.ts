@@ -3,7 +3,7 @@ import { Unsaid } from '../sql/dialect.ts'
 import type { Building } from './building.ts'
 import type { StepColumn } from './steps.ts'
 
-/** Words of `$search`, each of them looked for in every text column. */
+/** The most words of a `$search`. The number is limited because each word is looked for in every text column. */
 const MOST_WORDS = 100
 const DEEPEST = 50
 
@@ -77,7 +77,7 @@ class SearchReader {
     return parts.length === 1 ? parts[0]! : `(${parts.join(' AND ')})`
   }
 
-  /** Whether a word, `NOT` or a parenthesis comes next, which `AND` may stand before. */
+  /** Whether another operand comes next: a word, `NOT` or a parenthesis. `AND` before it may be left out. */
   #begins(): boolean {
     const piece = this.#piece
     return piece !== undefined && (piece.kind === 'text' || piece.text === 'NOT' || piece.text === '(')

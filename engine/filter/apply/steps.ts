@@ -1,6 +1,6 @@
 import type { ColumnType } from '../../types/index.ts'
 
-/** A column of a relation: its name for users, its type, and what SQL calls it. */
+/** A column of a relation: its name for users, its type, and its name in SQL. */
 export interface StepColumn {
   readonly name: string
   readonly type: ColumnType
@@ -13,34 +13,38 @@ export interface AddedColumn extends StepColumn {
 }
 
 /**
- * One step of relational algebra, as plain data: relation in, relation out. Everything in it has been checked. SQL in it
- * speaks of the columns of the relation before it, and of parameters by their number.
+ * One step of relational algebra, as plain data: it turns one relation into another. Everything in it has been checked.
+ * Its SQL refers to columns of the relation before it, and to parameters by their number.
  *
- * `partition` are columns whose values split the relation into groups, in each of which a step happens on its own.
+ * `partition` lists columns whose values split the relation into groups. The step is done in each group separately.
  */
 export type Step =
   | { readonly kind: 'filter'; readonly condition: string }
   /** Adds columns. */
   | { readonly kind: 'compute'; readonly added: readonly AddedColumn[] }
-  /** One row for each combination of the keys, in the order of first appearance; without keys one row, always. */
+  /**
+   * One row for each combination of the keys, in the order of first appearance. Without keys, always exactly one row.
+   */
   | { readonly kind: 'group'; readonly keys: readonly string[]; readonly added: readonly AddedColumn[] }
-  /** Puts rows in order; equals keep theirs. */
+  /** Sorts the rows. Rows with equal keys stay in their order. */
   | { readonly kind: 'order'; readonly by: readonly SortKey[] }
-  /** Passes over the first rows and keeps so many of the next. */
+  /** Drops the first `skip` rows and keeps the next `top` rows, or all of them if `top` is undefined. */
   | {
       readonly kind: 'window'
       readonly skip: number
       readonly top: number | undefined
       readonly partition: readonly string[]
     }
-  /** Keeps the rows with the largest or smallest values: so many, or until their sum reaches an amount. */
+  /**
+   * Keeps the rows with the largest or smallest values: a number of rows, or as many as their sum needs for an amount.
+   */
   | {
       readonly kind: 'keep'
       readonly end: 'top' | 'bottom'
       readonly until: KeepUntil
       /** SQL of a number. */
       readonly amount: string
-      /** Whether the amount is negative, which a sum then reaches from above. */
+      /** Whether the amount is negative. If so, the sum reaches the amount from above. */
       readonly negative: boolean
       readonly value: string
       readonly partition: readonly string[]
@@ -67,8 +71,10 @@ export interface Relation {
   readonly columns: readonly StepColumn[]
 }
 
-/** What a transformation adds to a relation. */
+/** The steps of a transformation, and the columns that come out of them. */
 export interface Transformed extends Relation {
-  /** Whether a group may have no rows behind it; as before where not given. */
+  /**
+   * Whether a group may have no rows after the transformation. If not given, the transformation doesn't change that.
+   */
   readonly mayEmpty?: boolean
 }
