@@ -16,7 +16,7 @@ export interface Cut {
 /**
  * Writes the rows of a part as several parts. DuckDB could split them over several files in one pass, but would not
  * keep their order then. Reading them once more costs little compared with reading an upload.
- * @param rawBytes of the whole part; the pieces share it by their rows
+ * @param rawBytes the bytes of all values of the part; each new part is given a share according to its rows
  */
 export async function cutPart(
   duck: Duck,

@@ -51,7 +51,7 @@ export async function feedFile(
   }
 }
 
-/** The beginning of a file, at most `length` bytes. */
+/** Reads the first `length` bytes of a file, or all of it if it has fewer. */
 export async function readStart(file: string, length: number): Promise<Buffer> {
   const handle = await open(file, 'r')
   try {
@@ -70,7 +70,7 @@ export async function readStart(file: string, length: number): Promise<Buffer> {
 /** A new file that is written from its beginning to its end. */
 export class FileSink {
   readonly #handle: FileHandle
-  /** Bytes so far. */
+  /** The number of bytes written so far. */
   written = 0
 
   private constructor(handle: FileHandle) {

@@ -48,7 +48,7 @@ export class Ingestor {
     this.#readers.warm()
   }
 
-  /** The processes that read. */
+  /** The states of the processes that read. */
   get readers(): ReaderState[] {
     return this.#readers.states
   }

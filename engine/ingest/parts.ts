@@ -81,7 +81,7 @@ export async function verifyPart(
   return { rows: Number(row![0]), columns }
 }
 
-/** An expression of one column type as another that holds all of its values. */
+/** SQL that converts an expression of one column type to another type that holds all of its values. */
 export function widened(from: Pick<Column, 'name' | 'type'>, to: ColumnType, sql: string): string {
   if (from.type === to) return sql
   if (!widens(from.type, to)) {

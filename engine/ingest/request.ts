@@ -5,6 +5,7 @@ import type { EarlyScan } from './csv/tasks.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
 
+/** The formats in which rows can be uploaded. */
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
 /** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
@@ -51,8 +52,9 @@ export interface IngestRequest {
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
+/** The part that was made of an upload. */
 export interface IngestResult {
-  /** In the order of the part's c0, c1, … */
+  /** The columns, in the order of the part's c0, c1, … */
   readonly columns: readonly Column[]
   readonly rows: number
   /** Size of the part. */

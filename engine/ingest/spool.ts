@@ -6,6 +6,7 @@ import { storageFull } from '../util/storage-full.ts'
 import { writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 
+/** The options of `spool`. */
 export interface SpoolOptions {
   /** The most bytes that the body may have. */
   readonly bytes: number

@@ -4,7 +4,7 @@ import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
 
 /** Bounds that are longer texts are cut off: they would help less than they cost, since the catalog is read often. */
 const MOST_CHARACTERS = 64
-/** A table wider than this is left without statistics, which would be longer than its rows. */
+/** Tables with more columns than this get no statistics, because these might take more space than the rows. */
 const MOST_COLUMNS = 1_000
 
 /** The bounds of a part's values, from the statistics in its footer; no rows are read. */

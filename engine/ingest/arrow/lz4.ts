@@ -6,9 +6,9 @@ const STORED = 0x80000000
 const LEAST_MATCH = 4
 
 /**
- * Unpacks one frame. Checksums are not verified: damage to lengths and offsets is found by later checks of the data, and
- * other damage is not found.
- * @throws RangeError where the data are damaged, or come to more than `most` bytes
+ * Unpacks one frame. Checksums are not verified: damage to lengths and offsets is found by later checks of the data,
+ * but other damage is not found.
+ * @throws RangeError if the data are damaged, or unpack to more than `most` bytes
  */
 export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)

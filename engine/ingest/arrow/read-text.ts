@@ -73,7 +73,7 @@ const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: Da
 
 /** Thrown for a value that its column's type can't hold. The caller turns it into an error with the row and column. */
 export class NoSuchValue extends Error {
-  /** The value; undefined where it is a time that is too fine. */
+  /** The value; undefined if it is a time that is finer than a microsecond. */
   readonly text: string | undefined
 
   constructor(text: string | undefined) {

@@ -12,7 +12,7 @@ import type { CsvFindings } from './scan.ts'
 export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly file: string
   readonly delimiter: string
-  /** Its first record is a header. */
+  /** Whether its first record is a header. */
   readonly header: boolean
   /** The number of fields in each record. */
   readonly fields: number

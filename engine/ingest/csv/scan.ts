@@ -57,7 +57,7 @@ export class CsvScan {
   /** The transition tables for fields without quotes and for those in quotes. */
   readonly #plain: Uint16Array
   readonly #quoted: Uint16Array
-  /** Where the carriage returns of line ends stand in the buffer fed last; kept only if asked for. */
+  /** The positions of the carriage returns of line ends in the last buffer; kept only if `keepReturns` is set. */
   readonly lineEndReturns: number[] = []
   readonly #keepReturns: boolean
   /** The index of the field that comes next. */

@@ -18,7 +18,7 @@ export type FromReader =
 
 /** The memory and CPU time that a reader uses. */
 export interface Usage {
-  /** Bytes resident now. */
+  /** The bytes of resident memory at present. */
   readonly memory: number
   /** Seconds of CPU time of all threads since the process began. */
   readonly cpu: number

@@ -36,7 +36,7 @@ export class ReaderProcess {
   #stderr = ''
   #silent = 0
   #ticks: NodeJS.Timeout | undefined
-  /** CPU seconds at which the job under way has taken too long. */
+  /** The process is killed when it has used more CPU seconds than this since its start. */
   #mostCpu = Number.POSITIVE_INFINITY
   alive = true
 
@@ -48,7 +48,7 @@ export class ReaderProcess {
       this.#silent = 0
       this.#hear(message)
     })
-    // A process that could not be started has no `exit`.
+    // If the process could not be started, there is an `error` event in place of an `exit`.
     child.on('error', (error) => this.#end({ code: null, signal: null, error }))
     child.on('close', (code, signal) => this.#end({ code, signal }))
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {

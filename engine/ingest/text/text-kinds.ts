@@ -154,7 +154,7 @@ export function classifier(): Classifier {
     const found = PATTERNS[label]
     return found ? found.kind | (found.check ? CHECK : 0) : KIND.text
   })
-  // Nothing but the empty text ends in the start state.
+  // No edge leads back to the start state, so only the empty text ends in it.
   kind[automaton.start / automaton.stride] = KIND.empty
   made = { ...automaton, kind }
   return made
