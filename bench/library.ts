@@ -40,7 +40,8 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
 const OURS = `
 const { openEngine } = await import('parquetry')
 const engine = await openEngine({ directory: process.argv[2] })
-for await (const row of (await engine.dataset(1)).query().rows()) if (row) break
+using query = await (await engine.dataset(1)).query()
+for await (const row of query.rows()) if (row) break
 report()
 await engine.close()`
 

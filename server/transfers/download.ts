@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ByteStream, EncodeOptions, Format, ODataJson, Query } from '../../engine/index.ts'
 import { SECURITY_HEADERS } from '../http/headers.ts'
+import type { Trace } from '../http/trace.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { attachment, type Coding, chooseCoding } from './negotiate.ts'
 
@@ -71,7 +72,7 @@ export function keptAs({ question, format, encoding }: Announced, coding: Coding
 }
 
 /** The headers of one answer: under which name to save it, and how long it took. */
-export function headersOf({ trace }: FastifyRequest, { contentType, name, format }: Announced) {
+export function headersOf({ trace }: { readonly trace: Trace }, { contentType, name, format }: Announced) {
   return {
     ...(!contentType && { 'content-disposition': attachment(name, FORMAT_FACTS[format].extension) }),
     'server-timing': trace.serverTiming,

@@ -278,7 +278,7 @@ export async function all(signal: AbortSignal): Promise<number> {
   await using engine = await openEngine({ directory: 'data', role: 'guest' })
   await using files = await openFiles(['a.parquet', 'b.parquet'], { threads: 1 })
   const options: QueryOptions = { filter: 'a gt 1', orderBy: [{ column: 'a', descending: true }], last: 3 }
-  using query = (await engine.dataset(1)).query(options)
+  using query = await (await engine.dataset(1)).query(options)
   for await (const batch of query.batches({ signal })) batch.numRows.toFixed()
   for await (const row of query.rows()) row['a']
   const stream = await query.bytes('csv')
@@ -355,13 +355,14 @@ test('the engine loads what it needs when it needs it', async () => {
     const engine = await openEngine({ directory: 'loads' })
     const { id: repositoryId } = await engine.createRepository({ name: 'r' })
     const { id } = await engine.createDataset({ repositoryId, name: 'd' })
-    await engine.dataset(id).replace({ format: 'csv', body: { file: 'loads.csv' } })
+    await (await engine.dataset(id)).replace({ format: 'csv', body: { file: 'loads.csv' } })
     await engine.close()`)
   expect(
     await loaded(`
       import { openEngine } from 'parquetry'
       const engine = await openEngine({ directory: 'loads' })
-      for await (const row of (await engine.dataset(1)).query().rows()) if (row.a !== 1) throw new Error()
+      using query = await (await engine.dataset(1)).query()
+      for await (const row of query.rows()) if (row.a !== 1) throw new Error()
       await engine.close()`),
   ).toEqual(
     expect.not.arrayContaining([

@@ -78,7 +78,7 @@ export function remoteParts(place: Place, objects: ObjectStore, options: ObjectS
   const { layout, temporary, role } = place
   const folder = join(role === 'server' ? layout.directory : temporary, 'cache')
   return new RemoteParts(objects, {
-    writing: join(temporary, 'written'),
+    writing: temporary,
     cache: { folder, maxBytes: options.cacheBytes ?? thirdOfFree(layout.directory) },
   })
 }
