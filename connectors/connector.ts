@@ -1,10 +1,10 @@
-/** What a provider is, to everybody who asks. `slug` is lower case; lookups ignore case. */
+/** The description of a provider that anybody may read. `slug` is lower case; lookups ignore case. */
 export interface ProviderInfo {
   readonly slug: string
   readonly name: string
   readonly description: string
   readonly homepage: string
-  /** `shared-key`: paid only while the service's own key is used. */
+  /** `shared-key`: paid only when the service's own key is used. */
   readonly tier: 'free' | 'paid' | 'shared-key'
   /** Base address, replaced by configuration in tests and behind proxies. */
   readonly baseUrl: string
@@ -12,33 +12,33 @@ export interface ProviderInfo {
   readonly limits: ProviderLimits
 }
 
-/** One window of a provider's published limit. */
+/** One window of a provider's published limits. */
 export interface Limit {
   readonly requests: number
   readonly perSeconds: number
 }
 
-/** Limits that hold at the same time, without a key and with one (`withKey` defaults to `windows`). */
+/** Limits that apply at the same time, without a key and with one (`withKey` defaults to `windows`). */
 export interface ProviderLimits {
   readonly windows: readonly Limit[]
   readonly withKey?: readonly Limit[]
-  /** Requests under way at once; undefined where the provider names none. */
+  /** How many requests may be under way at once; undefined if the provider publishes no number. */
   readonly concurrency?: number
 }
 
 export interface Category {
-  /** What `browse` takes to go down. Opaque to clients; may contain `/`. */
+  /** The argument for `browse` that lists what is below this category. Opaque to clients; may contain `/`. */
   readonly path: string
   readonly name: string
   readonly description: string
-  /** Whether series hang directly under it. */
+  /** Whether series are directly below this category. */
   readonly series: boolean
 }
 
 export interface SeriesInfo {
   readonly series_id: string
   readonly name: string
-  /** `daily`, `weekly`, `monthly`, `quarterly`, `semiannual`, `annual` …; null where the provider doesn't say. */
+  /** `daily`, `weekly`, `monthly`, `quarterly`, `semiannual`, `annual` …; null if the provider doesn't say. */
   readonly frequency: string | null
   readonly unit: string | null
   readonly start: string | null
@@ -46,7 +46,7 @@ export interface SeriesInfo {
 }
 
 export interface SeriesPage {
-  /** null where the provider does not say. */
+  /** null if the provider doesn't say. */
   readonly total: number | null
   readonly series: readonly SeriesInfo[]
 }
@@ -54,10 +54,10 @@ export interface SeriesPage {
 export interface Observation {
   /** The first day of the period, ISO. */
   readonly date: string
-  /** As `2024-Q1`, where the frequency is not daily. */
+  /** The period, such as `2024-Q1`, if the frequency is not daily. */
   readonly period?: string
   readonly value: number | null
-  /** In words, as `provisional` or `missing, holiday`; absent where the provider says nothing of the observation. */
+  /** In words, such as `provisional` or `missing, holiday`; absent if the provider gives no status. */
   readonly status?: string
 }
 
@@ -69,20 +69,20 @@ export interface SeriesDimension {
   readonly label: string | null
 }
 
-/** A series as its connector reads it. What is absent the provider does not say. */
+/** A series as its connector reads it. Fields that the provider doesn't give are absent. */
 export interface SeriesData {
   readonly series_id: string
   readonly name: string
   readonly frequency: string | null
   readonly unit: string | null
   readonly lastUpdated: string | null
-  /** `Seasonally adjusted`, in the words of the provider. */
+  /** In the words of the provider, such as `Seasonally adjusted`. */
   readonly seasonalAdjustment?: string | null
-  /** Who made the numbers, where that is not the provider itself. */
+  /** Who produced the numbers, if that is not the provider itself. */
   readonly source?: string | null
   readonly notes?: string | null
   readonly dimensions?: readonly SeriesDimension[] | null
-  /** The period that the whole series covers, ISO dates; derived from the observations where all of them are here. */
+  /** The period that the whole series covers, as ISO dates; derived from the observations if all of them are here. */
   readonly start?: string | null
   readonly end?: string | null
   readonly observations: readonly Observation[]
@@ -97,18 +97,18 @@ export interface SeriesRange {
   /** ISO dates, inclusive. */
   readonly start?: string
   readonly end?: string
-  /** The series as it was published on that day, where the provider keeps that (`vintages`). */
+  /** The series as it was published on that day, for providers that keep old versions (`vintages`). */
   readonly asOf?: string
 }
 
-/** What a provider's own search found, or what its catalogue holds. */
+/** The result of a provider's own search, or the content of its catalogue. */
 export interface Catalogue {
   readonly series: readonly SeriesInfo[]
   readonly categories: readonly Category[]
 }
 
 export interface SearchPage extends Catalogue {
-  /** Of the series; null where the provider does not say. */
+  /** The number of series; null if the provider doesn't say. */
   readonly total: number | null
 }
 
@@ -116,13 +116,16 @@ export interface SearchPage extends Catalogue {
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
   /**
-   * Segments are percent-encoded by the pipeline one by one, so no id can climb out of the base path. `.`, `..` and
-   * empty segments are refused, but for an empty last one, which stands for a trailing slash.
+   * The pipeline percent-encodes each segment separately, so that no id can climb out of the base path. `.`, `..` and
+   * empty segments are refused, except for an empty last one, which stands for a trailing slash.
    */
   readonly path: readonly string[]
-  /** Another base on the same host, as a relative address (`../comext`); the connector's own, never a user's text. */
+  /**
+   * Another base on the same host, as a relative address (`../comext`). Only the connector sets it, never a user's
+   * text.
+   */
   readonly root?: string
-  /** A value may be a list for a repeated parameter. */
+  /** A value may be a list, for a parameter that is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
@@ -132,20 +135,24 @@ export interface UpstreamAnswer {
   readonly status: number
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
-  /** The body decoded to text by its charset (UTF-8 unless it says otherwise). */
+  /** The body, decoded to text with its charset (UTF-8 unless the answer names another). */
   readonly text: string
 }
 
-/** What a connector is given for one call. */
+/** The context of one call to a connector. */
 export interface ConnectorContext {
-  /** Sends through the pipeline. Statuses below 500 come back as answers, for the connector to read by meaning. */
+  /**
+   * Sends through the pipeline. Answers with a status below 500 are returned, because the connector knows what they
+   * mean.
+   */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>
   /**
-   * Sends, reads, and keeps what `read` makes of the answer, for all operations that need it: catalogues, structures,
-   * code lists. The same request must always come with the same `read`. An answer that `read` throws on is not kept.
+   * Sends a request, reads the answer with `read` and caches the result for all operations that need it: catalogues,
+   * structures, code lists. The same request must always come with the same `read`. If `read` throws, nothing is
+   * cached.
    */
   cached<T>(request: UpstreamRequest, read: (answer: UpstreamAnswer) => T): Promise<T>
-  /** The key in force for this call: the user's own, else the service's, else undefined. */
+  /** The key for this call: the user's own, else the service's, else undefined. */
   readonly key: string | undefined
   readonly signal: AbortSignal | undefined
 }
@@ -157,10 +164,10 @@ export interface Connector {
   readonly freshSeconds?: number
   /** Categories under a path; `''` is the root. */
   browse(path: string, context: ConnectorContext): Promise<readonly Category[]>
-  /** Series directly under a path, sliced by us where the provider does not page. */
+  /** Series directly below a path. If the provider doesn't page, the connector cuts the page out of the whole list. */
   list(path: string, page: { limit: number; offset: number }, context: ConnectorContext): Promise<SeriesPage>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
-  /** Whether `asOf` is understood. */
+  /** Whether the provider understands `asOf`. */
   readonly vintages?: boolean
   /** The provider's own search; absent where it has none. */
   search?(
@@ -168,10 +175,10 @@ export interface Connector {
     page: { limit: number; offset: number },
     context: ConnectorContext,
   ): Promise<SearchPage>
-  /** What is worth finding and can be had in a few requests. Default: the categories at the root. */
+  /** The entries worth finding that a few requests can fetch. Default: the categories at the root. */
   catalogue?(context: ConnectorContext): Promise<Catalogue>
-  /** All series that an id with wildcards names; absent where ids have none. */
+  /** All series that match an id with wildcards; absent if the provider's ids have no wildcards. */
   many?(id: string, range: SeriesRange, context: ConnectorContext): Promise<readonly SeriesData[]>
-  /** A cheap request that fails with `key_rejected` when the key is bad; absent where the provider offers none. */
+  /** A cheap request that fails with `key_rejected` if the key is bad; absent if the provider offers none. */
   checkKey?(context: ConnectorContext): Promise<void>
 }

@@ -35,17 +35,19 @@ export const CONNECTOR_ERRORS = {
 export type ConnectorErrorCode = keyof typeof CONNECTOR_ERRORS
 
 /**
- * An error with a stable code. `message` is a sentence for the user, which never holds an upstream address, a key or
- * any text of the provider; `cause` is for the log alone.
+ * An error with a stable code. `message` is a sentence for the user and never contains an upstream address, a key or
+ * any text of the provider; `cause` is only for the log.
  */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError'
   readonly code: ConnectorErrorCode
-  /** Slug of the provider; undefined where there is none, as for an unknown slug. */
+  /** Slug of the provider; undefined if there is none, as for an unknown slug. */
   readonly provider: string | undefined
   /** Whole seconds after which a new attempt makes sense. */
   readonly retryAfter: number | undefined
-  /** `own-key`: a valid key of the user's own would help. Whoever shows the message knows where keys are saved. */
+  /**
+   * `own-key`: a valid key of the user's own would help. The code that shows the message knows where keys are saved.
+   */
   readonly remedy: 'own-key' | undefined
 
   constructor(
@@ -71,7 +73,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** A user's text as it may appear in a message: quoted, without control characters, cut after 120 characters. */
+/** A user's text in a form that is safe in a message: quoted, without control characters, cut after 120 characters. */
 export function quoted(text: string): string {
   const shown = text.length > 120 ? `${text.slice(0, 120)}…` : text
   return `'${shown.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\uFFFD')}'`

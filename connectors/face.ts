@@ -3,7 +3,7 @@ import type { ConnectorError } from './errors.ts'
 import type { Found } from './search/search-index.ts'
 import type { SeriesQuery } from './transform/options.ts'
 
-/** The user's own saved key, and an opaque id of who it belongs to. */
+/** The user's own saved key, and an opaque id of its owner. */
 export interface UserKey {
   readonly owner: string
   readonly key: string
@@ -26,24 +26,27 @@ export interface SeriesBatch {
 }
 
 export interface Caller {
-  /** Moves the call to the key's own limits, and to a cache of its owner's. Ignored where a provider takes no key. */
+  /**
+   * Makes the call with the user's key, which has its own limits, and with a cache for its owner alone. Ignored if the
+   * provider takes no key.
+   */
   readonly userKey?: UserKey
   /** Ends the wait with `cancelled`; others who wait for the same answer are not disturbed. */
   readonly signal?: AbortSignal
-  /** Takes no answer that is past its freshness: waits for a new one, and hears of it where there is none. */
+  /** Never returns an answer that is no longer fresh: waits for a new one, and throws if none can be had. */
   readonly onlyFresh?: boolean
 }
 
-/** The state of a provider's tightest limit; all null where the provider names none. */
+/** The state of a provider's tightest limit; all null if the provider publishes none. */
 export interface LimitState {
   readonly requests: number | null
   readonly perSeconds: number | null
   readonly remaining: number | null
-  /** ISO; when the first spent request counts no more. null where none is spent. */
+  /** ISO time at which the first counted request no longer counts; null if none is counted. */
   readonly resetsAt: string | null
 }
 
-/** Where an answer comes from the cache: since when, and whether it is past its freshness. */
+/** Set for an answer from the cache: when it was fetched, and whether it is no longer fresh. */
 export interface Provenance {
   readonly stale?: boolean
   readonly cachedAt?: string
@@ -51,7 +54,7 @@ export interface Provenance {
 
 export interface Connectors {
   list(): readonly ProviderInfo[]
-  /** In any case of letters. Throws `unknown_provider`. */
+  /** Ignores the case of letters. Throws `unknown_provider`. */
   get(slug: string): ProviderInfo
   limit(slug: string, user?: UserKey): LimitState
   /** The categories under a path; `''` is the root. */
@@ -67,43 +70,49 @@ export interface Connectors {
     page: { limit: number; offset: number },
     caller?: Caller,
   ): Promise<SeriesPage & { provider: string; path: string; limit: number; offset: number } & Provenance>
-  /** The observations of a series within a range, oldest first, transformed where asked. */
+  /** The observations of a series within a range, oldest first, transformed if the query says so. */
   series(
     slug: string,
     id: string,
     query?: SeriesQuery,
     caller?: Caller,
   ): Promise<Series & { provider: string } & Provenance>
-  /** The ids in a list of them, which for some providers hold commas of their own. */
+  /** Splits a list of ids at its commas; the ids of some providers contain commas themselves. */
   splitIds(slug: string, text: string): readonly string[]
   /**
-   * Many series, of one provider or of several; an id may have wildcards, and then means all series that match. What
-   * can't be had is named, and nothing else is lost. Throws where nothing at all can be had, and `cancelled`.
+   * Many series, of one provider or of several; an id with wildcards stands for all series that match. Series that
+   * can't be had are listed in the result, and the others are returned. Throws if no series at all can be had, and
+   * `cancelled`.
    */
   many(
     wanted: readonly (WantedSeries & { readonly caller?: Caller })[],
     query?: SeriesQuery,
   ): Promise<SeriesBatch>
-  /** By the provider's own search where it has one, else over what of it is known here, its catalogue included. */
+  /**
+   * Uses the provider's own search if it has one, else searches the local index, including the provider's catalogue.
+   */
   search(
     slug: string,
     question: string,
     page: { limit: number; offset: number },
     caller?: Caller,
   ): Promise<SearchPage & { provider: string }>
-  /** Over all that is known here of all providers; asks none of them. */
+  /** Searches the local index of all providers; asks none of them. */
   searchAll(question: string, page: { limit: number; offset: number }): Found
-  /** Fills the index of a provider: its catalogue, and its categories down to a depth. Says how many it found. */
+  /**
+   * Fills the index for a provider: its catalogue, and its categories down to a depth. Returns how many entries it
+   * found.
+   */
   index(
     slug: string,
     options?: { readonly depth?: number; readonly onFound?: (count: number) => void },
     caller?: Caller,
   ): Promise<number>
-  /** `unchecked` where the provider offers no check, or none at the moment. Throws `key_rejected`. */
+  /** `unchecked` if the provider offers no check or can't answer at the moment. Throws `key_rejected`. */
   checkKey(slug: string, key: string, signal?: AbortSignal): Promise<'accepted' | 'unchecked'>
   /** For metrics. */
   stats(): ConnectorStats
-  /** Ends requests under way; nothing may be asked afterwards. */
+  /** Ends the requests that are under way; no method may be called afterwards. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** SDMX, CL_OBS_STATUS 2.2; Eurostat writes the same letters in lower case, and several of them together. */
+/** SDMX code list CL_OBS_STATUS 2.2. Eurostat writes the same letters in lower case, and several of them together. */
 const WORDS: Readonly<Record<string, string>> = {
   B: 'break',
   C: 'confidential',
@@ -25,14 +25,14 @@ const WORDS: Readonly<Record<string, string>> = {
   Z: 'not applicable',
 }
 
-/** The words for a code; a code that we don't know as it is; undefined for none and for `A`, a normal value. */
+/** The words for a code. An unknown code is returned as it is; no code and `A`, a normal value, give undefined. */
 export function statusOfCode(code: string | null | undefined): string | undefined {
   const text = code?.trim() ?? ''
   if (text === '' || text === 'A') return undefined
   return WORDS[text] ?? text
 }
 
-/** The words for Eurostat's flags (`p`, `bep`, `:c`), each a letter of its own. */
+/** The words for Eurostat's flags (`p`, `bep`, `:c`), of which each letter is a flag. */
 export function statusOfFlags(flags: string): string | undefined {
   const letters = [...flags.replace(/[\s:]/g, '')].map(
     (letter) => EUROSTAT[letter] ?? statusOfCode(letter.toUpperCase()),
@@ -40,7 +40,7 @@ export function statusOfFlags(flags: string): string | undefined {
   return letters.length === 0 ? undefined : letters.join(', ')
 }
 
-/** Where Eurostat's letters mean something else than the codes of SDMX. */
+/** The letters that mean something else at Eurostat than in the SDMX code list. */
 const EUROSTAT: Readonly<Record<string, string>> = {
   i: 'see metadata',
   s: "Eurostat's estimate",

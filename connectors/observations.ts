@@ -3,19 +3,19 @@ import { ConnectorError, quoted } from './errors.ts'
 import { asInstant, isDate, parsePeriod, periodOfDate } from './periods.ts'
 import { type Json, notUnderstood, number, text } from './read.ts'
 
-/** A value at a time, both as the provider wrote them. */
+/** A time and a value, both as the provider wrote them. */
 export interface Row {
   readonly time: Json | undefined
   readonly value: Json | undefined
-  /** In words of ours. */
+  /** In our own words. */
   readonly status?: string | undefined
 }
 
 /**
- * Observations from rows of any order. A mere date in a series of a lower frequency stands for its period, whose first
- * day becomes the date, unless `keepDates`; where two rows would then be of the same period, the frequency is not what
- * the dates are about, and they stay as they are. Rows without a time that can be read are left out; `not_understood`
- * where there are no others.
+ * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
+ * period, and the first day of the period becomes the date, unless `keepDates` is set. If two rows would then have the
+ * same period, the dates don't follow the frequency, so all dates stay as they are. Rows whose time can't be read are
+ * left out; throws `not_understood` if no row has a readable time.
  */
 export function observed(
   rows: readonly Row[],
@@ -47,7 +47,10 @@ export function observed(
   })
 }
 
-/** The series with everything in its place: observations in order and within the range, null for what nobody said. */
+/**
+ * The complete series: observations in order and within the range, and null for the fields that the provider didn't
+ * give.
+ */
 export function completed(series: SeriesData, range: SeriesRange): Series {
   const observations = arranged(series.observations, range)
   const isWhole = range.start === undefined && range.end === undefined
@@ -67,7 +70,10 @@ export function completed(series: SeriesData, range: SeriesRange): Series {
   }
 }
 
-/** Oldest first and within the range, whatever order and range the provider kept to. Equal dates keep their order. */
+/**
+ * Sorts observations, oldest first, and cuts them to the range, because providers keep to neither. Equal dates keep
+ * their order.
+ */
 export function arranged(
   observations: readonly Observation[],
   { start, end }: SeriesRange,
@@ -85,7 +91,7 @@ function isAfter(a: Observation, b: Observation): number {
   return left === right ? 0 : left < right ? -1 : 1
 }
 
-/** The range, or `invalid_range`. */
+/** Returns the range, or throws `invalid_range`. */
 export function checkedRange(range: SeriesRange): SeriesRange {
   const { start, end, asOf } = range
   for (const [name, value] of Object.entries({ start, end, asOf })) {

@@ -15,13 +15,16 @@ import { transformed } from './transform/transform.ts'
 
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
-/** Categories and catalogues change this much more rarely than series. */
+/** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */
 const CATALOGUE_FRESHNESS = 24
 
-/** What ends a check of a key. That a provider is down, say, is nothing against the key: its first use will tell. */
+/**
+ * The errors that make a check of a key fail. Others, such as a provider that is down, say nothing about the key, whose
+ * first use will show whether it is good.
+ */
 const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
-/** The providers behind one interface. Nothing is asked before it is needed. */
+/** All providers behind one interface. No provider is asked anything before it is needed. */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   const settings = withDefaults(options)
   const { log, now } = settings
@@ -45,7 +48,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return provider
   }
 
-  /** Runs one operation of a connector through the cache; `name` and `inputs` tell it from all others. */
+  /** Runs one operation of a connector through the cache; `name` and `inputs` distinguish it from all others. */
   function operate<T>(
     provider: Provider,
     caller: Caller,
@@ -79,13 +82,13 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return cache.read(key, isData ? freshMs : catalogueMs, fill, caller)
   }
 
-  /** Runs, and makes of whatever is thrown an error that may be shown; logs what the operator should know. */
+  /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
   async function guarded<T>(provider: Provider, account: Account, run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (thrown) {
       const error = provider.sanitised(thrown, account.key)
-      // Said in the body of an answer: the limits don't know of it yet.
+      // The provider reported this limit in the body of an answer, so our own limits don't know of it yet.
       if (error.code === 'provider_limit' && !account.hasRefused(error)) {
         await account.block('provider_limit', error.retryAfter ?? 60)
       }
@@ -109,7 +112,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return transformed(series, plan, within)
   }
 
-  /** All series that an id with wildcards names, one request for all of them. */
+  /** All series that match an id with wildcards, fetched with a single request. */
   async function fetchMany(slug: string, id: string, query: SeriesQuery, caller: Caller) {
     const provider = find(slug)
     const { plan, within, reach } = checkedQuery(provider, query)
@@ -135,7 +138,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return { plan, within, reach: reachOf(within, plan) }
   }
 
-  /** Takes what can be had in a few requests into the index, and says how much that is. */
+  /** Adds to the index what a few requests can fetch, and returns how many entries that is. */
   async function catalogued(provider: Provider, caller: Caller): Promise<number> {
     const { slug } = provider.info
     const { value } = await operate(provider, caller, 'catalogue', [], async (connector, context) =>
@@ -149,7 +152,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return value.categories.length + value.series.length
   }
 
-  /** The index is a convenience: that it can't be written is told, and disturbs nobody. */
+  /** Writes to the index. The index is only a convenience, so a failed write is reported but doesn't fail the call. */
   function remember(work: Promise<void>, slug: string): void {
     work.catch((error: unknown) => {
       const message = 'The index of the search could not be written.'
@@ -300,7 +303,7 @@ function checkedPage({ limit, offset }: { limit: number; offset: number }) {
   return { limit, offset }
 }
 
-/** Slashes at the ends mean nothing. */
+/** Removes slashes at both ends, which mean nothing. */
 function checkedPath(path: string): string {
   checkLength(path)
   return path.replace(/^\/+|\/+$/g, '')
@@ -312,7 +315,10 @@ function checkLength(text: string): void {
   }
 }
 
-/** Whether an id may name several series: a wildcard, `+` (a blank in a query string) or a part left open. */
+/**
+ * Whether an id may stand for several series: it contains a wildcard or `+` (a blank in a query string), or leaves a
+ * part empty.
+ */
 function hasWildcards(id: string): boolean {
   return /[*+ ]/.test(id) || /[./]\.|[./]$|\.\./.test(id)
 }

@@ -11,7 +11,7 @@ export interface ProviderOverride {
   readonly limits?: Partial<ProviderLimits>
 }
 
-/** Something that the operator may want to know. Never holds keys or upstream addresses. */
+/** An event that the operator may want to know of. Never contains keys or upstream addresses. */
 export interface ConnectorEvent {
   readonly level: 'info' | 'warn' | 'error'
   readonly provider: string
@@ -19,26 +19,26 @@ export interface ConnectorEvent {
   readonly cause?: unknown
 }
 
-/** All optional; times are milliseconds where the name says so, else seconds. */
+/** All options are optional; times are milliseconds if the name says so, else seconds. */
 export interface ConnectorsOptions {
   /** By slug. */
   readonly overrides?: Readonly<Record<string, ProviderOverride>>
-  /** File of the search's index, made where it is missing; in memory where absent. */
+  /** File of the search index, created if it is missing; without this option the index is in memory. */
   readonly searchFile?: string
-  /** Keeps spent limits across restarts; in memory where absent. */
+  /** Keeps the counted requests across restarts; without this option they are kept in memory. */
   readonly limitStore?: LimitStore
   readonly cache?: {
-    /** Of all cached answers together. Default 128 MiB. */
+    /** Limit for all cached answers together. Default 128 MiB. */
     readonly maxBytes?: number
-    /** By slug: how long series stay fresh; categories and catalogues stay so 24 times as long. */
+    /** By slug: how long series stay fresh; categories and catalogues stay fresh 24 times as long. */
     readonly freshSeconds?: Readonly<Record<string, number>>
-    /** How long after that an answer may stand in for a provider that fails. Default 7 days. */
+    /** How long after that an answer may still be used when the provider fails. Default 7 days. */
     readonly staleSeconds?: number
-    /** How long it is believed that a provider has no such series or path. Default 60. */
+    /** How long a 'not found' of the provider, for a series or a path, is cached. Default 60. */
     readonly absentSeconds?: number
   }
   readonly timeouts?: Partial<Timeouts>
-  /** Of one answer of a provider, unpacked. Default 64 MiB. */
+  /** Limit for one answer of a provider, unpacked. Default 64 MiB. */
   readonly maxAnswerBytes?: number
   readonly retry?: Partial<RetryOptions>
   readonly breaker?: Partial<BreakerOptions>
@@ -47,7 +47,7 @@ export interface ConnectorsOptions {
   readonly now?: () => number
 }
 
-/** The options, complete. */
+/** The options with all defaults filled in. */
 export function withDefaults(options: ConnectorsOptions) {
   const { cache = {}, overrides = {} } = options
   return {

@@ -5,7 +5,7 @@ export interface Page {
   readonly offset: number
 }
 
-/** A slice of a list that the provider gives as a whole. */
+/** A slice of a list that the provider sends as a whole. */
 export function slice<T>(
   all: readonly T[],
   { limit, offset }: Page,
@@ -14,8 +14,8 @@ export function slice<T>(
 }
 
 /**
- * A slice from a provider that counts in pages, from 1, of at most `largest` series. The pages are as large as the
- * limit, so that an offset which is a multiple of it takes one request, where the provider allows.
+ * A slice from a provider that numbers its pages from 1 and sends at most `largest` series per page. The page size is
+ * the limit if the provider allows it, so that an offset which is a multiple of the limit takes one request.
  */
 export async function fromPages(
   { limit, offset }: Page,

@@ -1,4 +1,4 @@
-/** What a provider calls a period, in our terms. */
+/** A provider's period in our terms. */
 export interface Period {
   /** The first day of the period, ISO. */
   readonly date: string
@@ -12,7 +12,7 @@ const DAY = 86_400_000
 const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|(\d{2})(\d{2}))?$/
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/
 
-/** Periods that are a whole number of months: how many, what they are called, and the letter of their notation. */
+/** Periods that are a whole number of months: their length, their name and the letter in their notation. */
 const MONTHS = {
   A: { months: 12, frequency: 'annual' },
   S: { months: 6, frequency: 'semiannual' },
@@ -26,7 +26,8 @@ const MONTHS = {
 /**
  * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
  * `2024-01`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`, `20240131`
- * and date-times, of which the offset is dropped: the day is the provider's own. Anything else is undefined.
+ * and date-times, whose offset is dropped because the day is meant in the provider's own time zone. Returns undefined
+ * for anything else.
  */
 export function parsePeriod(text: string): Period | undefined {
   const trimmed = text.trim()
@@ -43,7 +44,7 @@ export function parsePeriod(text: string): Period | undefined {
   return wholeMonths(Number(year), 'A', 1)
 }
 
-/** Midnight in a series of instants is one of them, and not the day that `parsePeriod` takes it for. */
+/** Midnight in a series of instants is an instant, although `parsePeriod` reads it as a day. */
 export function asInstant(period: Period): Period {
   if (period.period !== undefined) return period
   return { date: period.date, period: `${period.date}T00:00`, frequency: 'intraday' }
@@ -90,9 +91,9 @@ function label(year: number, letter: keyof typeof MONTHS, ordinal: number): stri
 }
 
 /**
- * A period that the provider dates by any day in it (its first, its last, a trading day): the first day and the
- * notation for that frequency. A weekly date stays as it is, because weeks begin on different days at different
- * providers; so does the date of a frequency that is not a calendar period.
+ * For a provider that dates a period by any day in it (its first, its last, a trading day): the first day of the period
+ * and the notation for that frequency. A weekly date stays as it is, because weeks begin on different days at different
+ * providers; so does a date whose frequency is not a calendar period.
  */
 export function periodOfDate(date: string, frequency: string | null): Period {
   const name = frequency ?? 'daily'
@@ -103,7 +104,7 @@ export function periodOfDate(date: string, frequency: string | null): Period {
   return wholeMonths(year, letter, Math.floor((month - 1) / MONTHS[letter].months) + 1)!
 }
 
-/** `2024-W05` for the ISO week in which a date lies; the year is that of the week's Thursday. */
+/** `2024-W05` for the ISO week that contains a date; the year is that of the week's Thursday. */
 export function isoWeek(date: string): string {
   const time = Date.parse(date)
   const thursday = new Date(time + (3 - ((new Date(time).getUTCDay() + 6) % 7)) * DAY)
@@ -118,21 +119,21 @@ function mondayOfWeek(year: number, week: number): number {
   return fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * DAY + (week - 1) * 7 * DAY
 }
 
-/** Whether a text is an ISO date of the calendar, as `2024-02-29`. */
+/** Whether a text is an ISO date that exists in the calendar, such as `2024-02-29`. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
   if (year === undefined || month === undefined || day === undefined) return false
   return Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month))
 }
 
-/** 0 for a month that doesn't exist. */
+/** Number of days in a month; 0 for a month that doesn't exist. */
 function daysIn(year: number, month: number): number {
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
   if (month === 2) return isLeap ? 29 : 28
   return [4, 6, 9, 11].includes(month) ? 30 : month >= 1 && month <= 12 ? 31 : 0
 }
 
-/** An ISO date some days later, or earlier. */
+/** The ISO date a number of days later, or earlier if the number is negative. */
 export function addDays(date: string, days: number): string {
   return isoDate(Date.parse(date) + days * DAY)
 }
@@ -141,7 +142,7 @@ export function isoDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */
 function utc(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month, day)
 }
@@ -164,15 +165,17 @@ const FREQUENCIES: readonly (readonly [pattern: RegExp, name: string])[] = [
 ]
 
 /**
- * Our name for what a provider calls a frequency: a letter of SDMX' CL_FREQ (`B`, business days, counts as daily), an
- * English word, or a phrase that begins with one, as FRED's `Weekly, Ending Friday`. null where it is none of these.
+ * Our name for a provider's frequency: a letter of SDMX' CL_FREQ (`B`, business days, counts as daily), an English
+ * word, or a phrase that begins with one, such as FRED's `Weekly, Ending Friday`. null for anything else.
  */
 export function frequencyName(text: string | null | undefined): string | null {
   const word = (text ?? '').split(/[,(]/, 1)[0]!.trim().toLowerCase()
   return FREQUENCIES.find(([pattern]) => pattern.test(word))?.[1] ?? null
 }
 
-/** The frequency that the gaps between dates (oldest first) suggest, where a provider does not say; else null. */
+/**
+ * For a provider that doesn't give the frequency: the one that the gaps between dates (oldest first) suggest, or null.
+ */
 export function inferFrequency(dates: readonly string[]): string | null {
   const gaps = dates.slice(1).map((date, index) => (Date.parse(date) - Date.parse(dates[index]!)) / DAY)
   if (gaps.length === 0) return null

@@ -1,11 +1,11 @@
 import type { UpstreamAnswer } from './connector.ts'
 import { ConnectorError } from './errors.ts'
 
-/** JSON as it comes: nothing is taken for granted. */
+/** JSON as it was received; nothing about its shape is certain. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type JsonRecord = { readonly [name: string]: Json }
 
-/** The answer's body as JSON, or `not_understood`; the cause says what it was instead, without quoting it. */
+/** The body as JSON. Throws `not_understood`, whose cause says what the body was instead, without quoting it. */
 export function parseJson(answer: UpstreamAnswer): Json {
   const text = answer.text.trim()
   try {
@@ -17,8 +17,8 @@ export function parseJson(answer: UpstreamAnswer): Json {
 }
 
 /**
- * The outcome of what an answer can do without: undefined where the provider fails at it, has no such thing or answers
- * something that can't be read. Only a caller who has gone away ends the call.
+ * For data that an answer can do without: the outcome, or undefined if the provider fails, has no such thing or answers
+ * with something that can't be read. Only `cancelled` is thrown.
  */
 export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -29,7 +29,7 @@ export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** `not_understood`, with what was wrong for the log; the pipeline adds the provider. */
+/** A `not_understood` error with the details for the log; the pipeline adds the provider. */
 export function notUnderstood(what: string): ConnectorError {
   return new ConnectorError('not_understood', 'The answer of the provider was not understood.', {
     cause: new Error(what),
@@ -40,12 +40,12 @@ export function isRecord(value: Json | undefined): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value as an object; `{}` where it is none, so that what it should hold reads as missing. */
+/** The value as an object; `{}` if it isn't one, so that its fields read as missing. */
 export function record(value: Json | undefined): JsonRecord {
   return isRecord(value) ? value : {}
 }
 
-/** The value as a list: as it is, one object as a list of one, nothing as the empty list. */
+/** The value as a list: a list as it is, one object as a list of one, nothing as an empty list. */
 export function list(value: Json | undefined): readonly Json[] {
   if (Array.isArray(value)) return value as readonly Json[]
   return isRecord(value) ? [value] : []
@@ -55,14 +55,14 @@ export function records(value: Json | undefined): readonly JsonRecord[] {
   return list(value).filter(isRecord)
 }
 
-/** The value as trimmed text; null where it is missing, empty or an object. */
+/** The value as trimmed text; null if it is missing, empty or an object. */
 export function text(value: Json | undefined): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const trimmed = typeof value === 'string' ? value.trim() : ''
   return trimmed === '' ? null : trimmed
 }
 
-/** The first of several fields that holds a text. */
+/** The first of several fields that contains a text. */
 export function firstText(from: JsonRecord, ...names: readonly string[]): string | null {
   for (const name of names) {
     const found = text(from[name])
@@ -72,8 +72,8 @@ export function firstText(from: JsonRecord, ...names: readonly string[]): string
 }
 
 /**
- * The number that a value stands for. Everything that is no finite number, as `.`, `NA`, `null`, `-` or an empty text,
- * is a missing value: null.
+ * The number that a value stands for, or null for a missing value. Everything that isn't a finite number counts as
+ * missing, such as `.`, `NA`, `null`, `-` or an empty text.
  */
 export function number(value: Json | undefined): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
@@ -85,7 +85,7 @@ export function number(value: Json | undefined): number | null {
   return Number.isFinite(parsed) ? parsed : null
 }
 
-/** The objects of a list that an answer must have: `not_understood` without it. */
+/** The objects of a list that an answer must contain; throws `not_understood` if it doesn't. */
 export function required(body: JsonRecord, name: string): readonly JsonRecord[] {
   const found = body[name]
   if (typeof found !== 'object' || found === null) throw notUnderstood(`${name} is missing`)

@@ -9,26 +9,27 @@ interface Provider {
 }
 
 /**
- * The JSON of an answer. Statuses that mean the same at every provider are refused here; those whose meaning the body
- * has to tell (400 and the like) come back with it, for `refusedStatus` once the body has told nothing.
+ * The JSON of an answer. Throws for statuses that mean the same at every provider. Answers whose body has to tell what
+ * the status means (400 and the like) are returned; callers use `refusedStatus` if the body says nothing.
  */
 export function openBody(answer: UpstreamAnswer, provider: Provider, notFound: () => Error): Json {
   switch (answer.status) {
     case 404:
     case 410:
-    // The address of the request was too long, so the id in it is none that the provider has.
+    // The address of the request was too long, so the provider can't have such an id.
     case 414:
       throw notFound()
     case 413:
       throw answerTooLarge(provider)
     default:
-      // A page for people instead of data: a firewall or a gate before the service, which says nothing about the key.
+      // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the
+      // key.
       if (isForbidden(answer.status) && isMarkup(answer.text)) throw refused(provider)
       return parseJson(answer)
   }
 }
 
-/** What a status of 400 and more means where the body of the answer didn't say. */
+/** The meaning of a status of 400 or more whose body didn't explain it. */
 export function refusedStatus({ status }: UpstreamAnswer, provider: Provider): ConnectorError {
   if (isForbidden(status)) return provider.key === 'none' ? refused(provider) : keyRejected(provider)
   if (status === 408) return slow(provider)

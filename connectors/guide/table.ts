@@ -1,6 +1,6 @@
 import type { Connector, Limit } from '../connector.ts'
 
-/** The table of the providers in the guide, made from what the connectors say of themselves. */
+/** The table of providers in the guide, made from the connectors' own descriptions. */
 export function providerTable(connectors: readonly Connector[]): string {
   const rows = connectors.map(({ info, search, many, vintages, freshSeconds = 900 }) => {
     const abilities = [

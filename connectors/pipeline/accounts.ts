@@ -4,10 +4,10 @@ import type { ProviderInfo } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 
-/** How long a request waits for a window of seconds to free up before it is refused. */
+/** How long a request waits for room in a limit before it is refused. */
 const PATIENCE_MS = 5000
 
-/** What a user's request spends: the limits of one key, or of our address where there is no key. */
+/** The limits that a user's request counts against: those of one key, or of our address if there is no key. */
 export class Account {
   readonly key: string | undefined
   readonly #name: string
@@ -36,8 +36,9 @@ export class Account {
   }
 
   /**
-   * Counts one request in every window, or throws `provider_limit`; waits a few seconds for it where that is enough,
-   * first come, first served. Returns how to take the request back when it never left.
+   * Counts one request in every window, or throws `provider_limit`. If a wait of a few seconds is enough, it waits;
+   * requests are served in the order in which they came. Returns a function that takes the request back if it never
+   * left.
    */
   async take(signal: AbortSignal | undefined): Promise<() => Promise<void>> {
     const before = this.#turn
@@ -64,7 +65,7 @@ export class Account {
     }
   }
 
-  /** Counts a request and says how to take it back; or how many milliseconds there are to wait. */
+  /** Counts a request and returns a function that takes it back; or returns how many milliseconds to wait. */
   async #tryTake(here: number): Promise<(() => Promise<void>) | number> {
     if (this.#windows.length === 0 && this.#blocks.every((block) => block.freeAt(here) <= here))
       return async () => undefined
@@ -85,19 +86,19 @@ export class Account {
     for (const each of [...this.#windows, ...this.#blocks]) each.load(entries, now)
   }
 
-  /** The provider asked for a pause: until then no request leaves. */
+  /** Records that the provider asked for a pause: no request leaves before it is over. */
   async block(code: Block['code'], seconds: number): Promise<void> {
     await this.#store.exclusively(this.#name, (entries, now = this.#now()) => {
       this.#blocks.find((each) => each.code === code)?.until(entries, now + seconds * 1000)
     })
   }
 
-  /** Whether an error is a refusal of this account, rather than what the provider said. */
+  /** Whether an error is a refusal by this account and not an answer of the provider. */
   hasRefused(error: Error): boolean {
     return this.#refusals.has(error)
   }
 
-  /** The window that binds: a spent one, else that of the lowest rate. */
+  /** The window that restricts most: one that is used up, else the one with the lowest rate. */
   tightest(): {
     requests: number | null
     perSeconds: number | null
@@ -160,7 +161,7 @@ class Block {
     this.#key = key
   }
 
-  /** Takes in what was said before, and to other processes. */
+  /** Reads the pauses saved earlier and by other processes. */
   load(entries: Pick<LimitEntries, 'load'>): void {
     this.#until = Math.max(this.#until, entries.load(this.#key)?.expiresAt ?? 0)
   }
@@ -176,7 +177,7 @@ class Block {
   }
 }
 
-/** The accounts of one provider by key: two users who saved the same key share what it has left. */
+/** The accounts of one provider by key: two users who saved the same key share its limits. */
 export class Accounts {
   readonly #provider: ProviderInfo
   readonly #store: LimitStore
@@ -203,7 +204,7 @@ export class Accounts {
   }
 }
 
-/** Tells keys apart without showing them. */
+/** Distinguishes keys without revealing them. */
 export function fingerprint(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16)
 }

@@ -1,13 +1,13 @@
 import type { UpstreamRequest } from '../connector.ts'
 import { ConnectorError, quoted } from '../errors.ts'
 
-/** Characters of RFC 3986's pchar that `encodeURIComponent` escapes without need; SDMX keys are written with them. */
+/** Characters of RFC 3986's pchar that `encodeURIComponent` escapes without need. SDMX keys contain them. */
 const NEEDLESS = /%(?:24|26|2B|2C|3A|3B|3D|40)/g
 
 /**
- * The address of a request: base, then each segment percent-encoded, then the query. Whatever the segments hold, the
- * result is on the host and below the path of `base`; segments that a server could take for a step out of it are
- * refused with `invalid_series_id`.
+ * The address of a request: base, then each segment percent-encoded, then the query. Whatever the segments contain, the
+ * result is on the host and below the path of `base`; throws `invalid_series_id` for segments that a server could read
+ * as a step out of that path.
  */
 export function addressOf(provider: URL, request: Pick<UpstreamRequest, 'path' | 'query' | 'root'>): URL {
   const base = rootOf(provider, request)
@@ -21,12 +21,12 @@ export function addressOf(provider: URL, request: Pick<UpstreamRequest, 'path' |
   return address
 }
 
-/** The base that a request is below. */
+/** The base address that a request must stay below. */
 export function rootOf(base: URL, { root }: Pick<UpstreamRequest, 'root'>): URL {
   return root === undefined ? base : new URL(root, `${base.origin}${basePath(base)}`)
 }
 
-/** Whether an address (of a redirect) is on the same origin and below the path of `base`. */
+/** Whether the target of a redirect is on the same origin as `base` and below its path. */
 export function isBelow(base: URL, address: URL): boolean {
   return address.origin === base.origin && address.pathname.startsWith(basePath(base))
 }
@@ -36,7 +36,7 @@ function basePath(base: URL): string {
 }
 
 function encodeSegment(segment: string): string {
-  // Some servers decode a segment more than once before they resolve dots: so do we before we judge it.
+  // Some servers decode a segment more than once before they resolve dots, so we decode it fully before we check it.
   for (let text = segment; ; ) {
     const isStep = text.split(/[/\\]/).some((piece) => piece === '.' || piece === '..')
     if (text === '' || isStep || /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()) {
@@ -53,7 +53,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not percent-encoding throughout: decode what can be, as a lenient server would.
+    // The text isn't valid percent-encoding throughout, so decode the parts that are, as a lenient server would.
     return text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent)
   }
 }

@@ -10,8 +10,8 @@ const unpackers = {
 }
 
 /**
- * Undoes `Content-Encoding`, with the limit on the unpacked bytes. Looks at the bytes where the header is known to
- * lie: gzip that is announced and isn't there, or the other way round; deflate without its wrapper.
+ * Undoes `Content-Encoding` and applies the size limit to the unpacked bytes. It also looks at the bytes, because some
+ * headers are wrong: they announce gzip for plain bytes, or don't announce it, or mean deflate without its wrapper.
  */
 export async function unpack(body: Buffer, contentEncoding: string, maxBytes: number): Promise<Buffer> {
   const encodings = contentEncoding
@@ -59,12 +59,13 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** Charsets in which bytes below 128 may be part of another character, so that they can pass for UTF-8. */
+/** Charsets in which bytes below 128 may be part of other characters, so that their text may look like valid UTF-8. */
 const SEVEN_BIT = /^(iso-2022|utf-?7|hz|utf-?16)/i
 
 /**
- * The text of an answer. A byte order mark decides; else bytes that are valid UTF-8 are UTF-8 whatever the header
- * says, because text in another charset almost never is; else the declared charset, else Windows-1252.
+ * The text of an answer. A byte order mark decides. Without one, bytes that are valid UTF-8 are read as UTF-8 whatever
+ * the header says, because text in another charset is almost never valid UTF-8. Else the declared charset applies, else
+ * Windows-1252.
  */
 export function decodeText(bytes: Buffer, contentType: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -74,7 +75,7 @@ export function decodeText(bytes: Buffer, contentType: string): string {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     } catch {
-      // Not UTF-8 after all.
+      // The bytes are not UTF-8, so the declared charset is tried next.
     }
   }
   return decoderOf(declared).decode(bytes)

@@ -3,9 +3,9 @@ import { UpstreamFailure } from './failure.ts'
 import type { Layer } from './layer.ts'
 
 export interface BreakerOptions {
-  /** Failures in a row, of any request, after which nothing is asked for a while. */
+  /** Number of consecutive failures, of any requests, after which the provider isn't asked for a while. */
   readonly failures: number
-  /** How long that while is at first; it doubles with each failed probe. */
+  /** Length of the first such pause; it doubles with each probe that fails. */
   readonly cooldownMs: number
   readonly longestCooldownMs: number
 }
@@ -13,8 +13,9 @@ export interface BreakerOptions {
 type State = 'closed' | 'open' | 'half-open'
 
 /**
- * Stops asking a provider that fails again and again, so that a dead one costs neither time nor its limit. After the
- * cooldown a single request probes it; its answer closes the breaker, its failure opens it for longer.
+ * Stops asking a provider that fails again and again, so that a dead provider costs neither time nor part of its limit.
+ * After the cooldown a single request probes the provider: an answer closes the breaker, a failure keeps it open for
+ * longer.
  */
 export class Breaker {
   readonly #provider: { slug: string; name: string }
@@ -37,13 +38,15 @@ export class Breaker {
     return this.#now() < this.#openUntil ? 'open' : 'half-open'
   }
 
-  /** Refuses at once while the breaker is open: before limits are spent and before waiting. */
+  /** Refuses at once while the breaker is open, before limits are spent and before any wait. */
   readonly refuse: Layer = (next) => (exchange) => {
     this.#throwIfOpen()
     return next(exchange)
   }
 
-  /** Refuses those who waited while the breaker opened, lets one probe through, and watches how requests end. */
+  /**
+   * Refuses requests that were waiting when the breaker opened, lets one probe through, and records how requests end.
+   */
   readonly observe: Layer = (next) => async (exchange) => {
     this.#throwIfOpen()
     const isProbe = this.state === 'half-open'
@@ -55,7 +58,7 @@ export class Breaker {
       return answer
     } catch (error) {
       if (error instanceof UpstreamFailure) {
-        // Answers that are too large or garbled come from a provider that is up.
+        // A provider that sends answers which are too large or garbled is up.
         const isDown = ['connect', 'broken', 'slow'].includes(error.kind)
         if (isDown) this.#failed(isProbe)
         else this.#succeeded()
@@ -78,7 +81,7 @@ export class Breaker {
   #failed(isProbe: boolean): void {
     this.#failures++
     if (isProbe) this.#cooldownMs = Math.min(this.#cooldownMs * 2, this.#options.longestCooldownMs)
-    // Requests that left before the breaker opened don't prolong it.
+    // Failures of requests that left before the breaker opened don't prolong it.
     const opens = isProbe || (this.#openUntil === 0 && this.#failures >= this.#options.failures)
     if (opens) this.#openUntil = this.#now() + this.#cooldownMs
   }

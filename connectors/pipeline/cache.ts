@@ -4,18 +4,18 @@ import { sizeOf } from './size.ts'
 
 export interface CacheOptions {
   readonly maxBytes: number
-  /** How long after it was fetched a value may still stand in for a provider that fails. */
+  /** How long after its fetch a value may still be used if the provider fails. */
   readonly staleMs: number
-  /** How long it is believed that there is no such thing. */
+  /** How long a 'not found' is cached. */
   readonly absentMs: number
   readonly now: () => number
 }
 
 export interface Read<T> {
   readonly value: T
-  /** When it was fetched, where it was not fetched for this reader. */
+  /** When the value was fetched; absent if it was fetched for this very call. */
   readonly cachedAt?: number
-  /** No longer fresh: served while it is fetched anew, or because the provider fails. */
+  /** No longer fresh: returned while a new fetch runs, or because the provider fails. */
   readonly stale: boolean
 }
 
@@ -31,7 +31,10 @@ interface Absence {
 
 type Fill = (signal: AbortSignal) => Promise<unknown>
 
-/** What the provider's failures are, as opposed to the caller's mistakes: for these a stale value is better. */
+/**
+ * Failures of the provider, as opposed to mistakes of the caller: in these cases a stale value is better than the
+ * error.
+ */
 const FORGIVABLE = new Set<ConnectorErrorCode>([
   'provider_down',
   'provider_slow',
@@ -40,15 +43,16 @@ const FORGIVABLE = new Set<ConnectorErrorCode>([
   'answer_too_large',
 ])
 
-/** Answers, too: there is no such thing. */
+/** 'Not found' is an answer too, so it is cached as one. */
 const ABSENT = new Set<ConnectorErrorCode>(['series_not_found', 'path_not_found'])
 const MOST_ABSENCES = 2_000
 
 /**
- * Values by key, bounded by their size. One fetch serves all who ask meanwhile; one of them leaving doesn't disturb
- * the others, and once all have left, the fetch is told so. Failures are not kept, except for a short while that the
- * provider has no such thing: whoever asks for it in a loop would spend the limit of all. A value that is past its freshness
- * by less than that again is served at once and fetched anew behind the reader's back.
+ * Values by key, limited by their total size. Callers who ask for the same key share one fetch; if one of them leaves,
+ * the others aren't disturbed, and when all have left, the fetch is aborted. Failures are not kept, except that a 'not
+ * found' is kept for a short while: a client that asked for it in a loop would use up the limit of all. A value that is
+ * older than its freshness allows, but by less than that time again, is returned at once and fetched anew in the
+ * background.
  */
 export class Cache {
   readonly #options: CacheOptions
@@ -123,7 +127,7 @@ export class Cache {
     this.#absent.clear()
   }
 
-  /** Waits for the fetch that is under way, or starts it. */
+  /** Waits for the fetch that is under way, or starts one. */
   async #join(key: string, fill: Fill, signal: AbortSignal | undefined): Promise<unknown> {
     for (;;) {
       if (signal?.aborted) throw cancelled()
@@ -131,7 +135,7 @@ export class Cache {
       const flight = wasGivenUp ? undefined : this.#board(key)
       const fetched = this.#entries.fetch(key, { forceRefresh: true, context: fill })
       if (flight === undefined) {
-        // All who waited had left just before this one came: it lets that fetch end, and starts over.
+        // All callers of that fetch had left, so it was aborted: wait for its end and start a new one.
         await fetched.catch(() => undefined)
         continue
       }
@@ -161,7 +165,7 @@ export class Cache {
   }
 }
 
-/** Those who wait for one fetch. */
+/** Counts the callers who wait for one fetch, and aborts it when the last one leaves. */
 class Flight {
   readonly controller = new AbortController()
   aboard = 0

@@ -1,12 +1,11 @@
 /**
  * Why no answer came. `connect`: the request never left; `broken`: the connection ended early; `slow`: a timeout;
- * `failing`: a status of 500 and more;
- * `too-large`: over the size limit; `redirected`: away from the configured address; `garbled`: bytes that do not
- * decode.
+ * `failing`: a status of 500 or more; `too-large`: over the size limit; `redirected`: redirected away from the
+ * configured address; `garbled`: the bytes can't be decoded.
  */
 export type FailureKind = 'connect' | 'broken' | 'slow' | 'failing' | 'too-large' | 'redirected' | 'garbled'
 
-/** Inside the pipeline alone; `sanitise` makes a `ConnectorError` of it. */
+/** Used only inside the pipeline; `sanitise` turns it into a `ConnectorError`. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind

@@ -1,12 +1,14 @@
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import type { Account } from './accounts.ts'
 
-/** One request of a connector on its way to the provider, with all that the layers need to know about it. */
+/** One request of a connector on its way to the provider, with everything that the layers need to know about it. */
 export interface Exchange {
   readonly request: UpstreamRequest
-  /** Whose limits it spends. */
+  /** The account whose limits the request counts against. */
   readonly account: Account
-  /** Aborted once nobody waits for the answer: keeps a request from leaving, does not break off one that has left. */
+  /**
+   * Aborted once nobody waits for the answer. It keeps a request from leaving, but doesn't interrupt one that has left.
+   */
   readonly signal: AbortSignal | undefined
 }
 

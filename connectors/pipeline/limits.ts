@@ -3,14 +3,17 @@ import { ConnectorError } from '../errors.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Layer } from './layer.ts'
 
-/** How long nothing is asked after a 429 that doesn't say how long. */
+/** How long nothing is asked after a 429 without `Retry-After`. */
 const DEFAULT_PAUSE_SECONDS = 60
-/** What asks for more is taken for a mistake: a whole provider would be lost for as long as it says. */
+/**
+ * A longer `Retry-After` is taken for a mistake, because obeying it would make the whole provider unusable for that
+ * time.
+ */
 const LONGEST_PAUSE_SECONDS = 86_400
 
 /**
- * Spends the account's limits before a request leaves, each retry anew, and turns 429 into `provider_limit`. A
- * `Retry-After` of the provider holds back every later request of the account.
+ * Counts each request, and each retry, against the account's limits before it leaves, and turns 429 into
+ * `provider_limit`. A `Retry-After` of the provider holds back every later request of the account.
  */
 export function limited(provider: { slug: string; name: string }, now: () => number): Layer {
   return (next) => async (exchange) => {
@@ -36,7 +39,7 @@ export function limited(provider: { slug: string; name: string }, now: () => num
     }
     if (answer.status === 503 && pause !== undefined) {
       await account.block('provider_down', pause)
-      // Not left to the retries, which would sit out the pause while the caller waits.
+      // This is thrown as an error that isn't retried, because a retry would make the caller wait through the pause.
       const sentence = `${provider.name} asks to be left alone for ${Math.ceil(pause)} s.`
       throw new ConnectorError('provider_down', sentence, { provider: provider.slug, retryAfter: pause })
     }

@@ -32,28 +32,29 @@ export interface ProviderOptions {
   readonly now: () => number
 }
 
-/** A connector with everything between it and the network. */
+/** A connector with all the layers between it and the network. */
 export interface Provider {
   readonly connector: Connector
   readonly info: ProviderInfo
-  /** The service's own key, where it has one that the provider takes. */
+  /** The service's own key, if it has one and the provider takes keys. */
   readonly key: string | undefined
   readonly breaker: Breaker
-  /** The account of a key, or of our address. */
+  /** The account of a key; without a key, the account of our address. */
   account(key: string | undefined): Account
-  /** Sends through all layers. Fails with `ConnectorError` alone; a status of 500 and more is `provider_down`. */
+  /** Sends through all layers. Only throws `ConnectorError`; a status of 500 or more becomes `provider_down`. */
   send(request: UpstreamRequest, account: Account, signal: AbortSignal | undefined): Promise<UpstreamAnswer>
-  /** Whatever was thrown, as an error that may be shown. */
+  /** Turns anything that was thrown into an error that may be shown. */
   sanitised(error: unknown, key: string | undefined): ConnectorError
   close(): Promise<void>
 }
 
-/** Requests under way at once where the provider names no number. */
+/** Requests under way at once if the provider publishes no number. */
 const CONCURRENCY = 8
 
 /**
- * One provider's way to the network. From the outside in: a retry passes every layer beneath it again; an open breaker
- * refuses before limits are spent; limits are spent before a request waits for its turn, so that refusals are quick.
+ * Builds the layers between a connector and the network. From the outside in: retries come first, so each retry passes
+ * all other layers again; an open breaker refuses before limits are spent; limits are spent before a request waits for
+ * a free slot, so that refusals are quick.
  */
 export function openProvider(connector: Connector, options: ProviderOptions): Provider {
   const { now, timeouts, maxAnswerBytes: maxBytes } = options
@@ -87,7 +88,7 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     account: (key) => accounts.of(key),
     async send(request, account, signal) {
       if (info.key === 'required' && account.key === undefined) throw keyRequired(info)
-      // Refuses an id that would climb out of the base before it costs anything.
+      // Refuses an id that would climb out of the base address before the request costs anything.
       addressOf(base, request)
       const answer = await send({ request, account, signal }).catch((error: unknown) => {
         throw shown(error, account.key)

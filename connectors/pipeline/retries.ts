@@ -6,15 +6,15 @@ import type { Exchange, Layer } from './layer.ts'
 export interface RetryOptions {
   /** Attempts in all, the first included. */
   readonly attempts: number
-  /** The longest wait before the second attempt; doubles with each further one. */
+  /** The longest wait before the second attempt; it doubles with each further attempt. */
   readonly baseMs: number
   readonly longestMs: number
 }
 
 /**
- * Asks again after a failure that may be over in a moment. Connection failures are safe for every request, because a
- * POST of a connector is a query too; a status of 500 and more only for GET, where the provider promises it. Timeouts
- * are not tried again: the caller has waited long enough.
+ * Asks again after a failure that may be over in a moment. After a connection failure any request can be repeated,
+ * because a connector's POST is a query too. After a status of 500 or more only GET is repeated, because it is defined
+ * to be safe. Timeouts are not tried again: the caller has waited long enough.
  */
 export function retried(options: RetryOptions): Layer {
   return (next) => async (exchange) => {
@@ -36,7 +36,10 @@ function isWorthRetrying(status: number, { request }: Exchange): boolean {
   return [500, 502, 503, 504].includes(status) && (request.method ?? 'GET') === 'GET'
 }
 
-/** Full jitter, so that requests which failed together don't come back together. */
+/**
+ * Waits a random part, at least a quarter, of the longest wait, so that requests which failed together don't come back
+ * together.
+ */
 async function backOff(
   attempt: number,
   options: RetryOptions,

@@ -1,12 +1,12 @@
 import { ConnectorError } from '../errors.ts'
 import { UpstreamFailure } from './failure.ts'
 
-/** What may never be shown: replaced by `[hidden]` wherever a cause mentions it. */
+/** Texts that may never be shown; each is replaced by `[hidden]` wherever a cause mentions it. */
 export type Secrets = readonly string[]
 
 /**
- * Whatever was thrown, as a `ConnectorError` with a sentence of ours. Its cause is a plain description for the log,
- * without addresses, keys or stack traces; the original goes no further.
+ * Turns anything that was thrown into a `ConnectorError` with a sentence of ours. Its cause is a plain description for
+ * the log, without addresses, keys or stack traces; the original error is dropped.
  */
 export function sanitised(
   error: unknown,
@@ -54,7 +54,7 @@ export function sanitised(
   }
 }
 
-/** Readers don't know whose answer they read. */
+/** Adds the provider's name, because the readers that throw don't know whose answer they read. */
 function naming(error: ConnectorError, name: string): string {
   if (error.provider !== undefined || error.code === 'cancelled') return error.message
   return error.code === 'not_understood'
@@ -71,7 +71,7 @@ function describe(error: unknown, secrets: Secrets): string {
       break
     }
     const code = (each as NodeJS.ErrnoException).code
-    // The message of a syntax error quotes the text that it is about.
+    // The message of a syntax error quotes the provider's text.
     const message = each instanceof SyntaxError ? 'malformed text' : each.message
     sentences.push(`${each.name}${code === undefined ? '' : ` [${code}]`}: ${message}`)
     each = each.cause

@@ -1,4 +1,4 @@
-/** Elements of a list that are measured; the rest is taken to be like them. */
+/** The number of elements of a list that are measured; the others are assumed to be like them. */
 const SAMPLE = 500
 
 /** About how many bytes of memory a value of plain data takes. */

@@ -3,8 +3,8 @@ import type { Account } from './accounts.ts'
 import type { Layer } from './layer.ts'
 
 /**
- * At most so many requests of an account under way at once; the others wait in line, for a while. `waitMs` bounds the
- * wait, so that a provider that hangs doesn't hold those in line for longer than those who are with it.
+ * Limits how many requests of an account are under way at once; the others wait in line. `waitMs` limits the wait, so
+ * that with a provider that hangs, requests in line don't take longer than those under way.
  */
 export function slotted(
   provider: { slug: string; name: string },
@@ -36,7 +36,7 @@ class Line {
     this.#free = places
   }
 
-  /** false when the signal or the wait ended it. */
+  /** Resolves to false if the signal or the end of the wait ended it. */
   enter(signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--

@@ -6,18 +6,18 @@ import { UpstreamFailure } from './failure.ts'
 import type { Handler } from './layer.ts'
 
 export interface Timeouts {
-  /** Until the connection stands. */
+  /** Limit for setting up the connection. */
   readonly connectMs: number
-  /** From the request until the status and the headers of the answer. */
+  /** From sending the request until the status and the headers of the answer. */
   readonly headersMs: number
-  /** From the headers until the last byte, however it drips. */
+  /** From the headers until the last byte, even if bytes keep trickling in. */
   readonly bodyMs: number
 }
 
 export interface TransportOptions {
   readonly base: URL
   readonly timeouts: Timeouts
-  /** Of an answer, packed and unpacked. */
+  /** Limit for an answer, packed and unpacked. */
   readonly maxBytes: number
 }
 
@@ -36,7 +36,7 @@ export function openTransport(options: TransportOptions): { send: Handler; close
     connections: 32,
     pipelining: 1,
     connect: { timeout: timeouts.connectMs },
-    // Both are measured by us: undici's body timeout starts anew with every byte.
+    // The two timeouts are measured here, because undici's body timeout starts anew with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -116,7 +116,7 @@ async function collect(body: AsyncIterable<Buffer>, announced: number, maxBytes:
   return Buffer.concat(chunks)
 }
 
-/** undici's codes for a connection that never stood. */
+/** undici's codes for a connection that was never established. */
 const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 function asFailure(error: unknown, lateStage: string | undefined): UpstreamFailure {

@@ -1,29 +1,31 @@
 import type { Limit } from '../connector.ts'
 
-/** What has been spent. `expiresAt` is in milliseconds since 1970; after it, the entry may be dropped. */
+/**
+ * The requests that have been counted. `expiresAt` is in milliseconds since 1970; after it, the entry may be dropped.
+ */
 export interface LimitEntries {
   load(key: string): { readonly consumed: number; readonly expiresAt: number } | undefined
   save(key: string, consumed: number, expiresAt: number): void
 }
 
-/** Keeps what has been spent, across restarts and for all processes that ask the same providers. */
+/** Keeps the counted requests across restarts, shared by all processes that ask the same providers. */
 export interface LimitStore {
   /**
-   * Runs over the entries whose keys begin with a name, and keeps what is saved, so that nobody else reads or writes
-   * them meanwhile: whoever counts a request has seen all the others. `now` is the clock of who keeps the entries, where
-   * that is not this machine's.
+   * Runs `work` on the entries whose keys begin with `name`, and saves its changes. Nobody else reads or writes these
+   * entries meanwhile, so that every request is counted on top of all others. `now` is the time of the store's clock,
+   * if that isn't this machine's.
    */
   exclusively<T>(name: string, work: (entries: LimitEntries, now?: number) => T): Promise<T>
-  /** The entries as this process saw them last, for showing them. */
+  /** The entries as this process last saw them, only for display. */
   readonly seen: Pick<LimitEntries, 'load'>
 }
 
 const BUCKETS = 24
 
 /**
- * A limit of so many requests in *any* span of so many seconds. A provider's own window begins at a moment that we
- * don't know, and windows that we begin ourselves let twice the limit through around their edge; so requests are
- * counted in buckets of a 24th of the span, and a bucket counts until its last moment lies a whole span back.
+ * A limit of so many requests in *any* span of so many seconds. We don't know when a provider's own window begins, and
+ * fixed windows of our own would let through twice the limit around their edges. So requests are counted in buckets of
+ * 1/24 of the span, and a bucket counts until its last moment is a whole span ago.
  */
 export class SlidingWindow {
   readonly limit: Limit
@@ -32,7 +34,7 @@ export class SlidingWindow {
   readonly #counts = new Map<number, number>()
   readonly #key: string
 
-  /** `key` tells this window from all others in the store. */
+  /** `key` distinguishes this window from all others in the store. */
   constructor(limit: Limit, key: string) {
     this.limit = limit
     this.#span = limit.perSeconds * 1000
@@ -45,7 +47,7 @@ export class SlidingWindow {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** The moment from which one more request is within the limit; `now` where it already is. */
+  /** The moment from which one more request is within the limit; `now` if it already is. */
   freeAt(now: number): number {
     let excess = this.used(now) - this.limit.requests + 1
     if (excess <= 0) return now
@@ -56,12 +58,15 @@ export class SlidingWindow {
     return Number.POSITIVE_INFINITY
   }
 
-  /** The moment when the first of the spent requests counts no more; undefined where none is spent. */
+  /** The moment when the first counted request no longer counts; undefined if none is counted. */
   resetsAt(now: number): number | undefined {
     return this.used(now) === 0 ? undefined : this.#endOf(Math.min(...this.#counts.keys()))
   }
 
-  /** Counts a request, and returns how to take it back. Both belong behind a `load` of the same entries. */
+  /**
+   * Counts a request, and returns a function that takes it back. `load` must be called with the same entries before
+   * either.
+   */
   take(entries: LimitEntries, now: number): (entries: LimitEntries) => void {
     const bucket = Math.floor(now / this.#width)
     this.#add(entries, bucket, 1)
@@ -78,12 +83,15 @@ export class SlidingWindow {
     return Math.ceil((bucket + 1) * this.#width + this.#span)
   }
 
-  /** Two more than live at once are enough to write over nothing that still counts. */
+  /**
+   * Two more slots than buckets that count at the same time, so that a new bucket never overwrites one that still
+   * counts.
+   */
   #slot(bucket: number): string {
     return `${this.#key}/${bucket % (BUCKETS + 2)}`
   }
 
-  /** Takes in what was spent before, and by other processes. */
+  /** Reads the requests that were counted earlier and by other processes. */
   load(entries: Pick<LimitEntries, 'load'>, now: number): void {
     for (let slot = 0; slot < BUCKETS + 2; slot++) {
       const kept = entries.load(this.#slot(slot))

@@ -10,7 +10,7 @@ export interface FoundCategory extends Category {
 }
 
 export interface Found {
-  /** How many there are; null where there are more than were looked through. */
+  /** How many there are; null if there are more than were looked through. */
   readonly total: number | null
   readonly series: readonly FoundSeries[]
   readonly categories: readonly FoundCategory[]
@@ -25,7 +25,10 @@ interface Entry {
   readonly details: string
 }
 
-/** One for each kind: a word of the kind itself would be in every entry, and make each question read all of them. */
+/**
+ * The table of words of a kind. Each kind has its own: a word for the kind would be in every entry, and every query
+ * would read all of them.
+ */
 function wordsTable(kind: Kind): string {
   return `CREATE VIRTUAL TABLE words_${kind} USING fts5 (
     name, key, about, provider, content='entries', content_rowid='id', prefix='2 3',
@@ -33,7 +36,7 @@ function wordsTable(kind: Kind): string {
   );`
 }
 
-/** Counted up when the tables change; what is there is then dropped, and found again as it is browsed. */
+/** Increased whenever the tables change. The old content is then dropped and found again as it is browsed. */
 const SCHEMA_VERSION = 2
 
 const SCHEMA = `
@@ -56,21 +59,24 @@ const SCHEMA = `
 `
 
 /**
- * Ids of one provider lie in one range, because FTS5 goes straight to a range of ids in the list of each word. The slug
- * as one more word would be in every entry of the provider, and each question would read them all.
+ * The ids of one provider are in one range, because FTS5 can go straight to a range of ids in the list of each word. If
+ * the slug were one more word, it would be in all the provider's entries, and every query would read them all.
  */
 const IDS_PER_PROVIDER = 2 ** 32
 
-/** Matches that are compared with each other: of a word that half of all series have, not all are looked at. */
+/**
+ * How many matches are compared with each other. Without this limit, a word that is in half of all series would make
+ * the query read all of them.
+ */
 const CANDIDATES = 500
-/** Rows in one go, so that those who wait for other answers don't notice. */
+/** Rows written without a break. A break after them lets other requests run. */
 const BATCH = 250
-/** Characters of a description that are looked through. */
+/** Characters of a description that are indexed. */
 const LONGEST_ABOUT = 300
 
 /**
- * What can be found without asking a provider: categories, dataflows and series that were seen, by their words (FTS5).
- * It is a cache and may be deleted; several processes may use one file.
+ * An index of everything that can be found without asking a provider: the categories, dataflows and series seen so far,
+ * by their words (FTS5). It is a cache and may be deleted; several processes may use one file.
  */
 export class SearchIndex {
   readonly #database: DatabaseSync
@@ -83,7 +89,7 @@ export class SearchIndex {
   readonly #byName: StatementSync
   #isOpen = true
 
-  /** `:memory:` for one that ends with the process. */
+  /** `:memory:` stands for an index that ends with the process. */
   constructor(file: string) {
     const database = new DatabaseSync(file)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
@@ -98,7 +104,7 @@ export class SearchIndex {
     )
     this.#update = database.prepare('UPDATE entries SET name = ?, about = ?, details = ? WHERE id = ?')
     this.#words = { series: new Words(database, 'series'), category: new Words(database, 'category') }
-    // The plus keeps the planner from the index of names, where half of all entries are of one kind.
+    // The plus keeps the planner from using the index of names, where half of all entries are of one kind.
     this.#byKey = database.prepare(`${ROW} WHERE key = ? COLLATE NOCASE AND +kind = ?`)
     this.#byName = database.prepare(`${ROW} WHERE kind = ? AND name >= ? AND name < ? LIMIT ?`)
   }
@@ -137,7 +143,7 @@ export class SearchIndex {
     )
   }
 
-  /** Those that have all words of the question, the last of them perhaps not written to its end. Best first. */
+  /** Entries that contain all words of the question, of which the last may be unfinished. Best first. */
   search(
     question: string,
     { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -197,7 +203,7 @@ export class SearchIndex {
     this.#words[kind].add(known.id, [name, key, about, provider])
   }
 
-  /** The ids of a provider, which has its number from the first time that something of it was seen. */
+  /** The range of ids of a provider, which gets its number when the first of its entries is added. */
   #rangeOf(provider: string): Range {
     const known = this.#ranges.get(provider)
     if (known !== undefined) return known
@@ -223,7 +229,7 @@ export class SearchIndex {
     const isAll = all.length <= most
     const asked = question.trim()
     const isOurs = (row: Row) => provider === undefined || row.provider === provider
-    // What begins with the words, or goes by this very id, must not be lost among too many.
+    // Among too many matches, entries whose name begins with the question or whose id is the question must not be lost.
     const begins = isAll ? [] : rowsOf(this.#byName.all(kind, asked, `${asked}\u{10FFFF}`, CANDIDATES))
     const first = [...rowsOf(this.#byKey.all(asked, kind)), ...begins].filter(isOurs)
     const rows = new Map([...first, ...all.slice(0, most)].map((row) => [row.id, row]))
@@ -238,7 +244,7 @@ interface Range {
 
 const EVERYTHING: Range = { first: 0, last: Number.MAX_SAFE_INTEGER }
 
-/** In one transaction, since another process may open the same file. */
+/** Creates the tables in one transaction, since another process may open the same file. */
 function createTables(database: DatabaseSync): void {
   const isCurrent = () => database.prepare('PRAGMA user_version').get()?.['user_version'] === SCHEMA_VERSION
   if (isCurrent()) return
@@ -249,7 +255,7 @@ function createTables(database: DatabaseSync): void {
 
 const ROW = 'SELECT id, provider, key, name, about, details FROM entries'
 
-/** The words of all entries of one kind. */
+/** The indexed words of all entries of one kind. */
 class Words {
   readonly #add: StatementSync
   readonly #drop: StatementSync
@@ -259,11 +265,11 @@ class Words {
     const table = `words_${kind}`
     const columns = 'rowid, name, key, about, provider'
     this.#add = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?)`)
-    // How FTS5 takes an entry out of a table that keeps no copy of it (its documentation, section 4.4.3).
+    // How FTS5 deletes an entry from a table that keeps no copy of its text (section 4.4.3 of its documentation).
     this.#drop = database.prepare(
       `INSERT INTO ${table} (${table}, ${columns}) VALUES ('delete', ?, ?, ?, ?, ?)`,
     )
-    // CROSS JOIN keeps the planner from reading all entries to look for the few that were found.
+    // CROSS JOIN keeps the planner from reading all entries to find the few that match.
     this.#matching = database.prepare(
       `SELECT id, provider, key, name, about, details
        FROM (SELECT rowid AS found FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?)
@@ -279,16 +285,17 @@ class Words {
     this.#drop.run(id, ...words)
   }
 
-  /** Those with all the words; where these are few also those with a word that begins like the last one. */
+  /** Entries with all the words; if there are few, also entries with a word that begins with the last one. */
   matching(words: readonly string[], { first, last: end }: Range, most: number): readonly Row[] {
     const find = (all: readonly string[], limit: number) =>
-      // Of a range FTS5 minds whole numbers alone, and Node binds those beyond 2^31 as doubles.
+      // FTS5 uses only integers as bounds of a range, and Node binds numbers beyond 2^31 as doubles unless they are
+      // BigInts.
       rowsOf(this.#matching.all(all.join(' AND '), BigInt(first), BigInt(end), limit))
     const before = words.slice(0, -1).map((word) => `"${word}"`)
     const last = words.at(-1)!
     const whole = find([...before, `"${last}"`], most)
     if (whole.length >= most || last.length < 2) return whole
-    // All words that begin alike are put together first, which takes long where they are frequent.
+    // For a prefix, FTS5 first merges the lists of all words that begin with it, which takes long if they are frequent.
     if (before.length > 0 && whole.length === 0 && find(before, 1).length === 0) return []
     return find([...before, `"${last}"*`], most)
   }
@@ -307,7 +314,10 @@ function wordsOf(question: string): readonly string[] {
   return question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** The id itself, the name itself, what begins with it, then the shortest name: it says least beside the words. */
+/**
+ * First the entry whose id equals the question, then names that equal it, begin with it, contain all words. Among
+ * equals the shorter name comes first, since it has the fewest other words.
+ */
 function ranked(rows: readonly Row[], question: string, words: readonly string[]): readonly Row[] {
   const asked = question.trim().toLowerCase()
   const score = ({ key, name }: Row) => {

@@ -1,15 +1,15 @@
 import { ConnectorError, quoted } from '../errors.ts'
 
-/** One of several series that are asked for together; `id` may have wildcards. */
+/** One of several series that are asked for together; `id` may contain wildcards. */
 export interface WantedSeries {
   readonly provider: string
   readonly id: string
 }
 
 /**
- * `GDP,UNRATE`, for one provider. SDMX ids hold commas of their own, always before their one slash
- * (`OECD.SDD,DSD_X@DF_Y,/USA.M`): with `slashed`, what has no slash yet goes on behind the comma. A comma that is part
- * of an id can be written `%2C`.
+ * Splits a list such as `GDP,UNRATE`, for one provider. SDMX ids contain commas of their own, always before their only
+ * slash (`OECD.SDD,DSD_X@DF_Y,/USA.M`): with `slashed`, a part without a slash continues after the comma. A comma that
+ * belongs to an id can be written `%2C`.
  */
 export function splitIds(text: string, slashed: boolean): readonly string[] {
   const ids: string[] = []
@@ -27,7 +27,10 @@ export function splitIds(text: string, slashed: boolean): readonly string[] {
   return [...new Set(ids.map(unescaped).filter((id) => id !== ''))]
 }
 
-/** `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`: a part that begins with no provider belongs to the id before it. */
+/**
+ * Splits a list such as `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`. A part that doesn't begin with a provider belongs to the
+ * id before it.
+ */
 export function splitQualified(text: string, isProvider: (slug: string) => boolean): readonly WantedSeries[] {
   const ids: string[] = []
   for (const part of text.split(',')) {

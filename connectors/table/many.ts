@@ -1,10 +1,10 @@
 import { ConnectorError } from '../errors.ts'
 import type { MissingSeries, SeriesBatch, WantedSeries } from '../face.ts'
 
-/** Requests under way at once for one question; each provider's own limits hold as well. */
+/** How many requests of one call may be under way at once; each provider's own limits apply as well. */
 const AT_ONCE = 6
 
-/** Fetches all that is wanted, in this order. What fails is put down with its reason. */
+/** Fetches all wanted series and returns them in this order. Failures are recorded with their reason. */
 export async function inBatches<T extends WantedSeries>(
   wanted: readonly T[],
   fetch: (one: T) => Promise<SeriesBatch['series']>,
@@ -20,7 +20,7 @@ export async function inBatches<T extends WantedSeries>(
         found[index] = await fetch(one)
       } catch (thrown) {
         if (!(thrown instanceof ConnectorError) || thrown.code === 'cancelled') {
-          // Nothing is asked any more for somebody who gets no answer.
+          // The call fails now, so nothing more is requested for it.
           next = wanted.length
           throw thrown
         }

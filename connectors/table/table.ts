@@ -19,7 +19,10 @@ const LONG = [
   { name: 'status', type: 'string' },
 ] as const
 
-/** Series as one table: below each other, or side by side. `qualified` puts the provider before the name of a column. */
+/**
+ * Several series as one table: below each other, or side by side. `qualified` puts the provider before the column
+ * names.
+ */
 export function tableOf(series: readonly Named[], shape: Shape, qualified: boolean): SeriesTable {
   return shape === 'long' ? longTable(series) : wideTable(series, qualified)
 }
@@ -39,8 +42,8 @@ function longTable(series: readonly Named[]): SeriesTable {
 }
 
 /**
- * A row for each date, or for each instant of a day. Series of several frequencies meet at the first day of their
- * periods; the period is named where all that have a value there agree on it.
+ * One row for each date, or for each instant of a day. Series of different frequencies share the row of the first day
+ * of their periods; the period is given if all series with a value in the row have the same one.
  */
 function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
   const rows = new Map<

@@ -10,15 +10,18 @@ interface Dated {
   readonly observation: Observation
 }
 
-/** Days at either end of a period that need no observation: holidays, and weeks that begin elsewhere. */
+/**
+ * Days at either end of a period that may have no observation, because of holidays and because weeks begin on other
+ * days.
+ */
 const SLACK_DAYS = 7
 const NARROW: readonly (string | null)[] = ['daily', 'weekly', 'biweekly', 'intraday']
 
 /**
- * The series in a lower frequency. A period of which something is missing is not given as if it were whole: its value
- * is null and its status `incomplete`. Whole is a period of months that has each of its own (for `end` the last); of
- * days or weeks one that the series neither begins nor ends within.
- * Throws `invalid_option` where the series has a lower frequency itself, or none that is known.
+ * Converts the series to a lower frequency. A period of which something is missing gets the value null and the status
+ * `incomplete`. A period made of months is complete if it has all of its months (for `end`: the last one); a period
+ * made of days or weeks is complete if the series neither begins nor ends within it.
+ * Throws `invalid_option` if the series itself has a lower frequency or if its frequency is unknown.
  */
 export function converted(
   series: Series & { readonly provider: string },
@@ -87,7 +90,10 @@ function reachesBothEnds(all: readonly Dated[], start: string, frequency: string
   return first <= addDays(start, SLACK_DAYS - 1) && last >= addDays(end, 1 - SLACK_DAYS)
 }
 
-/** Adding 0.1 and 0.2 leaves an error behind each sum; it is carried along and taken off (Neumaier). */
+/**
+ * Sums of floating-point numbers such as 0.1 and 0.2 have rounding errors. They are collected and added at the end
+ * (Neumaier).
+ */
 function sum(values: readonly number[]): number {
   let total = 0
   let lost = 0

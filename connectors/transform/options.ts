@@ -6,15 +6,15 @@ export const CONVERSIONS = ['monthly', 'quarterly', 'annual'] as const
 export const AGGREGATES = ['mean', 'sum', 'end'] as const
 const PLAIN = ['none', 'change', 'percent', 'yoy', 'log'] as const
 
-/** What is made of a series: first another frequency, then a transformation of what that gives. */
+/** How a series is changed: first to another frequency, then by a transformation of the result. */
 export interface SeriesQuery extends SeriesRange {
   /**
-   * `change`: from the period before; `percent`: the same in percent; `yoy`: in percent from a year ago; `log`: the
-   * natural logarithm; `index:2015-01-01`: 100 in the period of that date.
+   * `change`: difference to the period before; `percent`: the same in percent; `yoy`: in percent from a year ago;
+   * `log`: the natural logarithm; `index:2015-01-01`: 100 in the period of that date.
    */
   readonly transform?: string | undefined
   readonly frequency?: string | undefined
-  /** How the values of a period become one. Default `mean`. */
+  /** How the values of a period are combined into one. Default `mean`. */
   readonly aggregate?: string | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Plan {
     | undefined
 }
 
-/** The options, read. Throws `invalid_option`. */
+/** The parsed options. Throws `invalid_option`. */
 export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery): Plan {
   if (aggregate !== undefined && frequency === undefined) {
     throw invalid(
@@ -58,7 +58,7 @@ export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery
   return { transform: { kind: 'index', date }, conversion }
 }
 
-/** The dates that must be asked for, so that the first and the last period asked for can be calculated. */
+/** The dates that must be requested so that the first and the last wanted period can be calculated. */
 export function reachOf(range: SeriesRange, { transform, conversion }: Plan): SeriesRange {
   const isPlain = transform.kind === 'none' || transform.kind === 'log'
   if (isPlain && conversion === undefined) return range

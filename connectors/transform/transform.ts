@@ -7,13 +7,13 @@ import { invalid, type Plan } from './options.ts'
 
 type Whole = Series & { readonly provider: string }
 
-/** How far before the same day a year ago its last observation may lie: that day may have been a holiday. */
+/** How many days before the same day a year ago the last observation may be: that day may have been a holiday. */
 const YEAR_SLACK_DAYS = 7
 
 /**
- * The series as the options say, cut to the range. The period before is found by the calendar, not by the row before:
- * after a gap there is no change. Only days have no calendar of their own, so for them it is the observation before.
- * Throws `invalid_option` where the series can't be transformed so.
+ * Transforms the series as the plan says and cuts it to the range. The previous period is found by the calendar and not
+ * by the row before, so that there is no change across a gap. Daily data have no such calendar, so for them it is the
+ * previous observation. Throws `invalid_option` if the series can't be transformed like this.
  */
 export function transformed<T extends Whole>(series: T, plan: Plan, range: SeriesRange): T {
   const { conversion, transform } = plan
@@ -83,7 +83,7 @@ function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null
 }
 
-/** The value of the period before an observation; null where there is none. */
+/** The value of the period before an observation; null if there is none. */
 function beforeOf({ observations, frequency }: Series): (one: Observation, index: number) => number | null {
   const months = MONTHS_IN[frequency ?? '']
   const days = frequency === 'weekly' ? 7 : frequency === 'biweekly' ? 14 : undefined
@@ -95,7 +95,7 @@ function beforeOf({ observations, frequency }: Series): (one: Observation, index
   }
 }
 
-/** The value of the like period a year ago: of weeks that of 52 before, of days the last one up to the same day. */
+/** The value of the same period a year ago: for weeks 52 weeks before, for days the last one up to the same day. */
 function yearBeforeOf(series: Whole): (one: Observation) => number | null {
   const { observations, frequency } = series
   if (frequency === 'intraday') {
@@ -121,7 +121,7 @@ function yearBeforeOf(series: Whole): (one: Observation) => number | null {
   }
 }
 
-/** The value of the period that a date lies in; of days the last one up to it. */
+/** The value of the period that contains a date; for days the last one up to the date. */
 function baseOf(series: Whole, date: string): number {
   const { frequency, observations } = series
   const isPeriod = frequency !== null && frequency in MONTHS_IN
