@@ -101,7 +101,7 @@ interface Entry {
   readonly description: string
 }
 
-/** Lists are objects by name, or lists with a `name` in each entry. */
+/** Reads a list, which is either an object by name or a list with a `name` in each entry. */
 function catalogue(
   path: readonly string[],
   name: string,
@@ -152,7 +152,9 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   throw refusedStatus(answer, info)
 }
 
-/** `USD/CAD` is the price of the one in the other; other labels say nothing about units. */
+/**
+ * A label such as `USD/CAD` means the price of the first currency in the second; other labels say nothing about units.
+ */
 function unitOf(detail: JsonRecord): string | null {
   return (
     firstText(detail, 'unit', 'units') ??
@@ -166,16 +168,18 @@ function frequencyOf(detail: JsonRecord): string | null {
   return /\b(daily|weekly|monthly|quarterly|annual)\b/i.exec(words)?.[1]?.toLowerCase() ?? null
 }
 
-/** The label, unless it is a mere code, as `USD/CAD` or the id itself: then the description. */
+/** The label, unless it is a mere code such as `USD/CAD` or the id itself; then the description. */
 function nameOf(id: string, label: string | null, description: string | null): string {
   const isCode = label === null || label === id || /^[A-Z]{3}\/[A-Z]{3}$/.test(label)
   return (isCode ? description || label : label) ?? id
 }
 
-/** The last observations before a range that is too short to tell. */
+/** How many of the latest observations are requested if a range has too few to tell the frequency. */
 const RECENT = 12
 
-/** The frequency that the dates suggest; a few more are asked for where a range leaves too few of them. */
+/**
+ * The frequency that the dates suggest. If the range has too few observations for that, the latest ones are requested.
+ */
 async function inferred(
   rows: readonly DatedRow[],
   id: string,
@@ -202,7 +206,7 @@ interface DatedRow {
   readonly value: Json | undefined
 }
 
-/** `{d: '2024-01-02', FXUSDCAD: {v: '1.33'}}`; the series says under which key its dimension stands. */
+/** `{d: '2024-01-02', FXUSDCAD: {v: '1.33'}}`; the series names the key of its dimension. */
 function asRow(row: JsonRecord, series: string, dimension: string): DatedRow[] {
   const cell = row[series]
   if (cell === undefined) return []

@@ -23,11 +23,11 @@ const info = {
   tier: 'free',
   baseUrl: 'https://apps.bea.gov/api/data',
   key: 'required',
-  // A key that makes 30 errors in a minute is turned away for an hour, so their limit is left some room.
+  // A key that causes 30 errors in a minute is blocked for an hour, so the limit here is below the published one.
   limits: { windows: [{ requests: 90, perSeconds: 60 }] },
 } as const
 
-/** Those whose tables have lines with a code of their own; a series is one of those lines. */
+/** The datasets whose tables have lines with a code of their own; each of these lines is a series. */
 const DATASETS: Readonly<Record<string, string>> = {
   NIPA: 'National income and product accounts',
   NIUnderlyingDetail: 'National accounts, underlying detail',
@@ -95,7 +95,7 @@ export const bea: Connector = {
     const lines = required(results, 'Data').filter((row) => text(row['SeriesCode']) === code)
     const [first] = lines
     if (first === undefined) throw notFound()
-    // A series may stand in a table twice, as in a memorandum at its end.
+    // A table may contain a series twice, for example again as a memorandum at its end.
     const rows = lines.filter((row) => text(row['LineNumber']) === text(first['LineNumber']))
     const note = records(results['Notes']).find((one) => text(one['NoteRef']) === table)
     const { name, frequency, unit } = described(dataset, first)
@@ -127,11 +127,11 @@ function requestOf(context: ConnectorContext, query: Query) {
 
 function dataOf(context: ConnectorContext, dataset: string, table: string, frequency: string) {
   const query = { method: 'GetData', DatasetName: dataset, TableName: table, Year: 'ALL' }
-  // Fixed assets are annual alone, and have no such parameter.
+  // Fixed assets are only annual, and their requests have no such parameter.
   return requestOf(context, dataset === 'FixedAssets' ? query : { ...query, Frequency: frequency })
 }
 
-/** One for each line and frequency of a table. */
+/** One series for each line and frequency of a table. */
 function seriesIn(dataset: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
   const found = new Map<string, SeriesInfo>()
   for (const row of rows) {
@@ -154,7 +154,7 @@ function described(dataset: string, row: JsonRecord): SeriesInfo {
   }
 }
 
-/** `Level` says that the values are of the metric itself; `UNIT_MULT` is the power of ten that they are given in. */
+/** `Level` means that the values are of the metric itself; `UNIT_MULT` is the power of ten in which they are given. */
 function unitOf(row: JsonRecord): string | null {
   const calculated = text(row['CL_UNIT'])
   const unit = calculated === 'Level' ? (text(row['METRIC_NAME']) ?? calculated) : calculated

@@ -21,7 +21,7 @@ const info = {
     'with its last 10 years (20 with a key): each further span of that length costs a request.',
   homepage: 'https://www.bls.gov/data',
   tier: 'free',
-  // Version 2 takes requests without a key too, and has surveys that version 1 lacks (JOLTS).
+  // Version 2 also takes requests without a key, and has surveys that version 1 lacks (JOLTS).
   baseUrl: 'https://api.bls.gov/publicAPI/v2',
   key: 'optional',
   limits: {
@@ -36,10 +36,12 @@ const info = {
 /** Years that one query may span. */
 const YEARS = { keyless: 10, keyed: 20 }
 
-/** How long nothing is asked once the provider says that the day's quota is spent: it doesn't say when that ends. */
+/**
+ * How long nothing is asked after the provider says that the day's quota is used up: it doesn't say when the day ends.
+ */
 const QUOTA_PAUSE_SECONDS = 3600
 
-/** https://www.bls.gov/developers/. A path is the abbreviation of a survey, as `CU`. */
+/** https://www.bls.gov/developers/. A path is the abbreviation of a survey, such as `CU`. */
 export const bls: Connector = {
   info,
   freshSeconds: 6 * 3600,
@@ -96,7 +98,7 @@ export const bls: Connector = {
       const found = await query(id, years, context)
       catalog = { ...record(found['catalog']), ...catalog }
       const points = list(found['data']).map(record).flatMap(asPoint)
-      // The first years of a series lie behind us: no need to spend requests on older ones.
+      // The spans go back in time, so an empty one means that the series begins later: older spans are not requested.
       if (points.length === 0 && rows.size > 0) break
       for (const point of points) rows.set(point.time, point)
     }
@@ -124,7 +126,7 @@ interface Years {
   readonly last: number
 }
 
-/** The years of a range in spans of what one query may ask for, newest first. */
+/** Splits the years of a range into spans that one query may ask for, newest first. */
 function spans({ start, end }: SeriesRange, longest: number): Years[] {
   const now = new Date().getUTCFullYear()
   const to = Math.min(end === undefined ? now : Number(end.slice(0, 4)), now)
@@ -140,7 +142,7 @@ async function query(id: string, years: Years, { key, send }: ConnectorContext):
   const notFound = () => seriesNotFound(info, id)
   const answer = await send({
     method: 'POST',
-    // The slash at the end is part of the address.
+    // The address must end with a slash.
     path: ['timeseries', 'data', ''],
     json: {
       seriesid: [id],
@@ -162,8 +164,8 @@ function surveyOf(path: string): string {
 }
 
 /**
- * A list in `Results`, which is an object, or a list of objects. Failures have a status of 200: `status` tells, unless
- * there are data beside it, as with `REQUEST_PARTIALLY_PROCESSED`.
+ * A list in `Results`, which is an object or a list of objects. Failures have status 200 and are recognised by
+ * `status`, unless the answer has data as well, as with `REQUEST_PARTIALLY_PROCESSED`.
  */
 function resultsOf(answer: UpstreamAnswer, name: string, notFound: () => Error): readonly JsonRecord[] {
   const body = record(openBody(answer, info, notFound))
@@ -186,7 +188,7 @@ function saysUnknown(message: string): boolean {
 }
 
 function failure(status: string, message: string, notFound: () => Error): Error {
-  // Comes first: the sentence about the quota mentions the key too.
+  // The quota is tested first, because the sentence about it mentions the key too.
   if (/threshold|quota|too many|exceeded|number of requests/i.test(message)) {
     return limitReached(info, QUOTA_PAUSE_SECONDS)
   }
@@ -203,11 +205,11 @@ interface Point {
   readonly frequency: string
 }
 
-/** `M13`, `Q05` and `S03` are averages of the year, not periods. */
+/** One observation; none for `M13`, `Q05` and `S03`, which are averages of the year and not periods. */
 function asPoint(row: JsonRecord): Point[] {
   const read = periodOf(text(row['year']) ?? '', text(row['period']) ?? '')
   if (read === undefined) return []
-  // `-` stands for a value that is not to be had; its footnote says why.
+  // `-` stands for a value that isn't available; its footnote says why.
   const status = records(row['footnotes']).flatMap((note) => statusOf(note) ?? [])
   return [
     {
@@ -219,7 +221,7 @@ function asPoint(row: JsonRecord): Point[] {
   ]
 }
 
-/** https://www.bls.gov/help/def/footnotes.htm; codes beyond these differ by survey, their texts don't. */
+/** https://www.bls.gov/help/def/footnotes.htm. Other codes differ between surveys, but their texts are the same. */
 function statusOf(note: JsonRecord): string | null {
   switch (text(note['code'])) {
     case 'P':
@@ -237,7 +239,7 @@ function periodOf(year: string, code: string): Period | undefined {
   return /^[AMQSW]\d\d$/.test(code) ? parsePeriod(`${year}-${code}`) : undefined
 }
 
-/** The field describes the item ("All employees, thousands"); only its end may be a unit. */
+/** The field describes the item ("All employees, thousands"); only its last part may be a unit. */
 function unitOf(measure: string | null): string | null {
   const unit =
     /(?:^|,\s*|\bin )((?:thousands|millions|billions)(?: of [\w ]+)?|percent(?: or rate)?|(?:u\.s\. )?dollars|hours)\s*$/i

@@ -14,7 +14,7 @@ const info = {
   tier: 'free',
   baseUrl: 'https://api.census.gov/data',
   key: 'required',
-  // None is published for those with a key.
+  // No limit is published for requests with a key.
   limits: { windows: [] },
 } as const
 
@@ -38,12 +38,12 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 const COLUMNS = 'cell_value,data_type_code,time_slot_id,error_data,category_code,seasonally_adj'
 const ID = /^(\w+)\/(\w+)\.(\w+)\.(yes|no)$/
-/** Lists are of the series with values since then. */
+/** Lists contain the series that have values since this month. */
 const LISTED_SINCE = '2024-01'
 
 /**
- * The economic indicators (EITS), for the United States as a whole. A series id is program, category, type of data and
- * whether it is seasonally adjusted: `resconst/APERMITS.TOTAL.yes`. What codes and units mean, the API does not say.
+ * The economic indicators (EITS) for the United States as a whole. A series id is program, category, type of data and
+ * whether it is seasonally adjusted: `resconst/APERMITS.TOTAL.yes`. The API doesn't explain its codes and units.
  */
 export const census: Connector = {
   info,
@@ -80,7 +80,7 @@ export const census: Connector = {
       seasonally_adj: adjusted,
       time: `from ${range.start?.slice(0, 4) ?? '1940'}`,
     })
-    // Rows of sampling errors stand between those of values.
+    // Rows with sampling errors are mixed with the rows of values.
     const rows = rowsOf(await context.send(request), notFound).filter((row) => row['error_data'] !== 'yes')
     if (rows.length === 0) throw notFound()
     const { name, frequency } = described(program, rows[0]!)
@@ -134,11 +134,14 @@ function described(program: string, row: JsonRecord): SeriesInfo {
   }
 }
 
-/** A list of lists, the first of which names the columns; 204 where nothing matches; a page about a bad key. */
+/**
+ * The rows of an answer: a list of lists, the first of which contains the names of the columns. Nothing found is 204; a
+ * bad key is answered with a web page.
+ */
 function rowsOf(answer: UpstreamAnswer, notFound: () => Error): readonly JsonRecord[] {
   if (answer.status === 204) throw notFound()
   if (/<title>[^<]*(invalid|missing) key/i.test(answer.text)) throw keyRejected(info)
-  // Refusals of a query are plain text.
+  // A query that the service refuses is answered in plain text.
   if (answer.status === 400 && /^error:/.test(answer.text)) throw notFound()
   const body: Json = openBody(answer, info, notFound)
   if (answer.status >= 400) throw refusedStatus(answer, info)

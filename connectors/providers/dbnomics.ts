@@ -35,10 +35,13 @@ const info = {
   limits: { windows: [] },
 } as const
 
-/** The largest page of datasets. */
+/** The most datasets that a page may have. */
 const DATASETS = 500
 
-/** Stands before the place of a node in a category tree: nodes without a code have no other name. */
+/**
+ * The prefix of a path part that gives the position of a node in a category tree: nodes without a code have no other
+ * name.
+ */
 const NODE = '~'
 
 /**
@@ -102,7 +105,7 @@ export const dbnomics: Connector = {
         { path: `${provider}/${code}`, name, description: text(doc['provider_name']) ?? '', series: true },
       ]
     })
-    // It finds datasets: of the one that fits best also the series.
+    // The provider's search only finds datasets, so the series of the best match are searched as well.
     const [provider, dataset] = categories[0]?.path.split('/') ?? []
     if (provider === undefined || dataset === undefined) return { total: 0, series: [], categories }
     const query = { q: question, limit: Math.max(1, limit), offset: 0, observations: 0 }
@@ -113,7 +116,7 @@ export const dbnomics: Connector = {
 
   async series(id, _range, context) {
     const [, provider, dataset, code] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(id) ?? []
-    // A comma would be read as another id.
+    // A code with a comma would be read as two ids.
     if (provider === undefined || dataset === undefined || code === undefined || id.includes(',')) {
       throw invalidSeriesId(info, id, 'provider, dataset and series, as BIS/cbpol/M.AU')
     }
@@ -175,12 +178,12 @@ function splitPath(path: string): [provider: string, place?: string] {
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   const body = record(openBody(answer, info, notFound))
   if (answer.status < 400) return body
-  // A malformed code is 400, with the reason in words.
+  // A malformed code is answered with 400 and the reason in words.
   if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw notFound()
   throw refusedStatus(answer, info)
 }
 
-/** `{providers: {docs: […]}}`, and the same for datasets and series; a bare list is understood too. */
+/** `{providers: {docs: […]}}`, and the same for datasets and series; a plain list is understood too. */
 function docsOf(body: JsonRecord, name: string): readonly JsonRecord[] {
   const found: Json | undefined = body[name]
   if (found === undefined || found === null) throw notUnderstood(`${name} is missing`)
@@ -197,7 +200,7 @@ function asProvider(doc: JsonRecord): Category {
   }
 }
 
-/** A node with children is a folder, whether or not it has a code; one without is a dataset. */
+/** A node with children is a folder, whether or not it has a code; a node without children is a dataset. */
 function asCategory(provider: string, steps: readonly number[], node: JsonRecord): Category {
   const code = text(node['code'])
   const isDataset = code !== null && list(node['children']).length === 0
@@ -219,7 +222,7 @@ function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {
   }
 }
 
-/** The codes of a series, with the labels that come beside the series for its dataset. */
+/** The codes of a series, with the labels that the answer gives for its dataset beside the series. */
 function dimensionsOf(doc: JsonRecord, dataset: Json | undefined): readonly SeriesDimension[] | null {
   const codes = Object.entries(record(doc['dimensions']))
   const names = record(record(dataset)['dimensions_labels'])
@@ -240,14 +243,17 @@ function labelOf(labels: Json | undefined, code: string): string | null {
   return text(pair?.[1])
 }
 
-/** The status of each value; a row of `observations_attributes` is the id of an attribute and its values. */
+/** The status of each value. A row of `observations_attributes` is the id of an attribute, followed by its values. */
 function statusesOf(doc: JsonRecord): readonly Json[] {
   const rows = list(doc['observations_attributes']).map(list)
   const found = rows.find(([id]) => /^(OBS_STATUS|OBS_FLAG|FLAGS?)$/i.test(text(id) ?? ''))
   return list(found?.[1])
 }
 
-/** Parallel lists; a missing value is `"NA"`. A period of an unknown notation is dated by its start day. */
+/**
+ * Rows from parallel lists; a missing value is `"NA"`. If the notation of a period is unknown, its start day is the
+ * date.
+ */
 function rowsOf(doc: JsonRecord): readonly Row[] {
   const periods = list(doc['period'])
   const days = list(doc['period_start_day'])

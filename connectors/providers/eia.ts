@@ -26,8 +26,8 @@ const info = {
 const FREQUENCY = /\.(A|Q|M|W|D|H)$/
 
 /**
- * https://www.eia.gov/opendata/documentation.php. Paths follow the routes of the API, `petroleum/pri/spt`; a series id is
- * one of its first version, `PET.RWTC.D`, which `seriesid/` takes.
+ * https://www.eia.gov/opendata/documentation.php. Paths follow the routes of the API, such as `petroleum/pri/spt`; a
+ * series id is one of the API's first version, such as `PET.RWTC.D`, which the route `seriesid/` takes.
  */
 export const eia: Connector = {
   info,
@@ -59,7 +59,7 @@ export const eia: Connector = {
   async series(id, _range, context: ConnectorContext) {
     if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw invalidSeriesId(info, id, 'as PET.RWTC.D')
     const notFound = () => seriesNotFound(info, id)
-    // The whole series at once: it is no larger than one page.
+    // The whole series is requested at once, because it fits into one page.
     const response = responseOf(
       await context.send({ path: ['seriesid', id], query: { api_key: context.key } }),
       notFound,
@@ -106,7 +106,7 @@ function responseOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   return record(body['response'])
 }
 
-/** `value`, or the one column with a unit beside it, as `generation` and `generation-units`. */
+/** `value`, or the one column that has a unit column, such as `generation` with `generation-units`. */
 function valueField(row: JsonRecord): string {
   if ('value' in row) return 'value'
   const field = Object.keys(row).find((name) => `${name}-units` in row)

@@ -18,15 +18,15 @@ const info = {
   limits: { windows: [] },
 } as const
 
-/** The first day of the European Central Bank's reference rates. */
+/** The first day with reference rates of the European Central Bank. */
 const FIRST_DAY = '1999-01-04'
 
-/** The second version of the service: rates blended from many central banks, of far more currencies. */
+/** The second version of the service: rates averaged from many central banks, for far more currencies. */
 const BLENDED = 'v2'
 
 /**
- * https://frankfurter.dev. A path is a base currency, as `EUR`; a series id a pair, as `EUR/USD`. Below `v2` are the
- * blended rates: `v2/EUR` and `v2/EUR/USD`.
+ * https://frankfurter.dev. A path is a base currency, such as `EUR`; a series id is a pair, such as `EUR/USD`. Ids and
+ * paths that begin with `v2` have the blended rates: `v2/EUR` and `v2/EUR/USD`.
  */
 export const frankfurter: Connector = {
   info,
@@ -86,7 +86,7 @@ export const frankfurter: Connector = {
     )
     const all = await currencies(version, context)
     const names = new Map(all.map(([code, name]) => [code, name]))
-    // A long range is answered with one rate a week.
+    // For a long range the service sends one rate a week.
     const frequency = inferFrequency(rows.map(({ time }) => time).sort()) ?? 'daily'
     return {
       series_id: version === 'v1' ? `${base}/${symbol}` : `${BLENDED}/${base}/${symbol}`,
@@ -144,7 +144,7 @@ function titleOf(base: string, name: string): string {
   return `${name} for 1 ${base}`
 }
 
-/** Errors are `{message}`: 404 for a currency or a day that is not known, 422 for a pair that makes no sense. */
+/** Errors are `{message}`: 404 for an unknown currency or day, 422 for a pair that makes no sense. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
   if (answer.status === 422) throw notFound()
   const body = openBody(answer, info, notFound)
@@ -156,8 +156,8 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
 }
 
 /**
- * `rates` by day for a range, or those of the one day in `date`; `amount` is how much of the base they buy. In version
- * 2 a list of `{date, base, quote, rate}`.
+ * In version 1 `rates` by day for a range, or those of the one day in `date`; `amount` is the amount of the base
+ * currency that they are for. In version 2 a list of `{date, base, quote, rate}`.
  */
 function rowsOf(body: Json, symbol: string): { time: string; value: number | null }[] {
   if (!isRecord(body)) {

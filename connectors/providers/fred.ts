@@ -29,7 +29,7 @@ const info = {
   },
 } as const
 
-/** The largest page of observations. */
+/** The most observations that a page may have. */
 const PAGE = 100_000
 
 type Query = Readonly<Record<string, string | number | undefined>>
@@ -50,7 +50,7 @@ export const fred: Connector = {
   },
 
   async list(path, { limit, offset }, context) {
-    // The root of the tree has categories alone.
+    // The root of the tree contains only categories.
     if (path === '') return { total: 0, series: [] }
     const query = {
       category_id: categoryId(path),
@@ -126,7 +126,10 @@ function categoryId(path: string): string {
   return path === '' ? '0' : path
 }
 
-/** The body of a success. Errors are told by `error_code`, whatever the status: a bad key and an unknown id are 400. */
+/**
+ * The body of a success. Errors are recognised by `error_code`, because a bad key and an unknown id both have status
+ * 400.
+ */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   const body = record(openBody(answer, info, notFound))
   const code = number(body['error_code']) ?? answer.status
@@ -141,7 +144,7 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
 
 function asCategory(category: JsonRecord): Category {
   const path = text(category['id']) ?? ''
-  // FRED doesn't say which categories hold series; all but the root can.
+  // FRED doesn't say which categories have series; all but the root may.
   return {
     path,
     name: text(category['name']) ?? path,
@@ -162,7 +165,7 @@ function asSeries(series: JsonRecord): SeriesInfo {
   }
 }
 
-/** `2013-07-31 09:26:16-05` with a `T` and a whole offset. */
+/** Writes `2013-07-31 09:26:16-05` as ISO 8601, with a `T` and a complete offset. */
 function instant(time: string | null): string | null {
   return time?.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00') ?? null
 }

@@ -18,7 +18,9 @@ const info = {
   limits: { windows: [{ requests: 10, perSeconds: 1 }] },
 } as const
 
-/** There is no list of companies at this address; every other one is had by its number (CIK). */
+/**
+ * The API has no list of companies, so some are listed here; every other company can be requested by its number (CIK).
+ */
 const COMPANIES: Readonly<Record<string, string>> = {
   320193: 'Apple Inc.',
   789019: 'Microsoft Corporation',
@@ -34,8 +36,8 @@ const ID = /^(\d{1,10})\/([a-z][\w-]*)\/(\w+)\/([\w-]+)(?:\/([AQ]))?$/
 const SHAPE = 'as 320193/us-gaap/Assets/USD, with /A or /Q behind it for years or quarters'
 
 /**
- * Facts of the "companyconcept" and "companyfacts" of EDGAR. Reports repeat figures of earlier ones; the SEC marks with
- * a `frame` the one that was filed last for a calendar period: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a moment.
+ * Facts from "companyconcept" and "companyfacts" of EDGAR. Reports repeat figures of earlier reports; the SEC marks the
+ * figure that was filed last for a calendar period with a `frame`: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a moment.
  */
 export const sec: Connector = {
   info,
@@ -75,7 +77,7 @@ export const sec: Connector = {
     const path = ['companyconcept', numberOf(cik), taxonomy, `${tag}.json`]
     const concept = bodyOf(await context.send(requestOf(context, path)), notFound)
     const units = record(concept['units'])
-    // Units as `USD/shares` hold a slash, for which the id has a hyphen.
+    // Units such as `USD/shares` contain a slash, which is written as a hyphen in the id.
     const name = Object.keys(units).find((each) => each.replaceAll('/', '-') === unit)
     if (name === undefined) {
       required(concept, 'units')
@@ -106,7 +108,7 @@ export const sec: Connector = {
   },
 }
 
-/** The SEC turns programs away that don't say whose they are. */
+/** The SEC refuses programs that don't say who runs them. */
 function requestOf({ key = '' }: ConnectorContext, path: readonly string[]) {
   if (!/^[\x20-\x7e]+$/.test(key)) throw keyRejected(info)
   return { path, headers: { 'user-agent': key } }

@@ -28,10 +28,10 @@ const info = {
   limits: { windows: [] },
 } as const
 
-/** More rows than any list of the provider has, but for that of all indicators. */
+/** More rows than any list of the provider has, except the list of all indicators. */
 const ALL = 20_000
 
-/** The aggregate for which an indicator is listed where its topic or source is looked at. */
+/** The country for which indicators are listed below a topic or source: the whole world. */
 const WORLD = { id: 'WLD', name: 'World' }
 
 const ROOT: readonly Category[] = [
@@ -41,8 +41,8 @@ const ROOT: readonly Category[] = [
 ]
 
 /**
- * https://datahelpdesk.worldbank.org/knowledgebase/articles/889392. Paths are `topic/3` and `source/2`, with the
- * indicators for the world, and `topic/3/NY.GDP.MKTP.CD` with that indicator for each country.
+ * https://datahelpdesk.worldbank.org/knowledgebase/articles/889392. The paths `topic/3` and `source/2` contain the
+ * indicators for the world, and `topic/3/NY.GDP.MKTP.CD` contains that indicator for each country.
  */
 export const worldbank: Connector = {
   info,
@@ -112,7 +112,7 @@ export const worldbank: Connector = {
       const path = ['country', country, 'indicator', indicator]
       const answer = await context.send(requestOf(path, { page, per_page: ALL }))
       const part = read(answer, notFound)
-      // Answered with another page than asked for: there are no more.
+      // The provider sent another page than the one requested, so there are no more.
       if (page > 1 && part.page !== page) break
       rows.push(...part.rows)
       pages = part.pages
@@ -180,7 +180,7 @@ function read(answer: UpstreamAnswer, notFound: () => Error) {
   if (error !== undefined) throw failure(error, notFound)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   const rows = body.find((part) => Array.isArray(part))
-  // Nothing found is `null` in their place.
+  // If nothing was found, the rows are `null`.
   if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')
   return {
     rows: records(rows),
@@ -225,13 +225,16 @@ function asSeries(indicator: JsonRecord, place: { id: string; name: string }): S
   }
 }
 
-/** What a unit has in it, as against `modeled ILO estimate`, `Class` or `TFEC`. */
+/** Words that a unit contains, unlike `modeled ILO estimate`, `Class` or `TFEC`. */
 const UNIT_WORDS =
   /%|\$|\bLCU\b|\bper\b|=|\b(number|units?|values?|years?|months?|weeks?|days?|hours?|minutes|people|persons|births|deaths|tons?|tonnes|kt|kg|km|sq\. ?km|hectares|mm|m3|meters|kWh|TJ|MJ|index|points|ratio|score|percent|percentage|thousands?|millions?|billions?|euros?|dollars?|currency)\b/i
-/** `$1.90 a day` is the line of poverty that an indicator is about. */
+/** `$1.90 a day` is not a unit but the poverty line that an indicator is about. */
 const POVERTY_LINE = /^\$[\d.-]+ a day$/
 
-/** The field is nearly always empty; by the provider's convention the name has the unit in one of its parentheses. */
+/**
+ * The unit. Its field is nearly always empty, but by convention the provider writes it in one of the parentheses of the
+ * name.
+ */
 function unitOf(row: JsonRecord, name: string | null): string | null {
   const given = text(row['unit'])
   if (given !== null) return given

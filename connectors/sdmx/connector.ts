@@ -15,7 +15,7 @@ import { allFlows } from './tree/branches.ts'
 import { list } from './tree/list.ts'
 import { browse } from './tree/tree.ts'
 
-/** Seconds to wait where a body says 'too many requests', and no header when to come back. */
+/** Seconds to wait if a body says 'too many requests' and no header says how long to wait. */
 const PAUSE = 60
 
 /** A connector for a provider of the SDMX family. */
@@ -36,7 +36,10 @@ export function sdmxConnector(provider: SdmxProvider): Connector {
   }
 }
 
-/** Says what the readers found in the words of a user who asked for `subject`; the readers' own go to the log. */
+/**
+ * Turns a failure that the readers found into an error for the user who asked for `subject`; the readers' own words go
+ * to the log.
+ */
 async function translated<T>(
   { info }: SdmxProvider,
   notFound: (info: ProviderInfo, subject: string) => ConnectorError,

@@ -34,17 +34,18 @@ const info = {
 
 const DAY_SECONDS = 86_400
 
-/** Days that the short form of an answer surely covers: it has 100 points. */
+/** Number of days that the short form of an answer, with 100 points, is certain to cover. */
 const COMPACT_DAYS = 130
 
 /**
- * https://www.alphavantage.co/documentation. There is no catalogue: paths lead to functions, `stocks/TIME_SERIES_DAILY`,
- * and to a search for symbols, `symbols/boeing`. A series id is a function with its parameters, and a field where it is
- * not the usual one: `TIME_SERIES_DAILY/IBM`, `TIME_SERIES_DAILY/IBM/volume`, `TREASURY_YIELD/monthly/10year`.
+ * https://www.alphavantage.co/documentation. The provider has no catalogue: paths lead to functions
+ * (`stocks/TIME_SERIES_DAILY`) and to a search for symbols (`symbols/boeing`). A series id is a function with its
+ * parameters, followed by a field if the usual one isn't meant: `TIME_SERIES_DAILY/IBM`,
+ * `TIME_SERIES_DAILY/IBM/volume`, `TREASURY_YIELD/monthly/10year`.
  */
 export const alphavantage: Connector = {
   info,
-  // Few requests a day: better spent on other series than on the same again.
+  // The provider allows few requests a day, so they are better spent on other series than on the same one again.
   freshSeconds: 6 * 3600,
 
   async browse(path) {
@@ -136,7 +137,10 @@ function shapeOf(id: string): string {
   return [name.toUpperCase(), ...(functionNamed(id)?.parameters ?? []).map((each) => `{${each}}`)].join('/')
 }
 
-/** The whole history instead of the last 100 points, only where the range needs it: many keys don't include it. */
+/**
+ * Asks for the whole history instead of the last 100 points only if the range needs it, because many keys don't include
+ * it.
+ */
 function sizeOf({ definition }: Call, { start }: SeriesRange): { outputsize?: string } {
   const isOld = start !== undefined && start < addDays(isoDate(Date.now()), -COMPACT_DAYS)
   return definition.hasSizes && isOld ? { outputsize: 'full' } : {}
@@ -164,7 +168,7 @@ async function search(keywords: string, { send, key }: ConnectorContext): Promis
   })
 }
 
-/** Every failure has a status of 200 and a sentence under one of three names. */
+/** The body of a success. Failures have status 200, too, and a sentence in one of three fields. */
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   const body = record(openBody(answer, info, notFound))
   const error = text(body['Error Message'])
@@ -177,7 +181,7 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
 }
 
 function noticed(notice: string): Error {
-  // Comes first: this notice names the limit of the day and advertises premium plans too.
+  // This notice is tested first, because it also mentions the daily limit and advertises premium plans.
   if (/per second|spreading out/i.test(notice)) return limitReached(info, 2)
   if (/premium (endpoint|feature|api function)/i.test(notice)) {
     const sentence = 'The key does not include this function or range at Alpha Vantage.'
@@ -185,6 +189,6 @@ function noticed(notice: string): Error {
   }
   if (/demo/i.test(notice) && /api key/i.test(notice)) return keyRejected(info)
   if (/per minute/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 60)
-  // When the day ends is not said: an hour later is soon enough to try again.
+  // The provider doesn't say when its day ends, so the next attempt is made after an hour.
   return limitReached(info, DAY_SECONDS / 24)
 }

@@ -2,23 +2,23 @@ import type { Row } from '../../observations.ts'
 import { parsePeriod } from '../../periods.ts'
 import { isRecord, type JsonRecord, number, record, records, text } from '../../read.ts'
 
-/** What an answer holds, whichever of its shapes it has. */
+/** The content of an answer, whichever shape the answer has. */
 export interface Points {
   readonly name: string | null
   readonly unit: string | null
   readonly interval: string | null
   readonly lastUpdated: string | null
-  /** Which of the values at a time was taken. */
+  /** The field from which the values were taken. */
   readonly field: string | null
   readonly rows: readonly Row[]
 }
 
-/** The usual field, first match first. */
+/** The usual fields; the first that an answer has is taken. */
 const PREFERRED = ['adjusted close', 'close', 'price', 'exchange rate']
 
 /**
- * Finds the data of an answer by what it looks like, not by the name that it stands under: `data` with date and value,
- * an object by times, or a single quote with its own time. undefined where there is none.
+ * Finds the data of an answer by their shape, not by the name of their field: `data` with date and value, an object by
+ * times, or a single quote with its own time. undefined if there are none.
  */
 export function pointsOf(body: JsonRecord, field: string | undefined): Points | undefined {
   if (Array.isArray(body['data'])) return economic(body, records(body['data']))
@@ -81,8 +81,8 @@ function fieldOf(values: JsonRecord, wanted: string | undefined): string | undef
 }
 
 /**
- * `4. close` and `1: Symbol` as `close` and `symbol`. Of `4a. close (CNY)` and `4b. close (USD)` the first, which is in
- * the currency that was asked for.
+ * Renames `4. close` and `1: Symbol` to `close` and `symbol`. Of `4a. close (CNY)` and `4b. close (USD)` it keeps the
+ * first, which is in the currency that was asked for.
  */
 function plainNames(values: JsonRecord): JsonRecord {
   const named = Object.entries(values).map(([name, value]) => {

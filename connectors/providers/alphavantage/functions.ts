@@ -1,13 +1,13 @@
-/** A function of the API, which has no catalogue of them. */
+/** A function of the API. The API has no list of its functions, so they are listed here. */
 export interface FunctionDefinition {
   readonly title: string
   /** In the order in which a series id gives them. */
   readonly parameters: readonly string[]
-  /** Parameters as in a series id, for the list of series. */
+  /** Parameters as written in a series id, for the list of series. */
   readonly examples: readonly string[]
-  /** Where it doesn't depend on a parameter. */
+  /** The frequency, if it doesn't depend on a parameter. */
   readonly frequency?: string
-  /** Answers with the last 100 points unless asked for all. */
+  /** Whether the function answers with the last 100 points unless asked for all. */
   readonly hasSizes?: boolean
 }
 
@@ -15,7 +15,7 @@ export interface Call {
   readonly name: string
   readonly definition: FunctionDefinition
   readonly parameters: Readonly<Record<string, string>>
-  /** Which of several values at a time; undefined for the usual one. */
+  /** Which of several values at a time is meant; undefined for the usual one. */
   readonly field: string | undefined
 }
 
@@ -182,8 +182,8 @@ function nameIn(id: string): string {
 }
 
 /**
- * A series id as a call: parameters in order, or as `name=value`, separated by `/` or `&`; one more is a field.
- * undefined where parameters are missing, unknown or too many.
+ * Reads a series id as a call: the parameters in order, or as `name=value`, separated by `/` or `&`; one more part is a
+ * field. undefined if parameters are missing, unknown or too many.
  */
 export function readId(id: string): Call | undefined {
   const definition = functionNamed(id)

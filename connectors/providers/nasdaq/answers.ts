@@ -21,7 +21,10 @@ export const info = {
   },
 } as const
 
-/** `{quandl_error: {code: 'QELx04', message}}`: the third letter is the kind. */
+/**
+ * The body of a success. A failure is `{quandl_error: {code: 'QELx04', message}}`; the third letter of the code is its
+ * kind.
+ */
 export function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   const body = record(openBody(answer, info, notFound))
   const error = body['quandl_error']

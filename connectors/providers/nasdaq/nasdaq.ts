@@ -18,8 +18,8 @@ import { bodyOf, info } from './answers.ts'
 import { listTable, TABLES, tableAt, tableSeries } from './tables.ts'
 
 /**
- * The provider has no list of its databases; these are well-known ones that are kept up to date. Others can be browsed
- * by their code: but FRED is stale there, and ECB, OECD, WIKI, CHRIS and USTREASURY are no more.
+ * Well-known databases that are kept up to date, because the provider has no list of its databases. Others can be
+ * browsed by their code; but FRED is out of date there, and ECB, OECD, WIKI, CHRIS and USTREASURY no longer exist.
  */
 const DATABASES: Readonly<Record<string, string>> = {
   EOD: 'End-of-day prices of U.S. stocks',
@@ -28,15 +28,15 @@ const DATABASES: Readonly<Record<string, string>> = {
   NSE: 'National Stock Exchange of India',
 }
 
-/** The largest page of datasets. */
+/** The most datasets that a page may have. */
 const PAGE = 100
 
-/** The column that a dataset is about, where it has several. */
+/** If a dataset has several columns, the first of these is its main one. */
 const PREFERRED = ['value', 'settle', 'close', 'adj. close', 'last', 'price', 'rate']
 
 /**
- * https://docs.data.nasdaq.com/docs/in-depth-usage. A path is the code of a database; a series id `MULTPL/SP500_PE`, or
- * `FSE/BMW_X/Close` for one column of several. For tables see `tables.ts`.
+ * https://docs.data.nasdaq.com/docs/in-depth-usage. A path is the code of a database; a series id is `MULTPL/SP500_PE`,
+ * or `FSE/BMW_X/Close` for one column of several. For tables see `tables.ts`.
  */
 export const nasdaq: Connector = {
   info,
@@ -181,7 +181,7 @@ function valueColumn(
   return preferred ?? (dates === 0 ? 1 : 0)
 }
 
-/** A row is a list in the order of the columns, or an object by their names. */
+/** A cell of a row, which is a list in the order of the columns or an object by their names. */
 function cell(row: Json, index: number, columns: readonly string[]): Json | undefined {
   if (Array.isArray(row)) return (row as readonly Json[])[index]
   return isRecord(row) ? row[columns[index] ?? ''] : undefined

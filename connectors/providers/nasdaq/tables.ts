@@ -6,15 +6,15 @@ import { inferFrequency } from '../../periods.ts'
 import { type Json, type JsonRecord, list, notUnderstood, record, records, text } from '../../read.ts'
 import { bodyOf, info } from './answers.ts'
 
-/** A table of the Tables API, which has no list of them. */
+/** A table of the Tables API. The API has no list of its tables. */
 interface Table {
   readonly name: string
-  /** Columns that tell the series apart. */
+  /** Columns that distinguish the series. */
   readonly by: readonly string[]
   readonly value: string
 }
 
-/** Tables that are kept up to date. Others can be asked for by their code. */
+/** Tables that are kept up to date. Others can be requested by their code. */
 export const TABLES: Readonly<Record<string, Table>> = {
   'QDL/BCHAIN': { name: 'Blockchain statistics', by: ['code'], value: 'value' },
   'QDL/BITFINEX': { name: 'Bitfinex prices of crypto-currencies', by: ['code'], value: 'last' },
@@ -44,7 +44,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   'ZILLOW/DATA': { name: 'Zillow real estate', by: ['indicator_id', 'region_id'], value: 'value' },
 }
 
-/** Rows of one page, and of those that are looked through for the series of a table. */
+/** Rows of one page, and also the number of rows in which the series of a table are looked for. */
 const PAGE = 10_000
 const SHAPE = 'a table, a column and which of its rows, as tables/QDL/BCHAIN/value/code=MKPRU'
 const DATE = /^(date|per_end_date|calendardate|month|period)$/i
@@ -61,7 +61,7 @@ export function tableAt(path: string): { code: string; table: Table | undefined 
   return code === undefined ? undefined : { code, table: TABLES[code] }
 }
 
-/** The series that the first rows of a table are of; how many there are in all is not told. */
+/** The series found in the first rows of a table; the provider doesn't say how many there are in all. */
 export async function listTable(
   code: string,
   { by, value }: Table,

@@ -4,7 +4,10 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'BBK'
 
-/** https://www.bundesbank.de/en/statistics/time-series-databases/help-for-sdmx-web-service. Structures lie below metadata/. */
+/**
+ * https://www.bundesbank.de/en/statistics/time-series-databases/help-for-sdmx-web-service. The addresses of structures
+ * begin with metadata/.
+ */
 export const bundesbank = sdmxConnector({
   info: {
     slug: 'bundesbank',

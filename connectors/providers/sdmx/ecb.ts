@@ -8,8 +8,8 @@ const AGENCY = 'ECB'
 const STYLE = { versions: false }
 
 /**
- * The service answers 406 to the media type of SDMX-CSV, so formats are asked for by parameter. It doesn't page, and a
- * key of few codes makes it fail with 503 in the large dataflows.
+ * The service answers 406 to the media type of SDMX-CSV, so formats are requested by parameter. It doesn't page, and in
+ * large dataflows it fails with 503 for a key that fixes few codes.
  */
 export const ecb = sdmxConnector({
   info: {
@@ -27,7 +27,7 @@ export const ecb = sdmxConnector({
   frequencyFirst: true,
   requests: {
     dataflows: () => ({ path: ['dataflow', AGENCY], headers: STRUCTURE_XML }),
-    // With the constraint that tells which codes have data.
+    // The answer includes the constraint that says which codes have data.
     dataflow: (flow) => structureRequest('dataflow', flow, { references: 'all' }, STYLE),
     ...structureRequests(STYLE),
     categories: () => ({
@@ -40,7 +40,7 @@ export const ecb = sdmxConnector({
       query: { startPeriod: start, endPeriod: end, format: 'csvdata' },
       headers: ANY,
     }),
-    // JSON, because it brings the names of the codes along.
+    // JSON is requested because it includes the names of the codes.
     keys: (flow, key) => ({
       path: ['data', flowText(flow, AGENCY), formatPattern(key)],
       query: { detail: 'serieskeysonly', format: 'jsondata' },

@@ -8,14 +8,17 @@ const AGENCY = 'ESTAT'
 const REST = ['sdmx', '2.1']
 const STYLE = { prefix: REST }
 
-/** Trade in goods and production by product (`DS-…`) have a service of their own, with the same addresses below it. */
+/**
+ * Trade in goods and production by product (`DS-…`) have a service of their own, with another root but the same
+ * addresses below it.
+ */
 function rootOf({ id }: FlowReference): { readonly root?: string } {
   return /^DS-/i.test(id) ? { root: '../comext/dissemination' } : {}
 }
 
 /**
- * The format is a parameter; a media type of CSV is refused. Answers that the service finds too large come with
- * status 200 and a warning in the body.
+ * The format is a parameter, because the service refuses a media type of CSV. If the service finds an answer too large,
+ * it sends status 200 and a warning in the body.
  */
 export const eurostat = sdmxConnector({
   info: {

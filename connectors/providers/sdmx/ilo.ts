@@ -10,7 +10,10 @@ const CSV = { accept: 'text/csv' }
 const flowOf = ({ agency, id, version }: FlowReference) =>
   [agency, id, version].filter((part) => part !== '').join(',')
 
-/** Its CSV has a row for each observation, none for a key alone: lists ask for the last observation. */
+/**
+ * The service's CSV has a row for each observation and none for a key alone, so lists request the last observation of
+ * each series.
+ */
 export const ilo = sdmxConnector({
   info: {
     slug: 'ilo',

@@ -5,10 +5,16 @@ import { byAgency } from '../../sdmx/tree/branches.ts'
 const JSON_STRUCTURE = { accept: 'application/vnd.sdmx.structure+json;version=2.0.0, application/json;q=0.9' }
 const LATEST = '+'
 
-/** Observations with all attributes, none of which scale: `SCALE` says how to show a value that is in units already. */
+/**
+ * Requests observations with all attributes. None of these scales the values: `SCALE` only says how to display a value
+ * that is already in units.
+ */
 const DATA = { dimensionAtObservation: 'TIME_PERIOD', attributes: 'dsd', measures: 'all' }
 
-/** The REST API of SDMX 3.0. An unknown dataflow is 204 or 404, a key without series a data set without `series`. */
+/**
+ * The REST API of SDMX 3.0. An unknown dataflow is answered with 204 or 404, a key without series with a data set
+ * without `series`.
+ */
 export const imf = sdmxConnector({
   info: {
     slug: 'imf',
@@ -37,7 +43,8 @@ export const imf = sdmxConnector({
       path: ['structure', 'codelist', agency, id, LATEST],
       headers: JSON_STRUCTURE,
     }),
-    // Without a range: only some of the agencies honour the filter for it, and others answer with a part or nothing.
+    // No range is sent: only some of the agencies support the filter for it; for others the answer would be incomplete
+    // or empty.
     data: (flow, key) => ({ path: ['data', ...flowOf(flow), keyOf(key)], query: DATA }),
     keys: (flow, key) => ({
       path: ['data', ...flowOf(flow), keyOf(key)],

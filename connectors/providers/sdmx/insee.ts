@@ -4,7 +4,7 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'FR1'
 
-/** https://www.insee.fr/en/information/2868055. Data come in SDMX-ML alone. */
+/** https://www.insee.fr/en/information/2868055. The service sends data only as SDMX-ML. */
 export const insee = sdmxConnector({
   info: {
     slug: 'insee',

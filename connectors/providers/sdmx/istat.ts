@@ -4,7 +4,10 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'IT1'
 
-/** https://esploradati.istat.it/databrowser. Who asks more than five times a minute is locked out for days. */
+/**
+ * https://esploradati.istat.it/databrowser. A client that sends more than five requests a minute is locked out for
+ * days.
+ */
 export const istat = sdmxConnector({
   info: {
     slug: 'istat',

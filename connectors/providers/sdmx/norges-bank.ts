@@ -6,12 +6,13 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'NB'
 const STYLE = { versions: false }
-/** Before the first observation of any series. Without a start the service sends the last observation alone. */
+/** A date before the first observation of any series. Without a start the service sends only the last observation. */
 const BEGINNING = '1800-01-01'
 
 /**
- * `UNIT_MULT` is applied. In exchange rates it counts pieces of the base currency: 149.21 with 2 is the price of 100
- * Danish kroner, so one is 1.4921. Elsewhere it has the meaning of SDMX, value x 10^n.
+ * Values are scaled by `UNIT_MULT`. In exchange rates it is the number of units of the base currency, as a power of
+ * ten: 149.21 with 2 is the price of 100 Danish kroner, so one costs 1.4921. Elsewhere it has the meaning of SDMX,
+ * value x 10^n.
  */
 export const norgesBank = sdmxConnector({
   info: {

@@ -10,10 +10,10 @@ import {
 } from '../../sdmx/rest.ts'
 import { byAgency } from '../../sdmx/tree/branches.ts'
 
-/** An empty version is the latest, and its comma has to stay. */
+/** An empty version means the latest; the comma before it is still required. */
 const flowOf = ({ agency, id, version }: FlowReference) => `${agency},${id},${version}`
 
-/** CSV comes with labels, so that a series costs one of the sixty requests and not two. */
+/** CSV is requested with labels, so that a series takes one of the sixty requests an hour and not two. */
 export const oecd = sdmxConnector({
   info: {
     slug: 'oecd',

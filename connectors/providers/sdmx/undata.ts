@@ -4,7 +4,7 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'UNSD'
 
-/** https://data.un.org/Host.aspx?Content=API. Data come in SDMX-ML. */
+/** https://data.un.org/Host.aspx?Content=API. The service sends data as SDMX-ML. */
 export const undata = sdmxConnector({
   info: {
     slug: 'undata',

@@ -1,7 +1,7 @@
 import type { SeriesDimension, SeriesInfo } from '../../connector.ts'
 import { firstText, type JsonRecord, number, records, text } from '../../read.ts'
 
-/** A table of Statistics Canada: a series for each combination of members, or for some of them. */
+/** A table of Statistics Canada. Its combinations of members are series, all of them or only some. */
 export interface Cube {
   readonly product: string
   readonly title: string
@@ -11,7 +11,7 @@ export interface Cube {
   readonly dimensions: readonly Dimension[]
   /** How many combinations of members there are. */
   readonly combinations: number
-  /** How many of them are series; null where the provider doesn't say. */
+  /** How many of the combinations are series; null if the provider doesn't say. */
   readonly size: number | null
 }
 
@@ -24,11 +24,11 @@ export interface Dimension {
 export interface Member {
   readonly id: string
   readonly name: string
-  /** Code of the unit of measure, in the one dimension that has them. */
+  /** Code of the unit of measure; only one dimension has such codes. */
   readonly unit: string | null
 }
 
-/** Coordinates have a place for each of ten dimensions. */
+/** Coordinates always have ten places, one per dimension. */
 const PLACES = 10
 
 export function readCube(object: JsonRecord): Cube {
@@ -58,7 +58,7 @@ export function readCube(object: JsonRecord): Cube {
   }
 }
 
-/** The members at a place in the order of combinations: those of the last dimension change first. */
+/** The members of the combination at a position; between neighbours the member of the last dimension changes first. */
 export function membersAt({ dimensions }: Cube, place: number): readonly Member[] {
   const found: Member[] = []
   let rest = place
@@ -69,7 +69,7 @@ export function membersAt({ dimensions }: Cube, place: number): readonly Member[
   return found
 }
 
-/** The short form of a coordinate, as it stands in a series id. */
+/** The short form of a coordinate, as used in a series id. */
 export function coordinateAt(cube: Cube, place: number): string {
   return membersAt(cube, place)
     .map(({ id }) => id)
@@ -99,7 +99,7 @@ export function coordinateOf(short: string): string {
   return [...places, ...Array<string>(PLACES - places.length).fill('0')].join('.')
 }
 
-/** The members of a coordinate; of those that the table doesn't have none. */
+/** The dimensions with the members of a coordinate; members that the table doesn't have are left out. */
 export function dimensionsAt(
   cube: Cube,
   coordinate: string,

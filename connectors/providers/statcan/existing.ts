@@ -3,15 +3,15 @@ import { ConnectorError } from '../../errors.ts'
 import { isRecord, list, number, parseJson, record, text } from '../../read.ts'
 import { type Cube, coordinateAt, coordinateOf } from './cube.ts'
 
-/** Coordinates in one question about them. */
+/** Number of coordinates in one request. */
 const AT_ONCE = 300
-/** Questions for one page of a list. */
+/** The most requests for one page of a list. */
 const MOST_QUESTIONS = 30
 
 /**
- * The places of the series from `offset` to `offset + limit`, in the order of combinations. Where a table has fewer
- * series than combinations its metadata don't tell which of them are missing, so the service is asked, from the first
- * one on. Answers are kept: going on from page to page asks for each combination once.
+ * The positions of the series from `offset` to `offset + limit`, in the order of combinations. If a table has fewer
+ * series than combinations, its metadata don't say which are missing, so the service is asked about them, beginning
+ * with the first. Its answers are cached, so reading page after page asks only once for each combination.
  */
 export async function existingPlaces(
   cube: Cube,
@@ -27,7 +27,7 @@ export async function existingPlaces(
     if (questions >= MOST_QUESTIONS) throw tooFar()
     const places = range(from, Math.min(from + AT_ONCE, combinations))
     const flags = await existence(cube, places, context, () => questions++)
-    // Not every mirror of the service answers this question: then the first combinations have to do.
+    // Not every mirror of the service answers this question; without an answer the first combinations are returned.
     if (flags === undefined) return range(offset, last)
     found.push(...places.filter((_, index) => flags[index] === '1'))
   }
@@ -40,7 +40,7 @@ function tooFar(): ConnectorError {
   return new ConnectorError('invalid_option', sentence, { provider: 'statcan' })
 }
 
-/** A `1` for each place with a series, a `0` for each without; undefined where the service doesn't tell. */
+/** A `1` for each position with a series, a `0` for each without; undefined if the service doesn't say. */
 function existence(
   cube: Cube,
   places: readonly number[],
@@ -59,7 +59,7 @@ function existence(
   })
 }
 
-/** The coordinate of an item that is a series: others are a sentence, or have a vector of 0. */
+/** The coordinate of an item that is a series; for others the service sends a sentence, or a vector of 0. */
 function coordinateIn(object: Parameters<typeof text>[0]): string | null {
   if (!isRecord(object) || (number(object['vectorId']) ?? 0) === 0) return null
   const coordinate = text(object['coordinate'])

@@ -34,7 +34,7 @@ const info = {
   limits: { windows: [{ requests: 25, perSeconds: 1 }] },
 } as const
 
-/** Asked for without a range; a series with so many has the rest asked for by dates. */
+/** Number of periods requested without a range. If a series has that many, the rest is requested by dates. */
 const LATEST = 6000
 const BEFORE_ALL = '1800-01-01'
 
@@ -69,7 +69,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   46: 'Housing',
 }
 
-/** Codes of getCodeSets; those that are no calendar period are left out. */
+/** Frequency codes of getCodeSets, without those that aren't calendar periods. */
 const FREQUENCIES: Readonly<Record<string, string>> = {
   1: 'daily',
   2: 'weekly',
@@ -95,7 +95,7 @@ const SCALES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Paths are a subject, `18`, and a table in it, `18/18100004`. A series id is a vector, `v41690973`, or a table and a
+ * A path is a subject, `18`, or a table in it, `18/18100004`. A series id is a vector, `v41690973`, or a table and a
  * coordinate in it, `18100004/2.2`: one member of each dimension.
  */
 export const statcan: Connector = {
@@ -224,7 +224,7 @@ function cubeOf(product: string, { cached }: ConnectorContext, notFound: () => E
   return cached(request, (answer) => readCube(objectOf(answer, notFound)))
 }
 
-/** The provider's lists of codes; `{}` where they can't be had, since a series can do without. */
+/** The provider's lists of codes; `{}` if they can't be had, since a series is useful without them. */
 async function codeSets({ cached }: ConnectorContext): Promise<JsonRecord> {
   const notFound = () => notUnderstood('no code sets')
   return (await optional(cached({ path: ['getCodeSets'] }, (answer) => objectOf(answer, notFound)))) ?? {}
@@ -235,7 +235,7 @@ function unitName(codes: JsonRecord, code: string | null): string | null {
   return found === undefined ? null : text(found['memberUomEn'])
 }
 
-/** What the codes of a point say; 0 of either list says nothing. */
+/** The meaning of a point's codes; 0 in either list means nothing special. */
 function statusOf(codes: JsonRecord, point: JsonRecord): string | undefined {
   const words = (['status', 'symbol'] as const).flatMap((kind) => {
     const code = text(point[`${kind}Code`])
@@ -248,7 +248,7 @@ function statusOf(codes: JsonRecord, point: JsonRecord): string | undefined {
 }
 
 function bodyOf(answer: UpstreamAnswer, notFound: () => Error) {
-  // Tables are locked while they are released, in the morning.
+  // Tables are locked while they are being released, in the morning.
   if (answer.status === 409) throw providerDown(info)
   if (answer.status === 406) throw notFound()
   const body = openBody(answer, info, notFound)
@@ -256,7 +256,7 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error) {
   return body
 }
 
-/** The first `object` of `[{status, object}]`; when the item failed, `object` is a sentence. */
+/** The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence. */
 function objectOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
   const [item] = records(bodyOf(answer, notFound))
   if (item === undefined) throw notFound()

@@ -1,14 +1,17 @@
-/** A table of the Fiscal Service, which has no catalogue of them in its API. */
+/** A table of the Fiscal Service. Its API has no catalogue of tables. */
 export interface Table {
   readonly path: string
   readonly name: string
   readonly description: string
   readonly frequency: string
-  /** Fields with values, and what they are called. */
+  /** The fields with values, and their names. */
   readonly fields: Readonly<Record<string, string>>
-  /** Columns that tell the rows of one date apart. */
+  /** Columns that distinguish the rows of one date. */
   readonly by: readonly string[]
-  /** Where the values of a field stand since the table changed: in another field of the rows whose group fits. */
+  /**
+   * Set if the table changed: from then on the values of the field `from` are in the field `to`, in rows whose group
+   * matches `where`.
+   */
   readonly moved?: { readonly from: string; readonly to: string; readonly where: RegExp }
 }
 
@@ -57,7 +60,8 @@ export const tables: readonly Table[] = [
     frequency: 'daily',
     fields: { open_today_bal: 'Opening Balance Today', close_today_bal: 'Closing Balance Today' },
     by: ['account_type'],
-    // Since 18 April 2022 the closing balance is a type of account, with its value in the column of the opening one.
+    // Since 18 April 2022 the closing balance is a type of account, and its value is in the column of the opening
+    // balance.
     moved: { from: 'close_today_bal', to: 'open_today_bal', where: /closing balance/i },
   },
   {

@@ -18,17 +18,17 @@ const info = {
   limits: { windows: [] },
 } as const
 
-/** More is refused with a 400. */
+/** The largest page; the service refuses more with a 400. */
 const PAGE = 10_000
 
-/** Rows that are looked through for the series of a table: enough for its last dates. */
+/** Number of the latest rows in which the series of a table are looked for; they cover its last dates. */
 const LATEST = 1000
 
 /**
- * https://fiscaldata.treasury.gov/api-documentation. A path is that of a table, as `v2/accounting/od/debt_to_penny`;
- * a series id adds a field, and where a table has several rows a day, which of them:
- * `v2/accounting/od/avg_interest_rates/avg_interest_rate_amt/security_desc=Treasury Bills`. Tables and fields that are
- * not listed can be asked for too. All values are texts; a missing one is the text `null`.
+ * https://fiscaldata.treasury.gov/api-documentation. A path is that of a table, such as
+ * `v2/accounting/od/debt_to_penny`. A series id adds a field and, if the table has several rows a day, the group:
+ * `v2/accounting/od/avg_interest_rates/avg_interest_rate_amt/security_desc=Treasury Bills`. Tables and fields that
+ * aren't listed can be requested too. All values are texts; a missing one is the text `null`.
  */
 export const usTreasury: Connector = {
   info,
@@ -75,7 +75,8 @@ export const usTreasury: Connector = {
     const filter = [
       ...(range.start === undefined ? [] : [`record_date:gte:${range.start}`]),
       ...(range.end === undefined ? [] : [`record_date:lte:${range.end}`]),
-      // A value with a character of the filter's own can't be written in it; the rows are compared below in any case.
+      // A value that contains a special character of the filter can't be sent in it, so the rows are always compared
+      // below too.
       ...Object.entries(group).flatMap(([column, value]) =>
         /^[\w .-]+$/.test(value) ? [`${column}:eq:${value}`] : [],
       ),
@@ -101,7 +102,7 @@ export const usTreasury: Connector = {
       frequency,
       unit: unitOf(field, label, text(record(meta['dataTypes'])[field])),
       lastUpdated: null,
-      // A balance is of the day on which it was struck.
+      // A balance belongs to the day on which it was determined.
       observations: observed(
         matching.map((row) => ({ time: row['record_date'], value: amountIn(row, field, moved) })),
         frequency,
@@ -116,7 +117,7 @@ function movedTo(table: Table | undefined, field: string | undefined, group: Gro
   return moved?.from === field && moved?.where.test(groupText(group)) ? moved.to : undefined
 }
 
-/** A missing value is the text `null`; then that of the column where it has moved to. */
+/** The value of a field. If it is missing (the text `null`) and the table has moved it, the value of its new column. */
 function amountIn(row: JsonRecord, field: string, moved: string | undefined) {
   return moved === undefined || number(row[field]) !== null ? row[field] : row[moved]
 }
@@ -153,7 +154,7 @@ function parseId(id: string): {
   const [address = '', ...conditions] = id.split(/\/(?=\w+=)/)
   const table = tables.find(({ path }) => address === path || address.startsWith(`${path}/`))
   const steps = address.split('/')
-  // Most tables are four steps deep: a fifth is a field.
+  // The paths of most tables have four parts, so a fifth is a field.
   const depth = table?.path.split('/').length ?? Math.min(4, steps.length)
   const field = steps[depth]
   if (!/^v\d+(\/[a-z0-9_]+){2,5}$/.test(address) || steps.length > depth + 1)
@@ -191,7 +192,10 @@ async function allPages(
   }
 }
 
-/** `{data, meta}`, or a bare `[]` where there is no data. A path that is not known is 404 in HTML, a field 400. */
+/**
+ * `{data, meta}`, or just `[]` if there is no data. An unknown path is answered with 404 in HTML, an unknown field with
+ * 400.
+ */
 function read(
   answer: UpstreamAnswer,
   notFound: () => Error,
@@ -204,7 +208,7 @@ function read(
   return { rows: records(data), meta: record(meta) }
 }
 
-/** The first field that is neither a date nor a number of a line, by the types in the answer. */
+/** The first field that is neither a date nor a line number, according to the types in the answer. */
 function valueField(row: JsonRecord, meta: JsonRecord): string | undefined {
   const types = record(meta['dataTypes'])
   const names = Object.keys(row).filter((name) => !/^(record|src_line)_/.test(name))
