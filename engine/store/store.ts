@@ -32,21 +32,21 @@ import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
 
-/** Rows on their way in. A body is read once and spooled to disk; a file is read where it is. */
+/** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
 export interface Upload {
   readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
   readonly format: UploadFormat
   readonly gzip?: boolean
   readonly columns?: readonly DeclaredColumn[]
-  /** How the file is to be read, where that is not what its format says. */
+  /** How the file is to be read, if not as usual for its format. */
   readonly options?: UploadOptions
-  /** A replace puts the upload's columns in place of the dataset's, too. */
+  /** Whether a replace takes over the upload's columns as well. */
   readonly replaceColumns?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
   /**
-   * Asked in the transaction that would show the rows, with the columns and the bytes on disk that the dataset would
-   * have, and the transaction's handle. What it throws refuses the upload.
+   * Called in the transaction that would make the rows visible, with the number of columns and the bytes on disk that
+   * the dataset would have, and with the transaction's handle. If it throws, the upload is refused with that error.
    */
   readonly accept?: (
     made: { readonly columns: number; readonly bytes: number },
@@ -55,11 +55,11 @@ export interface Upload {
 }
 
 export interface UploadLimits {
-  /** The largest upload, as it comes. */
+  /** The most bytes of an upload as it is sent. */
   readonly bytes: number
-  /** What it may come to unpacked. */
+  /** The most bytes of an upload after it is decompressed. */
   readonly unpackedBytes: number
-  /** What reading one upload may have in memory; an eighth of the machine's by default, from 768 MiB to 2 GiB. */
+  /** The most memory for reading one upload; by default an eighth of the machine's, from 768 MiB to 2 GiB. */
   readonly memory?: number
 }
 
@@ -70,9 +70,9 @@ export interface StoreOptions {
    * beside a server, as the commands do.
    */
   readonly role: 'server' | 'guest'
-  /** Begin anew where the catalog is lost or damaged. */
+  /** Begin with an empty catalog if the present one is lost or damaged. */
   readonly anew?: boolean
-  /** The parts are in the data directory where none is named. */
+  /** The store of objects for the parts; without it, they are in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
   readonly events: Events
   readonly checks?: Partial<CheckOptions>
@@ -81,12 +81,12 @@ export interface StoreOptions {
   readonly uploadLimits: UploadLimits
 }
 
-/** How often leases are given back that became idle because another process wrote. */
+/** How often to look for leases that are no longer needed because another process made a new version. */
 const TIDY_MS = 60_000
 
 /**
- * The rows: immutable Parquet parts, made visible by the catalog's commit. A part's file is written and synced before
- * the commit, so after a crash a file is at most too many, never missing.
+ * The rows: immutable Parquet parts, which a commit in the catalog makes visible. A part's file is written and synced
+ * before the commit, so after a crash there may be a file too many, but none is missing.
  */
 export class Store {
   readonly repositories: Repositories
@@ -141,13 +141,13 @@ export class Store {
       ingestor: () => this.ingestor(),
     })
     this.integrity = new Integrity(this.parts, events, this.#background, hold.files)
-    // A store of objects looks after its bits by itself, and reading them costs money.
+    // A store of objects protects its data against decay by itself, and reading it costs money.
     const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
   }
 
-  /** @throws EngineError what `Hold.open` throws */
+  /** @throws EngineError as `Hold.open` does */
   static async open(options: StoreOptions): Promise<Store> {
     const hold = await Hold.open(options)
     try {
@@ -163,7 +163,8 @@ export class Store {
   async #start(): Promise<void> {
     const isServer = this.#options.role === 'server'
     await this.integrity.refresh()
-    // A list of a million objects takes minutes, and what is written meanwhile is no leftover.
+    // Listing a million objects takes minutes, so this runs in the background. Parts written meanwhile are safe, since
+    // they are registered first.
     if (isServer && this.files.cache) this.#sweepLater()
     else if (isServer) await ifWritable(() => this.#sweep())
     this.#timer = setInterval(() => {
@@ -197,7 +198,7 @@ export class Store {
     return this.#hold.database
   }
 
-  /** A folder of this process's own; gone when the store closes. */
+  /** A folder that only this process uses; it is removed when the store closes. */
   get temporary(): string {
     return this.#hold.mark.temporary
   }
@@ -216,7 +217,7 @@ export class Store {
   }
 
   /**
-   * Makes parts readable; undefined where they are so anyway. Dispose it when they have been read.
+   * Makes parts readable, undefined if they already are. Dispose the result when they have been read.
    * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`
    */
   pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
@@ -224,8 +225,8 @@ export class Store {
   }
 
   /**
-   * Makes one of our errors of one of DuckDB's while it read a version, where only a damaged part explains it, and looks
-   * in the background for the part; undefined for other errors.
+   * Turns an error of DuckDB while it read a version into an `EngineError` if only a damaged part can explain it, and
+   * searches for that part in the background. Gives undefined for other errors.
    */
   unreadable(version: Version, error: unknown): EngineError | undefined {
     const known = unreadable(error)
@@ -248,7 +249,7 @@ export class Store {
     return known
   }
 
-  /** Puts the rows of an upload in place of a dataset's rows, or behind them. All or nothing. */
+  /** Replaces a dataset's rows by those of an upload, or appends them: all of them or, if it fails, none. */
   write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
     return this.#writes.run(() => this.#write(datasetId, upload, mode))
   }
@@ -257,7 +258,7 @@ export class Store {
     await this.datasets.get(datasetId)
     const { body, signal } = upload
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
-    // A reader starts while the body comes.
+    // Starts a process for reading while the body still arrives.
     this.ingestor().then(
       (ingestor) => ingestor.warm(),
       () => {},
@@ -273,7 +274,10 @@ export class Store {
     }
   }
 
-  /** The rows are in, or refused, by now: a body that can't be removed only takes room, and the next start removes it. */
+  /**
+   * Removes the copy of a body. By now its rows are in or refused, so a failure here is only reported: the file takes
+   * room until the next start removes it.
+   */
   async #removeBody(file: string): Promise<void> {
     try {
       await rm(file, { force: true })
@@ -288,7 +292,7 @@ export class Store {
     }
   }
 
-  /** Csv is scanned from the moment that there is enough of it. */
+  /** For csv and tsv, starts to scan as soon as enough of the body has arrived. */
   #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
     const asIs = !upload.gzip && upload.options === undefined
     if (!asIs || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
@@ -317,7 +321,7 @@ export class Store {
         upload,
       )
       const done = await this.#commits.commit(datasetId, made.parts, async (current, t) => {
-        // The columns changed while the rows were read: read them again under the new ones.
+        // If the columns changed while the rows were read, the rows are read again with the new columns.
         if (!anew && !sameColumns(current.columns, base.columns)) return undefined
         const kept = mode === 'append' ? current.parts : []
         const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
@@ -340,7 +344,7 @@ export class Store {
     )
   }
 
-  /** Declares the column manifest: before data anything, with data what loses nothing. */
+  /** Declares the columns: any columns while there are no rows, afterwards only changes that lose no data. */
   declareColumns(
     id: number,
     columns: readonly DeclaredColumn[],
@@ -394,7 +398,7 @@ export class Store {
     this.#commits.tidyLater()
   }
 
-  /** Removes leftovers of crashes as well. @throws EngineError `locked` beside a server */
+  /** Removes what is not needed, also leftovers of crashes. @throws EngineError `locked` while a server runs */
   async gc(): Promise<Swept> {
     const lock = this.#hold.serverLock
       ? undefined
@@ -412,7 +416,7 @@ export class Store {
   }
 
   async #openIngestor(): Promise<Ingestor> {
-    // Who only reads is spared the loading.
+    // Loaded only here, so that programs which only read do not spend time on it.
     const { Ingestor } = await import('../ingest/index.ts')
     const { threads, uploadLimits, events } = this.#options
     return new Ingestor({
@@ -424,19 +428,19 @@ export class Store {
     })
   }
 
-  /** Waits for what still runs in the background: merges, removals. */
+  /** Waits for the work in the background, such as merges and removals. */
   settled(): Promise<void> {
     return this.#background.settled()
   }
 
-  /** Refuses writes from here on; resolves when those under way are done. */
+  /** Refuses new writes; resolves when the writes under way are done. */
   endWrites(): Promise<void> {
     return this.#writes.end()
   }
 
   /**
-   * Waits for the writes under way, refuses others, and lets the directory go. A server, which is to end in time, gives
-   * its merges up; a guest, which may live for one write only, sees to them.
+   * Refuses new writes, waits for those under way, and releases the directory. A server gives up its merges, since it
+   * must stop in time. A guest finishes them, because it may run for a single write and nobody would merge otherwise.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer)
@@ -472,7 +476,7 @@ export class Store {
   }
 }
 
-/** What the ingestor has to know of an upload, into a dataset with such columns. */
+/** The ingestor's request for an upload into a dataset with these columns. */
 function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
   const { format, gzip, options, columns: declared, signal, onProgress } = upload
   return {
@@ -487,7 +491,7 @@ function ingestRequest(file: string, upload: Upload, columns: readonly Column[])
   }
 }
 
-/** Does what can wait: while nothing can be written, it is left to the next time. */
+/** Does work that can wait. If nothing can be written now, it is left for the next time. */
 async function ifWritable(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

@@ -5,21 +5,21 @@ import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Integrity } from './integrity.ts'
 
-/** How often and how fast stored rows are read again, to find what has rotted. */
+/** How often and how fast stored rows are read again, to find files that have decayed on disk. */
 export interface CheckOptions {
-  /** At most so many bytes are read in a second; 0 turns the checks off. */
+  /** The most bytes read in a second; 0 turns the checks off. */
   readonly bytesPerSecond: number
-  /** A part that was found whole is left alone for so long. */
+  /** After how many days an undamaged part is checked again. */
   readonly everyDays: number
 }
 
 export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
 
-/** How long to wait where no part is due, and before the first. */
+/** How long to wait after all due parts were checked, before looking for due parts again. */
 const PAUSE_MS = 30_000
 const DAY_MS = 86_400_000
 
-/** Checks parts in the background, one after the other, those first that were never checked. */
+/** Checks parts in the background, one after the other, and begins with those that were never checked. */
 export class Checker {
   readonly #parts: Parts
   readonly #integrity: Integrity
@@ -64,7 +64,7 @@ export class Checker {
     let last: number | undefined
     for (;;) {
       const part = await this.#parts.toCheck(before)
-      // The same again: what was found of it couldn't be written down, as on a full disk, so there is no hurry.
+      // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
       if (!part || part.id === last) return
       last = part.id
       await this.#checkOne(part)
@@ -76,7 +76,7 @@ export class Checker {
     try {
       await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
     } catch (error) {
-      // It was removed meanwhile, being of a version that nobody needs any more.
+      // The part was removed meanwhile, because no version needs it any more.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await this.#parts.has(part.id))) return
       throw error instanceof EngineError
         ? error

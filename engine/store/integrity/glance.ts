@@ -5,13 +5,13 @@ export type Problem = string | undefined
 
 /** A Parquet file begins and ends with this. */
 const MAGIC = 'PAR1'
-/** At the end: the length of the footer in four bytes, then the magic. */
+/** The last bytes of a Parquet file: the length of the footer in four bytes, then the magic. */
 const TAIL = 8
 
 /**
- * What shows without reading the rows.
- * @throws the system's error where the file is there and can't be read: too many files are open, say, or the disk
- * stutters. That tells nothing of what is written in it.
+ * Finds what is wrong with a file without reading its rows.
+ * @throws the system's error if the file exists but can't be read, for example because too many files are open. That
+ * says nothing about its content.
  */
 export function glance(file: string, bytes: number): Problem {
   let descriptor: number

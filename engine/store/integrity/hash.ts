@@ -7,21 +7,21 @@ import { setTimeout as wait } from 'node:timers/promises'
  * 570 MiB/s of one core where SHA-256 makes 230 to 350.
  */
 const ALGORITHM = 'blake2b512'
-/** Read and hashed at once: half a millisecond of the thread that also answers requests. */
+/** Bytes that are read and hashed in one step. It takes half a millisecond of the thread that also answers requests. */
 const PIECE = 256 * 1024
 
 export interface HashOptions {
   readonly signal?: AbortSignal
-  /** At most so many bytes a second are read. */
+  /** The most bytes read in a second. */
   readonly bytesPerSecond?: number
 }
 
-/** The hash of a file's bytes, as it stands in the catalog. */
+/** The hash of a file's bytes, in the form that is stored in the catalog. */
 export function hashFile(file: string, options: HashOptions = {}): Promise<string> {
   return hashOf(pieces(file), options)
 }
 
-/** The same of bytes that come from elsewhere. Each piece is looked at before the next is asked for. */
+/** The hash of bytes from any source. Each piece is hashed before the next is requested, so pieces may share memory. */
 export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOptions = {}): Promise<string> {
   const { signal, bytesPerSecond = Number.POSITIVE_INFINITY } = options
   const hash = createHash(ALGORITHM)
@@ -35,7 +35,7 @@ export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOpti
   return `${ALGORITHM}:${hash.digest('base64url')}`
 }
 
-/** All in the same memory, one after the other. */
+/** The bytes of a file in pieces, which all use the same memory one after the other. */
 async function* pieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = Buffer.allocUnsafe(PIECE)
   await using handle = await open(file, 'r')

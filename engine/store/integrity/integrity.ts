@@ -8,16 +8,17 @@ import { glance, type Problem } from './glance.ts'
 import type { HashOptions } from './hash.ts'
 
 /**
- * Whether parts are what was written. At its first reading a part is looked at in passing: its size and its ends. All of
- * its bytes are held against the hash in the catalog by `verify`, by backups and in the background. A part once found
- * damaged gives an error in place of rows, in every process, until it is found whole again.
+ * Checks whether parts are still as they were written. Before a part is first read, only its size, its beginning and
+ * its end are checked. `verify`, backups and the checks in the background compare all its bytes with the hash in the
+ * catalog. A part that was found damaged gives an error instead of rows, in every process, until a check finds it
+ * repaired.
  */
 export class Integrity {
   readonly #parts: Parts
   readonly #events: Events
   readonly #background: Background
   readonly #files: PartStore
-  /** Parts that were looked at since the start. */
+  /** Parts whose size and ends were checked since the start. */
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
@@ -28,12 +29,12 @@ export class Integrity {
     this.#files = files
   }
 
-  /** Parts known to be damaged. */
+  /** How many parts are known to be damaged. */
   get damaged(): number {
     return this.#damaged.size
   }
 
-  /** Learns what was found before, and what other processes find. */
+  /** Reads from the catalog which parts are damaged, as found by earlier and by other processes. */
   async refresh(): Promise<void> {
     this.#damaged = await this.#parts.damaged()
   }
@@ -42,7 +43,7 @@ export class Integrity {
   file(part: Part): string {
     const file = this.#files.file(part)
     if (this.#damaged.has(part.id)) throw damaged(part.id)
-    // A cache has looked at what it fetched.
+    // A cache checks what it fetches.
     if (this.#files.cache || this.#seen.has(part.id)) return file
     let problem: Problem
     try {
@@ -60,7 +61,7 @@ export class Integrity {
   }
 
   /**
-   * Makes parts readable under `file`; undefined where they are so anyway. Dispose it when they have been read.
+   * Makes parts readable under `file`, undefined if they already are. Dispose the result when they have been read.
    * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`
    */
   pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
@@ -70,7 +71,7 @@ export class Integrity {
     })
   }
 
-  /** Bytes of a part, without making all of it readable. @throws as `pin` does */
+  /** Reads bytes of a part without fetching all of it. @throws as `pin` does */
   async *read(part: Part, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.file(part)
     try {
@@ -81,11 +82,11 @@ export class Integrity {
   }
 
   /**
-   * Reads all of a part's file and holds it against the catalog; fills in the hash of a part that has none.
-   * @throws the system's error where the file can't be read now, which is not written down as damage
+   * Reads a part's whole file and compares it with the catalog; adds the hash of a part that has none.
+   * @throws the system's error if the file can't be read now; that is not recorded as damage
    */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
-    // Another check may have filled it in since the part was looked up.
+    // Another check may have added the hash since the part was looked up.
     let hash = part.hash ?? (await this.#parts.hashOf(part.id))
     let problem: Problem
     try {
@@ -101,14 +102,14 @@ export class Integrity {
     return problem
   }
 
-  /** Takes damage down that showed in passing, and gives what its reader is told. */
+  /** Records damage that was found while reading, and gives the error for the reader. */
   #found(part: Part, problem: string): EngineError {
     this.#note(part, problem)
     this.#writeLater(part, problem)
     return damaged(part.id)
   }
 
-  /** Nobody who reads waits until it is written down what was found in passing. */
+  /** Writes damage to the catalog in the background, so that readers don't wait for it. */
   #writeLater({ id, hash }: Part, problem: Problem): void {
     this.#background.later(
       () => this.#parts.noteCheck(id, { hash, damage: problem }),

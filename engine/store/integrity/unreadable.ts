@@ -1,10 +1,12 @@
 import { EngineError } from '../../errors.ts'
 
-/** How DuckDB begins what it says of a Parquet file that it can't read, or of a page that does not unpack. */
+/** Matches DuckDB's messages about a Parquet file that it can't read or a page that it can't decompress. */
 const ABOUT_A_FILE =
   /^(IO|Invalid Input|Invalid|Serialization|Corruption|Out of Range) Error|TProtocolException|TTransportException/
 
-/** An error of DuckDB's while it read parts, where only a damaged file explains it; undefined for others. */
+/**
+ * Turns an error of DuckDB while it read parts into ours, if only a damaged file can explain it; undefined otherwise.
+ */
 export function unreadable(error: unknown): EngineError | undefined {
   if (!(error instanceof Error) || !ABOUT_A_FILE.test(error.message)) return undefined
   return new EngineError(

@@ -6,13 +6,13 @@ export interface VerifyReport {
   readonly parts: number
   readonly rows: number
   readonly bytes: number
-  /** What does not agree; empty when all is well. */
+  /** Everything that does not agree with the catalog; empty if all is well. */
   readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
 }
 
 /**
- * Reads every part of every dataset to its end and holds its bytes and its rows against what the catalog says of them.
- * What it finds is kept: a part that is damaged is not read any more, and one that is whole again is.
+ * Reads every part of every dataset completely and compares its bytes and its rows with the catalog. The results are
+ * recorded: damaged parts are not read any more, and parts that have been repaired are read again.
  */
 export async function verifyStore(
   store: Store,
@@ -57,7 +57,7 @@ export async function verifyStore(
   return { ...report, problems }
 }
 
-/** An error of the system as a problem of the part; others go on. */
+/** Turns an error of the operating system into a problem of the part; rethrows every other error. */
 function whyUnread(error: NodeJS.ErrnoException): string {
   if (error.errno === undefined) throw error
   return `its file can't be read (${error.code})`

@@ -1,20 +1,20 @@
 import { EngineError } from '../../errors.ts'
 
-/** Where an S3-compatible store is, and how it wants to be asked. */
+/** The address of an S3-compatible store, and how requests to it must be made. */
 export interface S3Address {
   readonly bucket: string
-  /** Begins each key: empty, or with `/` at its end. */
+  /** Every key begins with it. It is empty or ends with `/`. */
   readonly prefix: string
-  /** `https://host:port` of a store that is not Amazon's. */
+  /** `https://host:port` of a store other than Amazon's. */
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
-  /** `https://host/bucket/key` in place of `https://bucket.host/key`; the default where an endpoint is given. */
+  /** Use `https://host/bucket/key` instead of `https://bucket.host/key`; the default if an endpoint is given. */
   readonly pathStyle?: boolean | undefined
 }
 
-/** Names of buckets as Amazon has them (S3 User Guide, "General purpose bucket naming rules"), and capitals. */
+/** Amazon's rules for bucket names (S3 User Guide, "General purpose bucket naming rules"), plus capital letters. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
-/** What S3 calls safe in keys, and needs no escapes in a URL, in SQL or in a pattern of file names. */
+/** Characters that S3 calls safe in keys and that need no escapes in a URL, in SQL or in a glob pattern. */
 const PREFIX = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/
 
 /**

@@ -7,47 +7,47 @@ import { isStorageFull, storageFull } from '../../util/storage-full.ts'
 import { type Download, download } from './download.ts'
 import type { CacheStats } from './part-store.ts'
 
-/** An object as a cache knows it. Its name says its content: another content has another name. */
+/** An object that can be cached. Objects with different content have different names. */
 export interface Cacheable {
   readonly name: string
   readonly bytes: number
-  /** As `hashFile` gives it; null where nobody knows. */
+  /** The hash as `hashFile` gives it; null if it is unknown. */
   readonly hash: string | null
 }
 
 interface Entry {
   readonly name: string
-  /** On disk. */
+  /** Bytes on disk; 0 while the file is not there. */
   bytes: number
-  /** Who reads it, or waits for it. */
+  /** How many readers read it or wait for it. */
   pins: number
 }
 
-/** What a file is called that is not whole yet. */
+/** The ending of the name of a file that is not complete yet. */
 const UNFINISHED = '.new'
 
 /**
- * Files of a folder that stand for objects of a store: the ones used last, up to so many bytes. A file is whole and
- * checked before it has its name, and stays while somebody has it pinned, if need be beyond the bound. The folder may be
- * emptied at any time by anybody: what is missing is fetched again.
+ * Keeps objects of a store as files in a folder: the most recently used ones, up to a number of bytes. A file gets its
+ * name only when it is complete and checked. It stays while a reader has it pinned, even if the folder then becomes
+ * larger than allowed. Anybody may empty the folder at any time: missing files are fetched again.
  */
 export class ObjectCache {
   readonly #folder: string
   readonly #maxBytes: number
   readonly #get: Download['get']
   readonly #fetching = new Shared<void>()
-  /** Those that were used last come last. */
+  /** In the order of their last use, the most recent ones last. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
-  /** Bytes that are being fetched. */
+  /** Bytes of the files that are being fetched. */
   #coming = 0
   #hits = 0
   #misses = 0
   #fetchedBytes = 0
 
   /**
-   * Knows again what an earlier process has left in the folder.
-   * @param get bytes `from` (inclusive) to `to` (exclusive) of an object
+   * Takes over the files that an earlier process has left in the folder.
+   * @param get fetches bytes `from` (inclusive) to `to` (exclusive) of an object
    */
   constructor(folder: string, maxBytes: number, get: Download['get']) {
     this.#folder = folder
@@ -70,18 +70,18 @@ export class ObjectCache {
     return join(this.#folder, name)
   }
 
-  /** Whether all of an object is here. */
+  /** Whether the complete object is in the cache. */
   has({ name, bytes }: Cacheable): boolean {
     const size = statSync(this.file(name), { throwIfNoEntry: false })?.size
     if (size === bytes) return true
-    // Nobody but us writes here, so another size is half a file that a crash of the machine has left.
+    // Only this class writes here, so a file of another size was left incomplete by a crash of the machine.
     this.#remove(name)
     return false
   }
 
   /**
-   * Fetches what is not here. Until it is disposed, all of these files stay.
-   * @throws what `get` throws; WrongBytes; EngineError `storage_full`
+   * Fetches the objects that are missing. All of them stay in the cache until the result is disposed.
+   * @throws the errors of `get`; WrongBytes; EngineError `storage_full`
    */
   async pin(objects: readonly Cacheable[], signal?: AbortSignal): Promise<Disposable> {
     const pinned = objects.map((object) => this.#pin(object))
@@ -98,7 +98,7 @@ export class ObjectCache {
     }
   }
 
-  /** Takes a file over that was written here, so that it needs no fetching. */
+  /** Moves a file that this process has written into the cache, so that it need not be fetched. */
   async adopt(object: Cacheable, file: string): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     await rename(file, this.file(object.name))
@@ -106,12 +106,12 @@ export class ObjectCache {
     this.#trim()
   }
 
-  /** Forgets an object that is gone or damaged. Who reads its file goes on. */
+  /** Removes an object that is gone or damaged. Readers that have its file open can go on. */
   drop(name: string): void {
     this.#remove(name)
   }
 
-  /** Once for all who ask for the same; given up when none of them waits any more. */
+  /** Fetches an object once for all callers that want it; gives up when none of them waits any more. */
   #fetch(object: Cacheable, signal: AbortSignal | undefined): Promise<void> {
     const work = async (signal: AbortSignal) => {
       const { name, bytes } = object
@@ -128,7 +128,7 @@ export class ObjectCache {
         this.#trim()
         await fetch().catch((error: unknown) => {
           if (!isStorageFull(error)) throw error
-          // Others have taken the room that the bound counts on.
+          // Other programs have filled the disk, so everything that nobody has pinned is removed to make room.
           this.#trim(0)
           return fetch()
         })
@@ -144,7 +144,7 @@ export class ObjectCache {
 
   #pin({ name }: Cacheable): Entry {
     const entry = this.#entry(name)
-    // What was used last goes last.
+    // Moves the entry to the end, because it is now the most recently used one.
     this.#entries.delete(name)
     this.#entries.set(name, entry)
     entry.pins += 1
@@ -159,7 +159,7 @@ export class ObjectCache {
     this.#trim()
   }
 
-  /** Counts a file. */
+  /** Counts the bytes of a file that is now in the folder. */
   #enter({ name, bytes }: Omit<Cacheable, 'hash'>): void {
     const entry = this.#entry(name)
     this.#bytes += bytes - entry.bytes
@@ -179,7 +179,7 @@ export class ObjectCache {
     try {
       rmSync(this.file(name), { force: true })
     } catch {
-      // It only takes room, and is known again after the next start.
+      // A file that can't be removed only takes room; the next start counts it again.
     }
     const entry = this.#entries.get(name)
     if (!entry) return
@@ -188,7 +188,7 @@ export class ObjectCache {
     if (entry.pins === 0) this.#entries.delete(name)
   }
 
-  /** Removes what nobody has pinned, until so much is left. */
+  /** Removes files that nobody has pinned, the least recently used first, until at most `most` bytes are left. */
   #trim(most = this.#maxBytes): void {
     for (const [name, { pins }] of this.#entries) {
       if (this.#bytes + this.#coming <= most) return
@@ -197,7 +197,7 @@ export class ObjectCache {
   }
 }
 
-/** The files of a folder, those first that were read or written longest ago. */
+/** The files of a folder, ordered by when they were last read or written, the oldest first. */
 function filesByUse(folder: string): { name: string; bytes: number }[] {
   return readdirSync(folder)
     .flatMap((name) => {

@@ -3,29 +3,29 @@ import type { Database, Handle } from '../../catalog/database.ts'
 import { EngineError } from '../../errors.ts'
 import { MissingObject, type ObjectStore } from './object-store.ts'
 
-/** Beside the parts: says whose they are. */
+/** The key of an object beside the parts, which says to which catalog they belong. */
 const MARK = 'catalog'
 const MARK_BYTES = 36
 
-/** The store of objects in which a catalog has its parts. */
+/** The store of objects that holds a catalog's parts. */
 export interface OwnStore {
   readonly name: string
-  /** The same stands in the store. */
+  /** The random text that is kept in the catalog and in the store, to show that they belong together. */
   readonly mark: string
 }
 
-/** Rows of the table: where the parts are, and where they are being moved. */
+/** The ids of the two rows of the table: where the parts are, and where they are being moved. */
 const HERE = 1
 const TARGET = 2
 
-/** Undefined where the parts are in the data directory. */
+/** The store that holds this catalog's parts; undefined if they are in the data directory. */
 export function ownStore(handle: Handle): Promise<OwnStore | undefined> {
   return read(handle, HERE)
 }
 
 /**
- * Makes sure that a store holds this catalog's parts and no other's: a second catalog in the same place would take the
- * parts of the first for leftovers. A store that was copied elsewhere is known again by its mark.
+ * Makes sure that a store holds the parts of this catalog and of no other. A second catalog in the same place would
+ * remove the parts of the first as leftovers. A store that was copied to another place is recognized by its mark.
  * @throws EngineError `invalid_option`, `storage_unavailable`
  */
 export async function claimStore(database: Database, objects: ObjectStore): Promise<void> {
@@ -49,8 +49,8 @@ export async function claimStore(database: Database, objects: ObjectStore): Prom
 }
 
 /**
- * Makes a store the one to which parts are being moved; the same again goes on with it. What was begun with another one
- * is forgotten.
+ * Makes a store the target to which parts are moved. If a move to it was begun before, that move is continued. A move
+ * that was begun to another store is forgotten.
  * @throws EngineError `invalid_option`, `storage_unavailable`
  */
 export async function claimTarget(database: Database, objects: ObjectStore): Promise<void> {
@@ -59,7 +59,7 @@ export async function claimTarget(database: Database, objects: ObjectStore): Pro
   await putMark(objects, mark)
 }
 
-/** From now on the parts are where they were moved to: the claimed target, or the data directory. */
+/** Records that the parts now are in the place to which they were moved: the claimed target, or the data directory. */
 export async function settleIn(handle: Handle, where: 'target' | 'directory'): Promise<void> {
   const target = where === 'target' ? await read(handle, TARGET) : undefined
   await handle.run('DELETE FROM part_store')
@@ -80,11 +80,14 @@ async function write(handle: Handle, row: number, { name, mark }: OwnStore): Pro
   )
 }
 
-/** In the catalog first: a mark in the store alone would belong to nobody. */
+/**
+ * Makes a new mark for a store and writes it into the catalog. The store gets it only afterwards, because a mark that
+ * is only in the store would belong to no catalog.
+ */
 async function begin(database: Database, objects: ObjectStore, row: number): Promise<OwnStore> {
   if ((await readMark(objects)) !== undefined) throw belongsToAnother(objects)
   const store = { name: objects.name, mark: randomUUID() }
-  // Another process on the same catalog may come here at the same moment: its mark is as good.
+  // Another process on the same catalog may do this at the same moment. Then the mark that was written first is used.
   if (row === TARGET) await write(database, row, store)
   else
     await database.run(
@@ -96,7 +99,7 @@ async function begin(database: Database, objects: ObjectStore, row: number): Pro
   return (await read(database, row))!
 }
 
-/** Puts the mark where none is. @throws EngineError `invalid_option` where another one is */
+/** Writes the mark into a store that has none. @throws EngineError `invalid_option` if the store has another mark */
 async function putMark(objects: ObjectStore, mark: string): Promise<void> {
   const found = await readMark(objects)
   if (found === undefined) await objects.put(MARK, { data: Buffer.from(mark) }, { onlyNew: true })

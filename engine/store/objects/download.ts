@@ -8,22 +8,22 @@ export interface Download {
   readonly name: string
   readonly bytes: number
   readonly hash: string | null
-  /** Where the whole file is to be. */
+  /** The path of the complete file. */
   readonly to: string
-  /** What it is called until then. */
+  /** The path of the file until it is complete. */
   readonly unfinished: string
   readonly get: (name: string, from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
   readonly signal: AbortSignal
 }
 
-/** What one request asks for; a few at once fill a line whose answers take their time to begin. */
+/** Bytes of one request. Several requests at once use the whole bandwidth even if each answer is slow to begin. */
 const RANGE_BYTES = 8 * 2 ** 20
-/** Requests under way, of all downloads; each has a range in memory. */
+/** The most requests at once, over all downloads. Each holds a range in memory. */
 const AT_ONCE = new Semaphore(8)
-/** Bytes that are wrong may have been changed on their way, so they are asked for a second time. */
+/** How often an object is fetched in all. Wrong bytes may come from the transfer, so they are fetched a second time. */
 const TRIES = 2
 
-/** The bytes of an object are not those that the catalog knows. */
+/** The error that the bytes of an object do not match the hash in the catalog. */
 export class WrongBytes extends Error {
   override readonly name = 'WrongBytes'
   readonly object: string
@@ -35,9 +35,9 @@ export class WrongBytes extends Error {
 }
 
 /**
- * Brings an object into a file, by ranges. The file appears when all of it is there, is what was written, and would
- * survive a power cut; where something fails, nothing is left.
- * @throws WrongBytes, and what `get` throws
+ * Downloads an object into a file, in ranges. The file appears only when it is complete, checked and synced. If
+ * something fails, nothing is left behind.
+ * @throws WrongBytes, and the errors of `get`
  */
 export async function download(what: Download): Promise<void> {
   const { name, hash, to, unfinished, signal } = what
@@ -70,7 +70,7 @@ async function fill({ name, bytes, unfinished, get, signal }: Download): Promise
       throw error
     }
   })
-  // Nothing may be written any more when the file is closed, so all are waited for.
+  // Waits for all ranges even after a failure, because nothing may be written after the file is closed.
   const failure = (await Promise.allSettled(ranges)).find((range) => range.status === 'rejected')
   if (failure) throw signal.aborted ? signal.reason : (failed.signal.reason ?? failure.reason)
   await handle.sync()

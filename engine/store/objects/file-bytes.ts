@@ -3,7 +3,7 @@ import { EngineError } from '../../errors.ts'
 
 const READ_BYTES = 256 << 10
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of a file. @throws EngineError `storage_damaged` where it has fewer */
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file. @throws EngineError `storage_damaged` if it is shorter */
 export async function* fileBytes(
   file: string,
   from: number,

@@ -6,7 +6,9 @@ import { sync } from '../sync.ts'
 import { fileBytes } from './file-bytes.ts'
 import { DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 
-/** Parts in a folder of this machine. DuckDB writes them where they are read, so nothing is copied or cached. */
+/**
+ * Parts in a folder of this machine. DuckDB writes and reads them in the same place, so nothing is copied or cached.
+ */
 export class FolderParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
@@ -17,7 +19,7 @@ export class FolderParts implements PartStore {
     this.folders = [folder]
   }
 
-  /** Flat, because a part belongs to versions, not to a folder. */
+  /** All parts are in one folder, because a part may belong to several versions. */
   target(id: number): string {
     return join(this.name, `${id}.parquet`)
   }

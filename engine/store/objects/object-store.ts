@@ -5,39 +5,39 @@ export interface StoredObject {
   readonly bytes: number
 }
 
-/** What an object is made of. */
+/** The content of an object: a file, or bytes in memory. */
 export type ObjectBody = { readonly file: string } | { readonly data: Uint8Array }
 
 export interface PutOptions {
   readonly signal?: AbortSignal | undefined
-  /** Leave an object alone that is there already, as far as the store can tell. */
+  /** Don't overwrite an existing object, if the store supports that condition. */
   readonly onlyNew?: boolean
 }
 
 /**
- * Objects by their keys, each written whole and never changed. Every call has a deadline and tries again by itself what
- * may succeed the next time; where that was in vain it throws EngineError `storage_unavailable`, and the signal's reason
- * where that is aborted.
+ * A store of objects by their keys. Each object is written as a whole and never changed. Every call has a deadline and
+ * retries failures that may pass. If that does not help, it throws EngineError `storage_unavailable`; if the signal is
+ * aborted, it throws the signal's reason.
  */
 export interface ObjectStore {
-  /** Where it is, for those who run it: `s3://bucket/prefix`. */
+  /** Its address for operators: `s3://bucket/prefix`. */
   readonly name: string
-  /** Resolves when the store has all of it and has checked what arrived. `there`: it was there already. */
+  /** Resolves when the store has received and checked the whole object. `there`: it existed already. */
   put(key: string, body: ObjectBody, options?: PutOptions): Promise<'stored' | 'there'>
-  /** Bytes `from` (inclusive) to `to` (exclusive), all of them. @throws MissingObject */
+  /** Gives all bytes `from` (inclusive) to `to` (exclusive). @throws MissingObject */
   get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array>
-  /** Undefined where there is no such object. */
+  /** Gives the size of an object; undefined if it does not exist. */
   head(key: string, signal?: AbortSignal): Promise<{ readonly bytes: number } | undefined>
-  /** Resolves also where there was none. */
+  /** Removes an object; resolves also if it did not exist. */
   remove(key: string): Promise<void>
-  /** All objects whose keys begin so, in no particular order. */
+  /** All objects whose keys begin with `prefix`, in no particular order. */
   list(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject, void, undefined>
-  /** Gives up uploads that somebody began before a moment and never ended. Gives how many there were. */
+  /** Aborts unfinished uploads that were begun before the given moment. Gives how many there were. */
   endUploads(prefix: string, before: Date): Promise<number>
   close(): void
 }
 
-/** A store that has no object of this key, or fewer bytes of it than were asked for. */
+/** The error that a store has no object of this key, or that the object has fewer bytes than were asked for. */
 export class MissingObject extends Error {
   override readonly name = 'MissingObject'
   readonly key: string
@@ -48,7 +48,7 @@ export class MissingObject extends Error {
   }
 }
 
-/** What a caller hears of a store that is down, too slow, or refuses us: the cause is for the log. */
+/** The error for a store that is down, too slow, or refuses our requests. Its cause is meant for the log only. */
 export function storeUnavailable(cause: unknown): EngineError {
   return new EngineError(
     'storage_unavailable',

@@ -11,20 +11,20 @@ import type { PartStore } from './part-store.ts'
 import { RemoteParts } from './remote.ts'
 import { S3Store } from './s3.ts'
 
-/** Where rows are kept, if not in the data directory. */
+/** The store of objects that holds the rows if they are not in the data directory. */
 export interface ObjectStoreOptions {
   /** `s3://bucket/prefix`. */
   readonly address: string
-  /** Of a store that is not Amazon's. */
+  /** The address of a store other than Amazon's. */
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
-  /** `https://host/bucket/key` in place of `https://bucket.host/key`; the default where an endpoint is given. */
+  /** Use `https://host/bucket/key` instead of `https://bucket.host/key`; the default if an endpoint is given. */
   readonly pathStyle?: boolean | undefined
-  /** How large the cache of this machine may be; a third of the free disk by default. */
+  /** The most bytes of the cache on this machine; by default a third of the free disk. */
   readonly cacheBytes?: number | undefined
 }
 
-/** How to ask the store that the catalog names. */
+/** Use the store that the catalog names, and reach it with these options. */
 export interface WhereItIs {
   readonly whereItIs: Omit<ObjectStoreOptions, 'address'>
 }
@@ -32,9 +32,12 @@ export interface WhereItIs {
 export interface Place {
   readonly layout: Layout
   readonly database: Database
-  /** A folder of this process's own. */
+  /** A folder that only this process uses. */
   readonly temporary: string
-  /** A server's cache outlives it; others have one of their own, so that nobody drops what another one reads. */
+  /**
+   * A server's cache stays after it ends. Guests have caches of their own, so that no process removes files others
+   * read.
+   */
   readonly role: 'server' | 'guest'
 }
 
@@ -44,8 +47,8 @@ export function openObjects({ address, endpoint, region, pathStyle }: ObjectStor
 }
 
 /**
- * The parts of a catalog.
- * @throws EngineError `invalid_option` where the catalog has its parts elsewhere, or the store belongs to another
+ * Opens the place that holds the parts of a catalog.
+ * @throws EngineError `invalid_option` if the catalog's parts are in another place, or if the store belongs to another
  * catalog; `storage_unavailable`
  */
 export async function openParts(
@@ -73,7 +76,7 @@ export async function openParts(
   }
 }
 
-/** Parts in a store that is the catalog's own, or is about to be. */
+/** Parts in a store of objects that belongs to the catalog, or to which the parts are being moved. */
 export function remoteParts(place: Place, objects: ObjectStore, options: ObjectStoreOptions): PartStore {
   const { layout, temporary, role } = place
   const folder = join(role === 'server' ? layout.directory : temporary, 'cache')

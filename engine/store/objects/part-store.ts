@@ -1,26 +1,26 @@
 import type { Part } from '../../catalog/records.ts'
 import type { HashOptions } from '../integrity/hash.ts'
 
-/** What must be known of a part to find its bytes, and to know them for its own. */
+/** What is needed to find the bytes of a part and to check them. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
 
-/** Parts that may be read until it is disposed. */
+/** Keeps parts readable until it is disposed. */
 export type Pinned = Disposable
 
-/** Bytes that lie under the name of a part. */
+/** A file or object that was found among the parts. */
 export interface FoundPart {
-  /** What the store calls it. */
+  /** Its name in the store. */
   readonly name: string
-  /** The number in its name; undefined for what is no part. */
+  /** The id in its name; undefined if it is not named like a part. */
   readonly id: number | undefined
   readonly bytes: number
 }
 
 export interface CacheStats {
-  /** Parts that were there when somebody wanted to read them, and those that were not. */
+  /** How many of the parts that readers wanted were in the cache, and how many were not. */
   readonly hits: number
   readonly misses: number
-  /** Bytes that came from the store since the start. */
+  /** Bytes fetched from the store since the start. */
   readonly fetchedBytes: number
   /** Bytes on disk now. */
   readonly bytes: number
@@ -28,67 +28,67 @@ export interface CacheStats {
 }
 
 /**
- * Where the bytes of parts lie: a folder, or a store of objects with a cache before it. A part is written once, under
- * `target`, by DuckDB; it counts from `keep` on, and never changes.
+ * The place of the bytes of parts: a folder, or a store of objects with a cache. DuckDB writes a part once, at
+ * `target`. The part is stored for good when `keep` resolves, and never changes.
  */
 export interface PartStore {
-  /** Where it is, for those who run it. */
+  /** Its place, for operators. */
   readonly name: string
   /** Folders from which DuckDB reads parts. */
   readonly folders: readonly string[]
-  /** The file into which a new part is written. */
+  /** The path at which a new part is written. */
   target(id: number): string
   /**
-   * Resolves when what was written at `target` would survive a crash of everything.
+   * Resolves when the part that was written at `target` would survive a crash of the machine.
    * @throws EngineError `storage_unavailable`, `storage_full`
    */
   keep(part: PartBytes): Promise<void>
-  /** Removes what was written at `target` and is not to be kept. */
+  /** Removes a file at `target` that is not to be kept. */
   giveUp(id: number): Promise<void>
   /** The file of a part that is pinned. */
   file(part: PartBytes): string
   /**
-   * Makes parts readable under `file`, until what it gives is disposed; undefined where they are so anyway.
+   * Makes parts readable under `file` until the result is disposed; undefined if they always are.
    * @throws EngineError `storage_unavailable`, `storage_full`; DamagedPart
    */
   pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Pinned> | undefined
-  /** Bytes `from` (inclusive) to `to` (exclusive), without making all of the part readable. */
+  /** Reads bytes `from` (inclusive) to `to` (exclusive) without fetching the whole part. */
   read(
     part: PartBytes,
     from: number,
     to: number,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined>
-  /** How many bytes are stored, whatever is cached; undefined where there is nothing. */
+  /** The number of bytes in the store, not in the cache; undefined if the part is missing. */
   size(part: PartBytes): Promise<number | undefined>
   /**
-   * Reads all that is stored of a part, whatever is cached, and gives its hash.
-   * @throws DamagedPart where it is missing or clearly no part; the system's error where it can't be read now
+   * Reads a whole part from the store, not from the cache, and gives its hash.
+   * @throws DamagedPart if it is missing or clearly no part; the system's error if it can't be read now
    */
   hash(part: PartBytes, options?: HashOptions): Promise<string>
-  /** Forgets what is cached of parts, which DuckDB could not read. */
+  /** Removes parts from the cache because DuckDB could not read them. */
   distrust(parts: readonly PartBytes[]): void
-  /** Removes a part, also one of which less is there than of others. Resolves where there is nothing, too. */
+  /** Removes a part, even if only some of its files exist. Resolves also if there is nothing to remove. */
   remove(part: Pick<PartBytes, 'id' | 'hash'>): Promise<void>
-  /** All that lies there. */
+  /** Lists everything that is stored there. */
   list(): AsyncGenerator<FoundPart, void, undefined>
-  /** Removes something that `list` gave. */
+  /** Removes a file or object by a name that `list` gave. */
   removeFound(name: string): Promise<void>
   /**
-   * Puts away what nobody knows but nobody asked to delete. Gives where it lies.
-   * @param folder makes a folder for it, where it needs one
+   * Sets files aside that the catalog does not know but that nobody asked to delete. Gives their new place.
+   * @param folder makes a folder for them, called only if one is needed
    */
   setAside(names: readonly string[], folder: () => string): Promise<string>
-  /** Ends what crashes have left half written, where `list` doesn't show it. */
+  /** Removes uploads that crashes have left unfinished, which `list` doesn't show. */
   endUnfinished(): Promise<void>
-  /** Resolves where it can be reached; asked often, it answers from what it knows of the last seconds. */
+  /** Resolves if the store can be reached. A result is used again for some seconds, so it may be called often. */
   answers(): Promise<void>
-  /** Undefined where nothing is cached. */
+  /** Undefined if this store needs no cache. */
   readonly cache: CacheStats | undefined
   close(): void
 }
 
-/** A part whose bytes in the store are not those that were written, or not there. */
+/** The error that a part is missing in the store, or that its bytes there are not those that were written. */
 export class DamagedPart extends Error {
   override readonly name = 'DamagedPart'
   readonly part: number

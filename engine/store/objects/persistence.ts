@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** How often something is tried in all. */
+/** How often work is tried in all. */
 const ATTEMPTS = 4
-/** Before the second attempt; twice as long before each later one. */
+/** The pause before the second attempt; each later pause is twice as long. */
 const FIRST_PAUSE_MS = 100
 
 /**
- * Tries again, after pauses that grow, what fails in a way that may pass. Each pause is longer or shorter by chance, so
- * that those whom one failure has hit do not all come back in the same moment.
+ * Tries work again, after growing pauses, when it fails in a way that may pass. The length of each pause is partly
+ * random, so that callers that failed together do not all try again at the same moment.
  */
 export async function persistently<T>(
   work: () => Promise<T>,

@@ -15,20 +15,20 @@ export interface RemoteOptions {
   readonly cache: { readonly folder: string; readonly maxBytes: number }
 }
 
-/** What began longer ago will not end any more. */
+/** An upload that was begun longer ago than this is taken for abandoned. */
 const LONGEST_UPLOAD_MS = 86_400_000
-/** How long the store may take to answer whether it is there, and for how long that is believed. */
+/** How long the store may take to answer whether it is reachable, and for how long the answer is used again. */
 const ANSWER_MS = 5_000
 const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
-/** Characters of a hash that a name has: 132 bits of BLAKE2b. */
+/** How many characters of its hash are in a part's name: 132 bits of BLAKE2b. */
 const NAMED = 22
-/** What one request of `read` asks for. */
+/** The most bytes that one request of `read` asks for. */
 const RANGE_BYTES = 2 * 2 ** 20
 
 /**
- * Parts in a store of objects, with a cache before it. A part's name has its number and the beginning of its hash, so
- * that a number which a restored catalog gives a second time is another object, here and in every cache.
+ * Parts in a store of objects, with a cache on this machine. A part's name has its id and the beginning of its hash. So
+ * if a restored catalog gives the same id again, the new part is another object, in the store and in every cache.
  */
 export class RemoteParts implements PartStore {
   readonly name: string
@@ -99,7 +99,7 @@ export class RemoteParts implements PartStore {
     yield* this.#stored(part, from, to, signal)
   }
 
-  /** The same from the store, whatever is cached. */
+  /** Reads bytes of a part from the store, even if they are cached. */
   async *#stored(part: PartBytes, from: number, to: number, signal?: AbortSignal) {
     const key = PREFIX + nameOf(part)
     try {
@@ -128,7 +128,7 @@ export class RemoteParts implements PartStore {
     for (const part of parts) this.#cache.drop(nameOf(part))
   }
 
-  /** A part without a hash was never stored. */
+  /** Removes a part. One without a hash was never stored, so only its local file may exist. */
   async remove({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): Promise<void> {
     await this.giveUp(id)
     if (hash === null) return
@@ -173,7 +173,7 @@ export class RemoteParts implements PartStore {
   }
 }
 
-/** A store that didn't answer in time, as any that can't be reached. */
+/** Treats a store that didn't answer in time like one that can't be reached. */
 function unavailable(error: unknown): never {
   throw error instanceof EngineError ? error : storeUnavailable(error)
 }
@@ -188,7 +188,7 @@ function nameOf({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): string {
   return `${id}-${hash.slice(hash.indexOf(':') + 1).slice(0, NAMED)}.parquet`
 }
 
-/** What is wrong with one of these parts, where the error is about its bytes. */
+/** Turns an error about the bytes of one of these parts into a `DamagedPart`; gives others unchanged. */
 function damage(error: unknown, parts: readonly PartBytes[]): unknown {
   if (error instanceof WrongBytes) return damaged(error.object, 'its bytes are not those that were written')
   if (error instanceof MissingObject) return damaged(error.key, MISSING)

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
 
-/** Larger files go up in pieces of this size, each by itself again where it fails. */
+/** Larger files are sent in pieces of this size. A piece that fails is sent again by itself. */
 export const PIECE_BYTES = 16 * 2 ** 20
-/** Pieces of one file that are on their way at once; each is in memory. */
+/** How many pieces of one file are sent at once. Each is in memory. */
 const AT_ONCE = 4
-/** More pieces than this no object may have (S3 User Guide, "multipart upload limits"). */
+/** The most pieces that S3 allows for an object (S3 User Guide, "multipart upload limits"). */
 const MOST_PIECES = 10_000
 
 export interface Connection {
@@ -21,8 +21,8 @@ interface Target {
 }
 
 /**
- * Stores a file as one object, sent in pieces. The object is there when all of them are, or not at all: what fails is
- * given up, and the store forgets its pieces.
+ * Stores a file as one object, sent in pieces. The object appears when all pieces have arrived. If one fails, the
+ * upload is aborted and the store removes its pieces.
  * @throws the SDK's errors
  */
 export async function putPieces(
@@ -76,13 +76,13 @@ export async function putPieces(
       { abortSignal },
     )
   } catch (error) {
-    // A store that is down forgets the pieces later: `endUploads`.
+    // If the store is down, this fails, too; `endUploads` then removes the pieces later.
     await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => {})
     throw error
   }
 }
 
-/** As `Content-MD5` says it (RFC 1864). */
+/** The MD5 of data in the form of the header `Content-MD5` (RFC 1864). */
 export function md5(data: Uint8Array): string {
   return createHash('md5').update(data).digest('base64')
 }

@@ -14,30 +14,31 @@ import { persistently } from './persistence.ts'
 import { type Connection, md5, PIECE_BYTES, putPieces } from './s3-pieces.ts'
 
 export interface S3Deadlines {
-  /** For a connection. */
+  /** Milliseconds to open a connection. */
   readonly connect: number
-  /** Without a byte in either direction. */
+  /** Milliseconds without a byte in either direction. */
   readonly idle: number
-  /** For one request, sent and answered. */
+  /** Milliseconds for one request and its answer. */
   readonly request: number
 }
 
 const DEADLINES: S3Deadlines = { connect: 3_000, idle: 20_000, request: 60_000 }
-/** How often the SDK itself sends a request that may succeed the next time: 5xx, throttling, a broken connection. */
+/** How often the SDK sends a request in all, if it fails by a 5xx, throttling or a broken connection. */
 const ATTEMPTS = 3
 const CONNECTIONS = 64
 
 /**
- * A bucket of Amazon's S3 or of what speaks its language. Each piece goes with its MD5, which every such store holds
- * against what arrives (the newer checksums of the SDK's default are not known everywhere), so what is stored is what
- * was sent. Credentials are found as the SDK finds them: environment, files, the machine's role.
+ * A bucket of Amazon's S3 or of a compatible store. Each piece is sent with its MD5, and every such store compares it
+ * with the bytes that arrive, so that what is stored is what was sent. (Not every store knows the newer checksums that
+ * the SDK uses by default.) The SDK finds the credentials by itself: in the environment, in files, or from the
+ * machine's role.
  */
 export class S3Store implements ObjectStore {
   readonly name: string
   readonly #address: S3Address
   readonly #deadlines: S3Deadlines
   readonly #connection = new Opened(() => this.#connect())
-  /** Until the store says that it knows no conditions. */
+  /** Whether to send conditions; false once the store has answered that it does not support them. */
   #conditional = true
 
   constructor(address: S3Address, deadlines: Partial<S3Deadlines> = {}) {
@@ -69,7 +70,8 @@ export class S3Store implements ObjectStore {
         this.#conditional = false
         return this.put(key, body, options)
       }
-      // An upload that another one overtakes; whoever won has stored the same.
+      // Another upload of the same key is under way. Try again; as the key contains the hash, the other stores the
+      // same.
       if (conditional && isStatus(error, 409)) return this.put(key, body, options)
       throw failure(error, signal)
     }
@@ -92,7 +94,7 @@ export class S3Store implements ObjectStore {
       signal ? AbortSignal.any([signal, deadline]) : deadline,
     )
     const bytes = await answer.Body!.transformToByteArray()
-    // An object that ends before the range does is answered with what there is of it.
+    // If an object ends before the range does, S3 answers with the bytes that exist.
     const whole = Number(answer.ContentRange?.split('/')[1])
     if (whole < to) throw new MissingObject(key)
     if (bytes.byteLength !== to - from) throw new HalfAnswer(bytes.byteLength, to - from)
@@ -109,7 +111,9 @@ export class S3Store implements ObjectStore {
     }
   }
 
-  /** One by one: what deletes many at once wants a checksum that not every store knows. */
+  /**
+   * Removes one object per request, because the request that deletes many needs a checksum that not every store knows.
+   */
   async remove(key: string): Promise<void> {
     try {
       await this.#send((sdk) => new sdk.DeleteObjectCommand(this.#at(key)))
@@ -143,7 +147,7 @@ export class S3Store implements ObjectStore {
     const { Bucket, Key: Prefix } = this.#at(prefix)
     let ended = 0
     try {
-      // Those that are ended are not listed again; a store with more than a page of them has the rest ended next time.
+      // Reads one page only. Aborted uploads are not listed again, so the next call reaches the rest.
       const { Uploads = [] } = await this.#send(
         (sdk) => new sdk.ListMultipartUploadsCommand({ Bucket, Prefix }),
       )
@@ -153,7 +157,7 @@ export class S3Store implements ObjectStore {
         ended += 1
       }
     } catch (error) {
-      // Some stores can't list them; those forget them by themselves.
+      // Some stores can't list unfinished uploads; those remove them by themselves.
       if (!isStatus(error, 404) && !isStatus(error, 501)) throw failure(error)
     }
     return ended
@@ -176,7 +180,7 @@ export class S3Store implements ObjectStore {
   }
 
   async #connect(): Promise<Connection> {
-    // Who keeps rows in a folder is spared the loading.
+    // Loaded only here, so that programs with rows in a folder do not spend time on it.
     const sdk = await import('@aws-sdk/client-s3')
     const { endpoint, region, pathStyle = endpoint !== undefined } = this.#address
     const { connect, idle, request } = this.#deadlines
@@ -194,7 +198,7 @@ export class S3Store implements ObjectStore {
         httpsAgent: { keepAlive: true, maxSockets: CONNECTIONS },
       },
       ...(endpoint !== undefined && { endpoint }),
-      // Stores of other makes want some region, mostly this one.
+      // Stores other than Amazon's need some region, mostly this one.
       ...(region !== undefined ? { region } : endpoint !== undefined && { region: 'us-east-1' }),
     })
     return { sdk, client }
@@ -205,7 +209,7 @@ type SentCommand<Input extends Sdk.ServiceInputTypes, Output extends Sdk.Service
   typeof Sdk.S3Client.prototype.send<Input, Output>
 >[0]
 
-/** An answer that ended before all of it had come. */
+/** The error that an answer ended before all of it had arrived. */
 class HalfAnswer extends Error {
   constructor(got: number, wanted: number) {
     super(`the store sent ${got} of ${wanted} bytes`)
@@ -227,7 +231,7 @@ function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name
 }
 
-/** Whether the connection broke under an answer that had begun; what comes before is tried again by the SDK. */
+/** Whether the connection broke after the answer had begun. The SDK itself only retries failures before that. */
 function isBroken(error: unknown): boolean {
   if (error instanceof MissingObject) return false
   return (error as Partial<Sdk.S3ServiceException>).$metadata?.httpStatusCode === undefined
@@ -240,7 +244,7 @@ function missing(key: string, cause: unknown): Error {
 function failure(error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason
   const { code, path } = error as NodeJS.ErrnoException
-  // A file of ours that can't be read says nothing about the store.
+  // If a local file can't be read, the store is not to blame.
   if (error instanceof MissingObject || (code !== undefined && path !== undefined)) return error
   return storeUnavailable(error)
 }
