@@ -37,7 +37,7 @@ import { serviceRoutes } from './routes/service.ts'
 import { sourceRoutes } from './routes/source.ts'
 import type { Services } from './services.ts'
 
-/** The service as a Fastify application of its own. `log` takes the lines of the log in place of the standard output. */
+/** The service as a Fastify application of its own. `log` receives the lines of the log instead of standard output. */
 export function buildApp(services: Services, log?: { write(line: string): void }): FastifyInstance {
   const { limits, timeouts, trustedProxies } = services.config
   const app = Fastify({
@@ -50,7 +50,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     connectionTimeout: timeouts.idle,
     requestTimeout: timeouts.transfer,
     forceCloseConnections: true,
-    // Ids of series may be long; query strings are read by us, against the schema of the route.
+    // Ids of series may be long. Query strings are read by `readQuery`, with the schema of the route.
     routerOptions: { maxParamLength: 8_192, querystringParser: () => ({}) },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
@@ -61,12 +61,12 @@ export function buildApp(services: Services, log?: { write(line: string): void }
 }
 
 /**
- * The service as a plugin, to be a part of another Fastify application, also under a prefix. There the limits of
- * headers, connections and path parameters are those of that application.
+ * The service as a plugin for another Fastify application, possibly under a prefix. The limits of headers, connections
+ * and path parameters are then those of that application.
  *
- * A request goes through the hooks in this order, and can be refused by each: HTTP itself (400), being stopped (503),
- * overload (503), authentication (401, 429), another site's page (403), query string (400), body (400, 413, 415); then
- * its route's handler.
+ * A request passes these checks in this order, and each can refuse it: malformed HTTP (400), server being stopped
+ * (503), overload (503), authentication (401, 429), a page of another site (403), query string (400), body (400, 413,
+ * 415). Then its route's handler runs.
  */
 export function parquetry(services: Services): FastifyPluginAsync {
   const { config, lifecycle, metrics } = services
@@ -76,7 +76,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     await describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
-    // The schemas of answers document; what is sent is made from records field by field.
+    // The schemas of answers are only for documentation: the routes build each answer field by field themselves.
     app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     traceRequests(app, metrics)
     addSecurityHeaders(app)
@@ -120,23 +120,24 @@ export function parquetry(services: Services): FastifyPluginAsync {
   }
 }
 
-/** Refuses work while the event loop lags behind or memory is short, before anything is done for it. */
+/** Refuses requests early while the event loop lags behind or memory is short. */
 async function shedLoad(app: FastifyInstance, { shedding }: Config): Promise<void> {
-  // Another application that we are a part of sheds load by itself.
+  // If the surrounding application has registered this plugin already, it sheds load itself.
   if (app.hasDecorator('isUnderPressure')) return
   await app.register(underPressure, {
     maxEventLoopDelay: shedding.eventLoopDelay,
     maxRssBytes: shedding.memoryBytes,
     sampleInterval: 500,
     pressureHandler: async (request, _reply, _type, value) => {
-      // Infinite is the delay of a window without a sample, as while a program starts; a real one is in the next.
+      // The delay is infinite for a window without a sample, as while a program starts. A real delay shows in the next
+      // window.
       if (request.routeOptions.config.always || value === Number.POSITIVE_INFINITY) return
       throw new ServerError('busy', 'The server is overloaded. Try again in a few seconds.')
     },
   })
 }
 
-/** How long a client may go on sending a body that was refused; it can't read the answer before it has sent all. */
+/** How long a client may go on sending a refused body. Many clients read the answer only after they have sent all. */
 const LINGER_MS = 5_000
 
 function drainUnreadBodies(app: FastifyInstance): void {
@@ -163,7 +164,7 @@ const CONSOLE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The built console: files for everybody; what it shows, it asks the API for, with the user's key. */
+/** Serves the built console. Its files need no key; the data that it shows comes from the API, with the user's key. */
 function serveConsole(app: FastifyInstance, folder: string): void {
   app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {

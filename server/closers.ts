@@ -1,19 +1,19 @@
-/** What has been opened, to be closed in the opposite order. An `AsyncDisposableStack`, which Node 22 has not. */
+/** Closes things in the opposite order of their opening. It replaces `AsyncDisposableStack`, which Node 22 lacks. */
 export class Closers implements AsyncDisposable {
   #work: (() => unknown)[] = []
 
-  /** Has something closed; gives it back. */
+  /** Registers something to be closed, and returns it. */
   use<Opened extends AsyncDisposable>(opened: Opened): Opened {
     this.defer(() => opened[Symbol.asyncDispose]())
     return opened
   }
 
-  /** Has something done. */
+  /** Registers work to be done at closing. */
   defer(work: () => unknown): void {
     this.#work.push(work)
   }
 
-  /** The same in new hands: this one closes nothing any more. */
+  /** Moves everything into a new object; this one closes nothing any more. */
   move(): Closers {
     const moved = new Closers()
     moved.#work = this.#work
@@ -21,7 +21,7 @@ export class Closers implements AsyncDisposable {
     return moved
   }
 
-  /** Closes all, also when closing one of them fails; throws the first failure. */
+  /** Closes everything, even if closing one thing fails; then throws the first failure. */
   async [Symbol.asyncDispose](): Promise<void> {
     const failures: unknown[] = []
     for (let work = this.#work.pop(); work; work = this.#work.pop()) {

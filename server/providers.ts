@@ -6,8 +6,9 @@ import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
 
 /**
- * The providers as they are configured, with limits and index in the data directory, for a server as for commands.
- * @throws ConfigError where a provider is configured that there isn't
+ * Opens the connectors as they are configured, with their limits and search index in the data directory. Used by the
+ * server and by commands.
+ * @throws ConfigError if the configuration names an unknown provider
  */
 export async function openProviders(
   config: Config,

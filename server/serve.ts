@@ -15,27 +15,30 @@ import { Told } from './told.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {
-  /** Where it listens, as `http://127.0.0.1:8080`. */
+  /** Its address, for example `http://127.0.0.1:8080`. */
   readonly url: string
   readonly engine: Engine
-  /** Of the account that was made with this start and whose key was generated. */
+  /** The generated key of the root account, if this start has made that account and no key was configured. */
   readonly newRootKey: string | undefined
-  /** The end of root's key, so that its owner knows which one it is. */
+  /** The end of root's key, by which its owner recognizes it. */
   readonly rootKeyHint: string
-  /** Whether the configured key is root's: not if an earlier start chose one, or if it was rotated. */
+  /** Whether the configured key is root's key. It is not if an earlier start set another key or if it was rotated. */
   readonly rootKeyHolds: boolean
-  /** Whether the console was built, so that it is there. */
+  /** Whether the console was built and is served. */
   readonly hasConsole: boolean
-  /** Makes a repository of the library's readable by every account. */
+  /** Makes a repository that was created by the library readable by every account. */
   publish(repositoryId: number): Promise<void>
-  /** Refuses new work, lets what is under way end within the limit, then cuts it, and closes everything. */
+  /**
+   * Refuses new work, waits until work under way has ended or the limit has passed, aborts the rest, closes everything.
+   */
   close(): Promise<void>
 }
 
 const ROOT = 'root'
 
 /**
- * Serves a data directory until it is closed. `anew` begins it anew where its catalog is lost or damaged.
+ * Serves a data directory until it is closed. `anew` begins with an empty catalog if the present one is lost or
+ * damaged.
  * @throws EngineError `locked` when another server has the directory; ConfigError
  */
 export async function serve(
@@ -90,7 +93,7 @@ export async function serve(
   const newRootKey = await firstAccount(services.accounts, config.rootKey)
   const listening = buildApp(services, log)
   opened.defer(() => listening.close())
-  // Behind the first answer, which may be to a health check: who comes next finds everything loaded.
+  // Loads the rest after the first answer, which may be to a health check, so that later requests don't wait for it.
   let answered = false
   listening.addHook('onResponse', async () => {
     if (answered) return
@@ -132,7 +135,7 @@ export async function serve(
   }
 }
 
-/** Makes the first account where there is none. Gives its key where it was generated. */
+/** Makes the root account if there is none. Gives its key if the key was generated. */
 async function firstAccount(accounts: Accounts, key: string | undefined): Promise<string | undefined> {
   if ((await accounts.list()).some(({ name }) => name === ROOT)) return undefined
   const made = await accounts.create({

@@ -38,9 +38,9 @@ export interface Services {
   readonly kept: KeptSnapshots
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
-  /** Of the program, for the OpenAPI document. */
+  /** The program's version, for the OpenAPI document. */
   readonly version: string
-  /** Folder of the built console, where there is one. */
+  /** The folder of the built console; undefined if it was not built. */
   readonly console: string | undefined
 }
 
@@ -50,14 +50,14 @@ export interface ServiceParts {
   readonly connectors: Connectors
   readonly version: string
   readonly console?: string
-  /** Is told of failures that no request waits for. */
+  /** Called with failures in work for which no request waits. */
   readonly warn?: (message: string, cause: unknown) => void
   /** Replaced in tests. */
   readonly now?: () => Date
 }
 
 /**
- * Puts the services together over an open engine, whose database gets the server's tables.
+ * Builds the services on an open engine, and adds the server's tables to its database.
  * @throws ConfigError when an account has a plan that is not configured
  */
 export async function openServices({

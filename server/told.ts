@@ -3,7 +3,7 @@ import type { EngineEvent } from '../engine/index.ts'
 
 type Level = 'info' | 'warn' | 'error'
 
-/** What engine and connectors tell of, on its way into the log. What is told before there is a log waits for it. */
+/** Writes events of the engine and the connectors to the log. Events from before there is a log are kept until then. */
 export class Told {
   #log: FastifyBaseLogger | undefined
   readonly #early: (() => void)[] = []

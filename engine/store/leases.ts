@@ -71,8 +71,8 @@ export class Leases {
     }
     for (const id of this.#written) {
       if (this.#readers.has(id) || (await this.#versions.isCurrent(id))) continue
-      // Somebody may have begun to read while we waited. A reader that begins after the next two lines finds no lease
-      // noted, and writes a new one after this one is removed.
+      // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
+      // `#written`, and writes a new one after this one is removed.
       if (this.#readers.has(id)) continue
       this.#written.delete(id)
       try {

@@ -258,7 +258,7 @@ export class Store {
     await this.datasets.get(datasetId)
     const { body, signal } = upload
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
-    // Starts a process for reading while the body still arrives.
+    // Starts a reader while the body still arrives.
     this.ingestor().then(
       (ingestor) => ingestor.warm(),
       () => {},
@@ -440,7 +440,7 @@ export class Store {
 
   /**
    * Refuses new writes, waits for those under way, and releases the directory. A server gives up its merges, since it
-   * must stop in time. A guest finishes them, because it may run for a single write and nobody would merge otherwise.
+   * must stop in time. A guest finishes them, because it may run for a single write only.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer)

@@ -4,7 +4,7 @@ import type { Account } from './accounts.ts'
 
 export type Permission = 'Read' | 'Write'
 
-/** What somebody may do with a repository. Only the owner and admins say who else may. */
+/** What an account may do with a repository. Only the owner and admins may give rights to others. */
 export type Right = Permission | 'Own'
 
 /** A repository as one account sees it. */
@@ -13,7 +13,7 @@ export interface RepositoryAccess {
   readonly ownerId: number
   readonly owner: string
   readonly private: boolean
-  /** undefined: not even to be read. */
+  /** undefined if the account may not even read it. */
   readonly right: Right | undefined
 }
 
@@ -22,7 +22,8 @@ export interface Member {
   readonly permission: Permission
 }
 
-// What came in without the server, by the library or a command, belongs to the first admin and is private.
+// Repositories that were made without the server, by the library or a command, belong to the first admin and are
+// private.
 const SELECT = `
   SELECT r.id AS "repositoryId", a.id AS "ownerId", a.name AS owner, coalesce(o.private, 1) AS private,
     m.permission AS permission
@@ -38,7 +39,7 @@ const STORED = `
 
 const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>
 
-/** Who may do what with which repository: its owner, its members, and everybody who reads what is public. */
+/** The rights to repositories: of their owners, of their members, and of everybody, who may read the public ones. */
 export class Access {
   readonly #handle: Handle
 
@@ -46,7 +47,7 @@ export class Access {
     this.#handle = handle
   }
 
-  /** The same in a transaction. */
+  /** The same rights, read and written in a transaction. */
   in(t: Handle): Access {
     return new Access(t)
   }
@@ -93,13 +94,13 @@ export class Access {
     return row!.n
   }
 
-  /** Datasets in the repositories of an account, and their bytes on disk; one of them may be left out. */
+  /** How many datasets are in the repositories of an account, and their bytes on disk; one dataset may be left out. */
   async stored(ownerId: number, without = 0): Promise<{ datasets: number; bytes: number }> {
     const row = await this.#handle.get<{ datasets: number; bytes: number | null }>(STORED, ownerId, without)
     return { datasets: row?.datasets ?? 0, bytes: row?.bytes ?? 0 }
   }
 
-  /** Members, and those who are to be when there is an account of that name. */
+  /** Members, and names that were invited but have no account yet. */
   async members(repositoryId: number): Promise<Member[]> {
     const rows = await this.#handle.all<Member>(
       `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
@@ -111,7 +112,7 @@ export class Access {
     return rows.map((row) => ({ ...row }))
   }
 
-  /** Call it in a transaction: whether there is such an account must stay as it is found. */
+  /** Makes an account a member, or invites its name if no such account exists. Call it in a transaction. */
   async setMember(repositoryId: number, name: string, permission: Permission): Promise<void> {
     const changes = await this.#handle.run(
       `INSERT INTO repository_members SELECT ?, id, ? FROM accounts WHERE name = ?
@@ -130,7 +131,7 @@ export class Access {
     )
   }
 
-  /** Whether there was such a member. */
+  /** Removes a member or an invitation; gives whether there was one. */
   async removeMember(repositoryId: number, name: string): Promise<boolean> {
     const members = await this.#handle.run(
       'DELETE FROM repository_members WHERE repository_id = ? AND account_id = (SELECT id FROM accounts WHERE name = ?)',

@@ -8,7 +8,7 @@ export interface Account {
   readonly plan: string
   /** May do everything, everywhere. */
   readonly admin: boolean
-  /** None of its keys is accepted. */
+  /** Whether the account is disabled, so that none of its keys is accepted. */
   readonly disabled: boolean
   readonly apiKeyHint: string
   readonly createdAt: string
@@ -21,7 +21,7 @@ const INVITED_ARE_MEMBERS = `
   INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
-/** Who may use the service. A key is looked up with each request, so a rotated one is dead at once. */
+/** The accounts of the service. Keys are looked up for each request, so that a rotated key stops working at once. */
 export class Accounts {
   readonly #database: Database
 
@@ -30,7 +30,8 @@ export class Accounts {
   }
 
   /**
-   * Makes an account; the key is given here, once, and kept as a hash alone. `key` sets one that was chosen elsewhere.
+   * Makes an account. Its key is given only here, because only a hash of it is kept. `key` sets a key that was chosen
+   * by the caller.
    * @throws ServerError `account_exists`, `invalid_name`
    */
   async create(fields: { name: string; plan: string; admin?: boolean; key?: string }): Promise<{
@@ -71,13 +72,13 @@ export class Accounts {
     return account
   }
 
-  /** undefined where there is no such account. */
+  /** The account with this id, or undefined. */
   async find(id: number): Promise<Account | undefined> {
     const row = await this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
     return row && accountOf(row)
   }
 
-  /** A text that changes with the key of an account, and from which the key can't be had. */
+  /** A text that changes when the account's key changes, but does not reveal the key. */
   async keyMark(id: number): Promise<string> {
     const sql = 'SELECT key_hash AS hash FROM accounts WHERE id = ?'
     const row = await this.#database.get<{ hash: Uint8Array }>(sql, id)
@@ -91,7 +92,7 @@ export class Accounts {
     return accountOf(row)
   }
 
-  /** The account that a key belongs to; undefined for every other text. */
+  /** The account to which a key belongs; undefined if it is nobody's key. */
   async byKey(key: string): Promise<Account | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
@@ -106,7 +107,7 @@ export class Accounts {
     )
   }
 
-  /** Gives an account a new key; the old one is dead from here on. */
+  /** Gives an account a new key; the old one stops working at once. */
   async rotateKey(id: number): Promise<{ account: Account; key: string }> {
     const key = generateKey()
     const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'

@@ -9,41 +9,41 @@ const RANDOM_LENGTH = 32
 const CHECKSUM_LENGTH = 6
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
 
-/** A new API key: `pq_`, 190 random bits, a checksum of what stands before it. */
+/** A new API key: `pq_`, 190 random bits, and a checksum of both. */
 export function generateKey(): string {
   let random = ''
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(RANDOM_LENGTH)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier.
+      // 248 is the largest multiple of 62 in a byte. Using larger values would make some characters more likely.
       if (byte < 248 && random.length < RANDOM_LENGTH) random += ALPHABET[byte % 62]
     }
   }
   return `${PREFIX}${random}${checksum(PREFIX + random)}`
 }
 
-/** Whether a key has the shape of a generated one but not its checksum: no look-up can find it. */
+/** Whether a key looks like a generated one but has a wrong checksum, so that it need not be looked up. */
 export function isMistyped(key: string): boolean {
   return SHAPE.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) !== key.slice(-CHECKSUM_LENGTH)
 }
 
 const KEYS = new RegExp(`${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}`, 'g')
 
-/** A text for others to read, its API keys blotted out. */
+/** A text with its API keys removed, so that others may read it. */
 export function withoutKeys(text: string): string {
   return text.replace(KEYS, `${PREFIX}…`)
 }
 
-/** What is stored of a key. Keys have so many random bits that one fast hash is enough. */
+/** The hash of a key, which is stored instead of it. Keys have so many random bits that one fast hash is enough. */
 export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** In constant time, so that the time of an answer says nothing about the stored hash. */
+/** Compares hashes in constant time, so that the time of an answer says nothing about the stored hash. */
 export function sameHash(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Enough of a key for its owner to know it again. */
+/** The end of a key, by which its owner recognizes it. */
 export function keyHint(key: string): string {
   return `${key.startsWith(PREFIX) ? PREFIX : ''}…${key.slice(-4)}`
 }

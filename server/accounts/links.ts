@@ -1,17 +1,18 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Account, Accounts } from './accounts.ts'
 
-/** For how long a link opens, in seconds: long enough to be clicked, too short to be kept. */
+/** How many seconds a link works: long enough to click it, too short to be worth keeping. */
 export const LINK_SECONDS = 300
 
 const PARAMETER = 'ticket'
-/** At the end of an address: `?ticket=…` or `&ticket=…`. */
+/** Matches the ticket at the end of an address: `?ticket=…` or `&ticket=…`. */
 const TICKET = new RegExp(`[?&]${PARAMETER}=(\\d+)\\.(\\d+)\\.([\\w-]+)$`)
 
 /**
- * Addresses that open for some minutes without a key, so that a browser, which can't send a header with a download, or
- * somebody else's program fetches one export. A link holds the account, the time at which it ends, and a signature over
- * both and the whole address. The account's key is part of what is signed: when the key is rotated, its links end.
+ * Makes addresses that work for some minutes without a key. With one, a browser, which can't send a header with a
+ * download, or another person's program can fetch a single export. A link contains the account, the time at which it
+ * ends, and a signature over both and the whole address. The signature also covers a mark of the account's key, so its
+ * links end when the key is rotated.
  */
 export class Links {
   readonly #accounts: Accounts
@@ -24,7 +25,7 @@ export class Links {
     this.#now = now
   }
 
-  /** @param address path and query string, as the request will have them */
+  /** @param address path and query string of the request that the link allows */
   async make(
     { id }: Account,
     address: string,
@@ -37,7 +38,7 @@ export class Links {
     }
   }
 
-  /** The account for which an address opens; undefined where it has no ticket, a wrong one, or one that has ended. */
+  /** The account whose link an address is; undefined if it has no ticket, a wrong one, or one that has ended. */
   async account(address: string): Promise<Account | undefined> {
     const match = TICKET.exec(address)
     if (!match) return undefined

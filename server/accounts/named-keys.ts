@@ -2,12 +2,14 @@ import { type Database, type Handle, isUniqueViolation } from '../../engine/inde
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
-/** A further key of an account, for a program or a colleague: it has a name, and may end by itself or only read. */
+/**
+ * A further key of an account, for a program or a colleague. It has a name, and may expire or be limited to reading.
+ */
 export interface NamedKey {
   readonly name: string
   readonly keyHint: string
   readonly readOnly: boolean
-  /** ISO 8601; null: it doesn't end by itself. */
+  /** ISO 8601; null if it doesn't expire. */
   readonly expiresAt: string | null
   readonly createdAt: string
 }
@@ -23,7 +25,7 @@ const SELECT = `SELECT name, account_id AS "accountId", key_hash AS hash, key_hi
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const MOST = 100
 
-/** The keys of accounts beside the first one. They are looked up with each request, so one that is ended ends at once. */
+/** The further keys of accounts. They are looked up for each request, so that a deleted one stops working at once. */
 export class NamedKeys {
   readonly #database: Database
   readonly #now: () => Date
@@ -38,7 +40,7 @@ export class NamedKeys {
   }
 
   /**
-   * The key itself is given here, once, and kept as a hash alone.
+   * Makes a key. The key itself is given only here, because only a hash of it is kept.
    * @throws ServerError `invalid_body`, `key_exists`, `too_many_keys`
    */
   async create(
@@ -92,7 +94,7 @@ export class NamedKeys {
     if (changes === 0) throw new ServerError('not_found', `There is no key named ${JSON.stringify(name)}.`)
   }
 
-  /** Whose key it is and whether it only reads; undefined for every other text, and once it has ended. */
+  /** The account of a key and whether the key may only read; undefined if there is no such key or it has expired. */
   async find(key: string): Promise<{ readonly accountId: number; readonly readOnly: boolean } | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)

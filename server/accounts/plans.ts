@@ -3,7 +3,7 @@ import { ServerError } from '../http/errors.ts'
 import type { Access } from './access.ts'
 import type { Account } from './accounts.ts'
 
-/** What the plans allow, and the refusals where they don't. */
+/** The limits of the plans. Refuses what they don't allow. */
 export class Plans {
   readonly #plans: Config['plans']
 
@@ -22,7 +22,7 @@ export class Plans {
   }
 
   /**
-   * Refuses one private repository more than the owner's plan allows. Call it in the transaction that makes it.
+   * Refuses a further private repository if the owner's plan allows no more. Call it in the transaction that makes it.
    * @throws ServerError `plan_limit`
    */
   async allowPrivateRepository(owner: Account, access: Access): Promise<void> {
@@ -32,7 +32,8 @@ export class Plans {
   }
 
   /**
-   * Refuses one dataset more than the plan of the repository's owner allows. Call it in the transaction that makes it.
+   * Refuses a further dataset if the plan of the repository's owner allows no more. Call it in the transaction that
+   * makes it.
    * @throws ServerError `plan_limit`
    */
   async allowDataset(owner: Account, access: Access): Promise<void> {
@@ -42,8 +43,8 @@ export class Plans {
   }
 
   /**
-   * Refuses a dataset of more columns, or more bytes in all, than the plan of the repository's owner allows.
-   * @param made what the dataset would have; what it has is not counted
+   * Refuses content with more columns in the dataset, or more bytes in all datasets, than the owner's plan allows.
+   * @param made the columns and bytes that the dataset would have; its present bytes are not counted
    * @throws ServerError `plan_limit`
    */
   async allowContent(

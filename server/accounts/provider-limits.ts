@@ -9,7 +9,7 @@ interface Row {
 
 const SELECT = 'SELECT name, consumed, expires_at AS "expiresAt" FROM provider_limits'
 
-/** Keeps what has been spent of providers' limits in the database, so that a restart gives nothing back. */
+/** Keeps in the database how much of the providers' limits is used up, so that a restart does not reset it. */
 export async function providerLimits(database: Database, now: () => number = Date.now): Promise<LimitStore> {
   await ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
   const seen = new Map<string, Row>()
@@ -28,14 +28,15 @@ export async function providerLimits(database: Database, now: () => number = Dat
         })
       } catch (error) {
         if (!isUnwritable(error)) throw error
-        // Providers are asked on while nothing can be written; until a restart this process knows what was spent.
+        // Providers can still be asked while nothing can be written: until it ends, this process remembers what was
+        // used.
         return done ? done.result : work(entries)
       }
     },
   }
 }
 
-/** The entries of one name while they are worked on. What is saved is seen by this process whatever becomes of it. */
+/** The entries of one name while `work` uses them. This process sees saved entries even if the transaction fails. */
 class Entries implements LimitEntries {
   readonly #seen: Map<string, Row>
   readonly #saved = new Map<string, Row>()
@@ -44,7 +45,10 @@ class Entries implements LimitEntries {
     this.#seen = seen
   }
 
-  /** Takes in what other processes have spent. A character that sorts behind all others ends the names. */
+  /**
+   * Reads what other processes have used. The upper bound is the name with the last Unicode character behind it, so all
+   * names that begin with `name` are read.
+   */
   async read(t: Handle, name: string): Promise<void> {
     const rows = await t.all<Row>(`${SELECT} WHERE name >= ? AND name < ?`, name, `${name}\u{10ffff}`)
     for (const row of rows) this.#seen.set(row.name, { ...row })

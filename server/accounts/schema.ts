@@ -1,4 +1,4 @@
-/** Steps that build the server's tables, beside the engine's. A step that has shipped is never edited. */
+/** Steps that build the server's own tables. A step that has shipped is never edited. */
 export const SERVER_STEPS = [
   `
   CREATE TABLE accounts (

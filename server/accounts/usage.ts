@@ -2,40 +2,40 @@ import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 
-/** Rows set aside for a download under way. */
+/** Rows that are reserved for a download under way. */
 export interface Reservation {
-  /** Counts what was really sent and frees the rest. Only the first call counts. */
+  /** Counts the rows that were really sent, and frees the rest. Further calls do nothing. */
   settle(rows: number): void
 }
 
-/** How often counted rows are written down: one commit for many downloads, a second lost at most in a crash. */
+/** How often counted rows are written: one commit serves many downloads, and a crash loses a second at most. */
 const FLUSH_MS = 1_000
 
 /**
- * Rows that accounts have downloaded, by month. A download sets its rows aside before it starts, so that many at once
- * can't pass a limit together, and counts those that it sent when it ends.
+ * Rows that accounts have downloaded, by month. A download reserves its rows before it starts, so that several at once
+ * can't exceed a limit together. When it ends, the rows that it has sent are counted.
  */
 export class Usage {
   readonly #database: Database
   readonly #onUnwritten: (cause: unknown) => void
   readonly #now: () => Date
   readonly #reserved = new Map<number, number>()
-  /** Counted, not written down yet; the key is account and month. */
+  /** Rows that are counted but not yet in the database; the key is account and month. */
   readonly #unwritten = new Map<string, { accountId: number; month: string; rows: number }>()
   #timer: NodeJS.Timeout | undefined
   #failures = 0
   #flushing: Promise<void> | undefined
-  /** How often writing down has begun. */
+  /** How often `flush` has begun to write. */
   #flushes = 0
 
-  /** @param onUnwritten is told why, where counted rows could not be written down; they stay counted in memory */
+  /** @param onUnwritten called with the cause if counted rows could not be written; they stay counted in memory */
   constructor(database: Database, onUnwritten: (cause: unknown) => void, now: () => Date = () => new Date()) {
     this.#database = database
     this.#onUnwritten = onUnwritten
     this.#now = now
   }
 
-  /** How often counted rows could not be written down. */
+  /** How often counted rows could not be written. */
   get failures(): number {
     return this.#failures
   }
@@ -50,7 +50,7 @@ export class Usage {
     return this.#counted(accountId, (rows) => rows)
   }
 
-  /** Rows that may still be asked for this month; those of downloads under way are gone already. */
+  /** Rows that the account may still download this month; those of downloads under way are already subtracted. */
   async remaining(accountId: number, limit: number | null): Promise<number> {
     if (limit === null) return Number.POSITIVE_INFINITY
     return this.#counted(accountId, (rows) => this.#left(accountId, limit, rows))
@@ -88,7 +88,7 @@ export class Usage {
     }
   }
 
-  /** Writes down what has been counted. */
+  /** Writes the counted rows to the database. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -103,8 +103,8 @@ export class Usage {
   }
 
   /**
-   * Works with the rows that an account has downloaded this month, in the moment in which the number is true: while it
-   * waits for nothing, nobody else gets the same rows.
+   * Calls `work` with the rows that an account has downloaded this month, at a moment at which the number is exact. As
+   * `work` is synchronous, nobody else can reserve the same rows meanwhile.
    */
   async #counted<T>(accountId: number, work: (rows: number) => T): Promise<T> {
     for (;;) {
@@ -113,7 +113,7 @@ export class Usage {
       const { month } = this
       const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
       const row = await this.#database.get<{ rows: number }>(sql, accountId, month)
-      // What was being written down meanwhile would count twice, or not at all.
+      // If a flush has begun meanwhile, its rows would be counted twice or not at all, so read again.
       if (flushes !== this.#flushes) continue
       return work((row?.rows ?? 0) + (this.#unwritten.get(`${accountId} ${month}`)?.rows ?? 0))
     }
@@ -148,7 +148,7 @@ export class Usage {
     this.#add(accountId, month, rows)
     this.#timer ??= setTimeout(() => {
       this.flush().catch((cause) => {
-        // A full disk, say: what was counted stays in memory, and the next download tries again.
+        // For example a full disk. The counted rows stay in memory, and the next download tries to write them again.
         this.#failures += 1
         this.#onUnwritten(cause)
       })

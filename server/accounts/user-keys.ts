@@ -3,7 +3,7 @@ import { ServerError } from '../http/errors.ts'
 import type { Account } from './accounts.ts'
 import type { Vault } from './vault.ts'
 
-/** A key for a provider that an account has saved, without the key. */
+/** What is shown of a provider key that an account has saved: everything but the key itself. */
 export interface UserKey {
   readonly provider: string
   readonly keyHint: string
@@ -12,7 +12,7 @@ export interface UserKey {
 
 const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
-/** Keys for providers that accounts have saved, encrypted. `provider` is a slug in lower case. */
+/** The provider keys that accounts have saved, encrypted. `provider` is a slug in lower case. */
 export class UserKeys {
   readonly #database: Database
   readonly #vault: Vault
@@ -47,7 +47,7 @@ export class UserKeys {
   }
 
   /**
-   * Saves a key once `check` has passed. While that goes on, the same key can't be changed by another request.
+   * Saves a key after `check` has passed. Until then another request can't change the same key.
    * @throws ServerError `user_key_conflict`
    */
   async save(account: Account, provider: string, key: string, check: () => Promise<void>): Promise<UserKey> {
@@ -90,7 +90,7 @@ export class UserKeys {
   }
 }
 
-/** The last characters, but never a good part of a short key. */
+/** The last four characters; of a short key none, because they would be a good part of it. */
 function hint(key: string): string {
   return key.length >= 12 ? `…${key.slice(-4)}` : '…'
 }

@@ -15,7 +15,7 @@ export class Vault {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'parquetry provider keys', 32))
   }
 
-  /** Nonce, tag and ciphertext. `context` names the place: sealed text opens nowhere else. */
+  /** Gives nonce, tag and ciphertext. `context` names the text's place; it can only be opened with the same context. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
@@ -23,7 +23,7 @@ export class Vault {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
   }
 
-  /** undefined when it was sealed with another secret, for another place, or changed since. */
+  /** Decrypts; undefined if it was sealed with another secret or context, or has been changed since. */
   open(sealed: Uint8Array, context: string): string | undefined {
     const nonce = sealed.subarray(0, NONCE_BYTES)
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
@@ -40,12 +40,12 @@ export class Vault {
   }
 }
 
-/** The secret in a data directory, made at the first call; only its owner can read the file. */
+/** The secret in a data directory, made at the first call. Only the user who runs the server can read the file. */
 export function secretIn(directory: string): string {
   const file = join(directory, 'secret')
   mkdirSync(directory, { recursive: true })
   try {
-    // Fails where the file exists, so that two processes at once agree on one secret.
+    // Fails if the file exists, so that two processes that start at once use the same secret.
     writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -12,11 +12,11 @@ export interface PlanLimits {
   readonly storedBytes: number | null
 }
 
-/** Where a provider is reached and with which key of the service's own, if not as the connector says. */
+/** Overrides of a connector: the provider's address, the service's own key for it, and its limits. */
 export interface ProviderOverride {
   readonly url?: string
   readonly key?: string
-  /** In place of the provider's published limits. */
+  /** Used instead of the provider's published limits. */
   readonly limits?: {
     readonly windows?: readonly { readonly requests: number; readonly perSeconds: number }[]
     readonly withKey?: readonly { readonly requests: number; readonly perSeconds: number }[]
@@ -24,25 +24,27 @@ export interface ProviderOverride {
   }
 }
 
-/** Everything the server can be told, checked and complete. Times are milliseconds. */
+/** The whole configuration of the server, checked and with all defaults. Times are milliseconds. */
 export interface Config {
   readonly host: string
   readonly port: number
   /** The data directory, absolute. */
   readonly data: string
-  /** `s3://bucket/prefix` where rows are not kept in the data directory; the `s3…` say how that store is asked. */
+  /**
+   * `s3://bucket/prefix` if rows are not kept in the data directory; the `s3…` settings say how to reach that store.
+   */
   readonly store?: string
   readonly s3Endpoint?: string
   readonly s3Region?: string
   readonly s3PathStyle?: boolean
-  /** Of the parts that are kept beside a store; a third of the free disk where it isn't set. */
+  /** The most bytes of the local cache beside a store; by default a third of the free disk. */
   readonly cacheBytes?: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Whether the sample data is loaded into an empty data directory. */
   readonly samples: boolean
-  /** The first account's key; a generated one where undefined. */
+  /** The first account's key; if undefined, one is generated. */
   readonly rootKey?: string | undefined
-  /** Encrypts saved provider keys; a generated one in the data directory where undefined. */
+  /** The secret that encrypts saved provider keys; if undefined, one is generated and kept in the data directory. */
   readonly secret?: string | undefined
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly timeouts: {
@@ -52,9 +54,9 @@ export interface Config {
     readonly stall: number
     /** A whole download or upload. */
     readonly transfer: number
-    /** In the queue, for a place to run. */
+    /** Waiting in the queue for a place to run. */
     readonly queue: number
-    /** For requests under way, when the server is stopped. */
+    /** How long requests under way may still run when the server is stopped. */
     readonly shutdown: number
     /** A request to a provider. */
     readonly provider: number
@@ -71,9 +73,9 @@ export interface Config {
     readonly queue: number
     readonly uploadBytes: number
     readonly unpackedBytes: number
-    /** An upload that brings less on average, after its first seconds, is ended; 0 lets each take its time. */
+    /** An upload that is slower than this on average, after its first seconds, is aborted; 0 allows any speed. */
     readonly uploadBytesPerSecond: number
-    /** What reading one upload may have in memory; an eighth of the machine's where it isn't set. */
+    /** The most memory for reading one upload; by default an eighth of the machine's. */
     readonly uploadMemory?: number
     /** JSON bodies that are not uploads. */
     readonly bodyBytes: number
@@ -81,13 +83,13 @@ export interface Config {
     readonly headerBytes: number
     /** Series saved with one request. */
     readonly savedSeries: number
-    /** Rows of a page of the OData service, where the client asks for no smaller ones. */
+    /** Rows of a page of the OData service, unless the client asks for smaller pages. */
     readonly odataPageRows: number
-    /** Wrong API keys in a minute, from one address and of one beginning; 0 lets everybody guess. */
+    /** Wrong API keys allowed in a minute, from one address and with the same beginning; 0 sets no limit. */
     readonly failedKeys: number
     /** Requests of one account in a minute; null is "no limit". */
     readonly requestsPerMinute: number | null
-    /** Memory for answers that may be asked for again; 0 keeps none. */
+    /** Memory for recent answers, which are sent again for the same question; 0 keeps none. */
     readonly cachedAnswerBytes: number
   }
   /** 0 switches a check off. */
@@ -100,22 +102,22 @@ export interface Config {
     readonly checks?: { readonly bytesPerSecond?: number; readonly everyDays?: number }
   }
   /**
-   * Whether the Iceberg catalog shows where the files of the rows lie on this machine, to every account that may read
-   * them. Who opens them there must be allowed to by the file system.
+   * Whether the Iceberg catalog tells every account that may read the rows the paths of their files on this machine. To
+   * open the files, a program also needs permission from the file system.
    */
   readonly iceberg: { readonly localFiles: boolean }
-  /** Origins whose pages may call the service; none by default. `*` is every origin. */
+  /** Web origins whose pages may call the service; none by default. `*` means every origin. */
   readonly cors: { readonly origins: readonly string[] }
   /**
-   * Addresses and networks of proxies that are believed when they say where a request comes from, under which name and
-   * over which protocol (`X-Forwarded-For`, `-Host`, `-Proto`); nobody by default.
+   * Addresses and networks of trusted proxies: only their headers say where a request comes from, for which host and
+   * over which protocol (`X-Forwarded-For`, `-Host`, `-Proto`). None by default.
    */
   readonly trustedProxies: readonly string[]
   /** By slug. */
   readonly providers: Readonly<Record<string, ProviderOverride>>
 }
 
-/** Arguments of the command line, as text; they win over the environment, and that wins over the file. */
+/** Arguments of the command line, as text. They take precedence over the environment, and that over the file. */
 export interface ConfigArguments {
   readonly host?: string
   readonly port?: string

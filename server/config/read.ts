@@ -7,7 +7,7 @@ import { faultSentence, place } from '../http/schema-fault.ts'
 import type { Config, ConfigArguments } from './config.ts'
 import { type CheckedConfig, CONFIG_SCHEMA } from './schema.ts'
 
-/** What is wrong with the configuration, in a sentence that names the setting. */
+/** An error in the configuration. Its message is a sentence that names the setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -15,7 +15,7 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>
 type Settings = Record<string, unknown>
 
-/** How a setting that doesn't come from the file was named where it was given, by its pointer. */
+/** For each setting that doesn't come from the file, by its JSON pointer, the name of the variable or argument. */
 type Names = Map<string, string>
 
 interface Setting {
@@ -38,11 +38,11 @@ const check = ajv.compile<CheckedConfig>(CONFIG_SCHEMA)
 export function readConfig(given: ConfigArguments = {}, environment: Environment = process.env): Config {
   const settings = readFile(environment['PARQUETRY_CONFIG'])
   const names: Names = new Map()
-  // By itself as well: what is wrong in the file is wrong also where a variable stands in its place.
+  // The file is also checked by itself, so that a wrong setting in it is an error even if a variable overrides it.
   if (!check(structuredClone(settings))) throw new ConfigError(sentence(names))
   for (const [name, { type, environment: variable = '' }] of SETTINGS) {
     const argument = (given as Settings)[name]
-    // An empty variable is one that was not set.
+    // An empty variable counts as not set.
     const text = argument ?? (environment[variable] || undefined)
     if (text === undefined) continue
     settings[name] = typed(type, text)
@@ -50,11 +50,13 @@ export function readConfig(given: ConfigArguments = {}, environment: Environment
   }
   settings['providers'] = providersOf(settings['providers'], environment, names)
   if (!check(settings)) throw new ConfigError(sentence(names))
-  // Of further plans json-schema-to-ts can't tell the type.
+  // json-schema-to-ts can't derive the type of further plans.
   return { ...settings, data: resolve(settings.data), plans: settings.plans as Config['plans'] }
 }
 
-/** What a variable or an argument says, as the type that is wanted where it can be that; the check names what it can't. */
+/**
+ * Converts the text of a variable or argument to the setting's type. If it can't, the schema check reports the text.
+ */
 function typed(type: string, text: unknown): unknown {
   if (type === 'integer' && /^\d+$/.test(String(text))) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(String(text))) return text === 'true'
@@ -82,11 +84,14 @@ function readFile(file: string | undefined): Settings {
     }
   }
   const { data } = settings
-  // A path in the file is meant from the file's own folder.
+  // A relative path in the file starts from the file's own folder.
   return typeof data === 'string' ? { ...settings, data: resolve(dirname(file), data) } : { ...settings }
 }
 
-/** Providers by slug in lower case, with `PARQUETRY_PROVIDER_<SLUG>_URL` and `…_KEY`, the slug in capitals, `_` for `-`. */
+/**
+ * The configured providers by slug in lower case, with the variables `PARQUETRY_PROVIDER_<SLUG>_URL` and `…_KEY` added.
+ * The slug in a variable is in capitals, with `_` for `-`.
+ */
 function providersOf(given: unknown, environment: Environment, names: Names): unknown {
   if (given !== undefined && !isObject(given)) return given
   const providers: Settings = {}
@@ -102,7 +107,7 @@ function providersOf(given: unknown, environment: Environment, names: Names): un
   return providers
 }
 
-/** Says what Ajv found, with the name under which the setting was given. */
+/** A sentence about the error that Ajv found, with the name under which the setting was given. */
 function sentence(names: Names): string {
   const error = check.errors![0]!
   const { instancePath, keyword, params, parentSchema } = error

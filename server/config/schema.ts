@@ -24,7 +24,7 @@ const PLAN = {
 
 type Plan = { readonly [Name in keyof typeof PLAN]: number | boolean | null }
 
-/** A plan that is there without being configured; each of its limits may be changed alone. */
+/** A plan that exists without configuration; each of its limits can be changed separately. */
 function builtIn(limits: Plan) {
   const properties = Object.fromEntries(
     Object.entries(PLAN).map(([name, schema]) => [name, { ...schema, default: limits[name as keyof Plan] }]),
@@ -49,9 +49,9 @@ const WINDOWS = {
 } as const
 
 /**
- * Every setting, once: its type, its bounds and its default. `environment` names the variable that sets it beside the
- * configuration file; `secret` ones are set there alone, so that no file has to hold them. Arguments of the command
- * have the names of the settings.
+ * The type, the bounds and the default of every setting. `environment` names the variable that overrides the
+ * configuration file. `secret` settings can only be set by their variable, so that no file has to contain them.
+ * Arguments of the command have the names of the settings.
  */
 export const CONFIG_SCHEMA = {
   type: 'object',
@@ -268,5 +268,5 @@ export const CONFIG_SCHEMA = {
   },
 } as const
 
-/** What the schema lets through, complete. `Config` says the same in words. */
+/** The type of a configuration that passes the schema. `Config` is the same type, with comments. */
 export type CheckedConfig = FromSchema<typeof CONFIG_SCHEMA>

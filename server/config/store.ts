@@ -1,7 +1,7 @@
 import type { ObjectStoreOptions } from '../../engine/index.ts'
 import type { Config } from './config.ts'
 
-/** Where rows are kept, as the engine wants to hear it; undefined for the data directory. */
+/** The engine's options for the store of objects; undefined if rows are kept in the data directory. */
 export function objectStore(config: Config): ObjectStoreOptions | undefined {
   const { store, s3Endpoint, s3Region, s3PathStyle, cacheBytes } = config
   if (store === undefined) return undefined
