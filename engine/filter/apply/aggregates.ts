@@ -35,7 +35,8 @@ const ofAny = (type: ValueType): ValueType | undefined => (type.kind === 'durati
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
 
 /**
- * DuckDB fails on a value that is not finite, so such values are kept from it. With one among them the result is NaN.
+ * DuckDB fails on a value that is not finite, so such values are filtered out before. If there is one among two or more
+ * values, the result is NaN.
  */
 function spread(name: string, x: Sql): Sql {
   const double = asDouble(x)

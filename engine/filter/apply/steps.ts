@@ -35,9 +35,7 @@ export type Step =
       readonly top: number | undefined
       readonly partition: readonly string[]
     }
-  /**
-   * Keeps the rows with the largest or smallest values: a number of rows, or as many as their sum needs for an amount.
-   */
+  /** Keeps the rows with the largest or smallest values: a number of rows, or until their sum reaches an amount. */
   | {
       readonly kind: 'keep'
       readonly end: 'top' | 'bottom'

@@ -18,14 +18,15 @@ export class Aliases {
     this.#values = new Map(Object.entries(values))
   }
 
-  /** The text behind a name. The standard has null for a name that was not given. */
+  /** The text that an alias stands for. The standard says that an alias without a value is null. */
   take(name: string): string {
     this.#used.add(name)
     return this.#values.get(name) ?? 'null'
   }
 
   /**
-   * A misspelt alias would be null in silence, if the one that was meant were not found to be unused.
+   * Refuses aliases that have a value but are not used. Without this check, a misspelt alias in the filter would
+   * silently be null.
    * @throws EngineError `invalid_option`
    */
   requireAllUsed(): void {

@@ -34,7 +34,7 @@ export function dateOf(days: number): { year: number; month: number; day: number
   return { year, month, day: days - daysOf(year, month, 1) + 1 }
 }
 
-/** A date as DuckDB reads it; years before 1 are counted backwards and marked. */
+/** A date as DuckDB reads it. Years before 1 are counted backwards from 1 and marked with BC. */
 export function dateText(days: number): string {
   const { year, month, day } = dateOf(days)
   const era = year > 0 ? '' : ' (BC)'

@@ -12,8 +12,8 @@ import {
 } from './tokens.ts'
 
 /**
- * `case(Price gt 10:15, …)` lexes `10:15` as a time of day. Every argument of case() has a colon, so where one has none,
- * the colon of its last time of day is taken for it.
+ * Splits tokens where the lexer took `10:15` in `case(Price gt 10:15, …)` for a time of day. Every argument of case()
+ * must have a colon, so where an argument has none, its last time of day is split at its last colon.
  */
 export function splitTimesInCase(tokens: readonly Token[]): readonly Token[] {
   if (!tokens.some(({ image }) => image.toLowerCase() === 'case')) return tokens

@@ -18,7 +18,7 @@ import {
   Word,
 } from './tokens.ts'
 
-/** What to say where the text is no filter: where, what was found, what was expected, and what was probably meant. */
+/** The error for a text that is no filter. It says where, what was found and expected, and what was probably meant. */
 export function complain(text: string, tokens: readonly Token[], error: IRecognitionException): Error {
   const index = tokens.indexOf(error.token)
   const found = index < 0 ? undefined : tokens[index]
@@ -57,12 +57,12 @@ function isA(token: Token | undefined, type: typeof Infix): boolean {
   return token !== undefined && (token.tokenType === type || !!token.tokenType.CATEGORIES?.includes(type))
 }
 
-/** A token as a message names it; what has quotes of its own needs no others. */
+/** A token in quotes, for a message. A token that has quotes already gets no others. */
 function quote({ image }: IToken): string {
   return /^['"]/.test(image) ? excerpt(image) : `'${excerpt(image)}'`
 }
 
-/** A value is wanted. */
+/** The error where a value is expected. */
 function noOperand(at: number, found: Token | undefined, before: Token | undefined): Error {
   const what = found ? `found ${quote(found)}` : 'the filter ends'
   const where = before ? ` after ${quote(before)}` : ''
@@ -74,7 +74,7 @@ interface Neighbours {
   readonly after: Token | undefined
 }
 
-/** A value is complete; an operator, a parenthesis or the end is wanted. */
+/** The error where a value is complete, so that an operator, a parenthesis or the end is expected. */
 function noOperator(at: number, found: Token | undefined, around: Neighbours, open: Open | undefined): Error {
   if (!found) return invalid(at, `the filter ends, but the '(' at position ${open!.at + 1} is not closed.`)
   switch (found.tokenType) {
@@ -134,7 +134,7 @@ function operatorHint(found: Token, { before, after }: Neighbours): string {
     : ''
 }
 
-/** Words of SQL and other dialects, and what to say of them after "is no operator here". */
+/** Operators of SQL and other languages, each with the rest of a message that begins with "is no operator here". */
 const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   has: ', because no column has an enumeration type.',
   is: '. Write eq, as in x eq null or x eq true.',
@@ -179,7 +179,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   '%': 'mod',
 }
 
-/** Tokens that no rule takes, there for their messages. */
+/** The errors for tokens that no rule of the grammar takes. */
 function foreign(token: Token): Error {
   const { image, startOffset: at, tokenType } = token
   switch (tokenType.name) {
@@ -218,7 +218,7 @@ function foreign(token: Token): Error {
   }
 }
 
-/** `3:26:05`, read as a number and a colon. */
+/** The error for a time of day like `3:26:05`, which the lexer reads as a number and a colon. */
 function timeBefore(text: string, before: Token | undefined): Error | undefined {
   const time = before && /^\d:\d\d(?::\d\d)?(?!\w)/.exec(text.slice(before.startOffset))
   return time ? invalid(before.startOffset, `'${time[0]}' is no time of day. Write 0${time[0]}.`) : undefined
@@ -254,7 +254,7 @@ function malformed(image: string, at: number): Error {
   return invalid(at, `'${shown}' is no number, date, time or guid.`)
 }
 
-/** A text with a prefix of no type. */
+/** The error for a text with an unknown prefix. */
 export function unknownPrefix(prefix: string, at: number): Error {
   const name = prefix.toLowerCase()
   if (name === 'x')
@@ -320,11 +320,11 @@ export function unknownFunction({ image, startOffset: at }: IToken): Error {
 
 interface Open {
   readonly at: number
-  /** The function, if it is its parenthesis. */
+  /** The name of the function, if the parenthesis opens its arguments. */
   readonly callee: Token | undefined
 }
 
-/** The innermost parenthesis that is open before a token. */
+/** The innermost parenthesis that is still open before a token. */
 function openParenthesis(tokens: readonly Token[], until: Token | undefined): Open | undefined {
   const open: Open[] = []
   let before: Token | undefined

@@ -22,9 +22,9 @@ import {
 } from './tokens.ts'
 
 /**
- * The grammar of section 5.1.1 without meaning: operands and the operators between them, in a row. Like the standard's
- * ABNF it has no precedence; that is in the table of operators, and the tree is built by it. Flat also means that a
- * chain of any length takes no stack; only parentheses and calls do.
+ * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
+ * it has no precedence; `parse.ts` builds the tree with the precedence in the table of operators. Because the sequence
+ * is flat, a chain of any length takes no stack; only parentheses and calls do.
  */
 function defineGrammar() {
   class FilterGrammar extends chevrotain().CstParser {
@@ -107,7 +107,7 @@ function defineGrammar() {
       })
     })
 
-    /** What follows `in`. A name is taken, so that the message about it can be a good one. */
+    /** The list after `in`. Its items may be names, so that a later check can refuse them with a helpful message. */
     readonly list = this.RULE('list', () => {
       this.OR([
         {
@@ -145,14 +145,14 @@ function defineGrammar() {
       ])
     })
 
-    /** A name before a parenthesis is a function's. `not` before one is the operator. */
+    /** A name before a parenthesis is the name of a function, except `not`, which is the operator. */
     #isCall(): boolean {
       return this.LA(2).tokenType === LParen && this.LA(1).tokenType !== Not
     }
 
     /**
-     * Whether `not` is the operator here, or a column of that name: what is followed by an operator that has an operand
-     * of its own can only be a column.
+     * Whether `not` is the operator here, rather than a column of that name. It is a column where an operator that has
+     * a right operand follows it.
      */
     #isNegation(): boolean {
       if (this.LA(1).tokenType !== Not) return false
@@ -177,7 +177,7 @@ const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
 
 let grammar: ReturnType<typeof defineGrammar> | undefined
 
-/** Chevrotain's tree of a filter, or the first place that is none. */
+/** Chevrotain's tree of a filter, and the first error if the tokens don't form a filter. */
 export function parseTokens(
   tokens: readonly Token[],
   rule: 'expression' | 'list' = 'expression',

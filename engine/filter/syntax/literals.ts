@@ -2,7 +2,7 @@ import { decimal, MOST_DIGITS, TYPE, type ValueType } from '../check/value-types
 import { excerpt, invalid } from '../errors.ts'
 import { daysInMonth, daysOf } from './calendar.ts'
 
-/** What a literal says, exactly: nothing is rounded before it is known what it meets. */
+/** The exact value of a literal. It is not rounded before the type that it is compared or combined with is known. */
 export type LiteralValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'boolean'; readonly value: boolean }
@@ -24,22 +24,22 @@ export const NULL: LiteralValue = { kind: 'null' }
 export const PICOS_PER_MICRO = 1_000_000n
 export const PICOS_PER_DAY = 86_400_000_000_000_000n
 
-/** The moments that DuckDB holds, in microseconds since 1970; what mindatetime() and maxdatetime() return. */
+/** The range of DuckDB's moments, in microseconds since 1970. mindatetime() and maxdatetime() return these bounds. */
 export const FIRST_MOMENT = -9_223_372_022_400_000_000n
 export const LAST_MOMENT = 9_223_372_036_854_775_806n
-/** The days that DuckDB holds, since 1970. */
+/** The range of DuckDB's dates, in days since 1970. */
 export const FIRST_DAY = -2_147_483_646
 export const LAST_DAY = 2_147_483_646
 
 export const FIRST_INTEGER = -(2n ** 63n)
 export const LAST_INTEGER = 2n ** 63n - 1n
 
-/** Longer ones have no use and would make exact arithmetic slow. */
+/** The most characters of a number. Longer numbers have no use and would make exact arithmetic slow. */
 const LONGEST_NUMBER = 1000
-/** Beyond this every exponent says the same: larger, or nearer to zero, than any value that a column can hold. */
+/** All larger exponents have the same effect: the number is larger, or nearer to zero, than any value of a column. */
 const MOST_EXPONENT = 2000
 
-/** The type of a literal before it meets anything. */
+/** The type of a literal by itself, before it is compared or combined with anything. */
 export function literalType(value: LiteralValue): ValueType {
   switch (value.kind) {
     case 'number':
@@ -150,7 +150,9 @@ function daysFrom(text: string, at: number): number {
   return daysOf(year, month, day)
 }
 
-/** A second of 60 is legal (a leap second) and, as in every clock without them, the first of the next minute. */
+/**
+ * Second 60, a leap second, is legal. As in all clocks without leap seconds, it counts as the start of the next minute.
+ */
 function picosFrom(clock: string, literal: string, at: number): bigint {
   const [, hour, minute, second = '00', fraction = ''] = TIME.exec(clock)!
   if (Number(hour) > 23) throw invalid(at, `'${literal}' has hour ${hour}; hours are 00 to 23.`)
@@ -174,12 +176,12 @@ function offsetFrom(zone: string, literal: string, at: number): number {
 const DURATION = /^(-?)P(?:(\d+)D)?(?:(T)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/i
 const MOST_MICROS = 2n ** 63n - 1n
 
-/** The micros of an ISO 8601 duration of days to seconds, or undefined where the text is none. */
+/** The microseconds of an ISO 8601 duration of days to seconds, or undefined where the text is no such duration. */
 export function durationMicros(text: string): bigint | undefined {
   const match = DURATION.exec(text)
   if (!match) return undefined
   const [, sign, days, clock, hours, minutes, seconds, fraction = ''] = match
-  // At least one part, and at least one after the T.
+  // The text needs at least one part, and at least one part after a T.
   if (clock ? hours === undefined && minutes === undefined && seconds === undefined : days === undefined) {
     return undefined
   }
@@ -226,8 +228,9 @@ const FORMS_OF_TYPES: Readonly<Partial<Record<ValueType['kind'], readonly string
 }
 
 /**
- * What a quoted text says beside a value of a type: `Day eq '2024-02-29'`. Undefined where it has no form of the type.
- * @throws EngineError `invalid_filter` where it has the form and no meaning, as month 13
+ * Reads a quoted text as a literal of the type beside it, as in `Day eq '2024-02-29'`. Undefined where the text doesn't
+ * have the form of such a literal.
+ * @throws EngineError `invalid_filter` where the text has the form but is not valid, as with month 13
  */
 export function parseQuoted(text: string, type: ValueType, at: number): LiteralValue | undefined {
   if (text.length > 100) return undefined
@@ -263,7 +266,7 @@ const OLD_PREFIXES: Readonly<Partial<Record<string, ValueType>>> = {
   guid: TYPE.uuid,
 }
 
-/** base64url, padded or not; the bits that a last character has too many must be zero. */
+/** base64url, padded or not. The surplus bits of the last character must be zero. */
 const BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/
 
 export function parseBinary(text: string, at: number): LiteralValue {

@@ -14,7 +14,7 @@ export type MomentPartName =
 
 const PICOS_PER_SECOND = 1_000_000_000_000n
 
-/** A part of a literal moment in its own offset, or of a day, which has no parts smaller than itself. */
+/** A part of a literal moment, as the moment reads in its own offset, or of a literal date. */
 export function partOfMoment(
   name: MomentPartName,
   value: Extract<LiteralValue, { kind: 'moment' | 'date' }>,

@@ -23,9 +23,9 @@ import {
 import { QuotedName, type Token, tokenize } from './tokens.ts'
 import type { ArithmeticOperator, ComparisonOperator, LogicalOperator, Syntax } from './tree.ts'
 
-/** The longest name that the standard lets stand without quotes. */
+/** The longest name that the standard allows without quotes. */
 const LONGEST_NAME = 128
-/** Steps of a path into JSON. */
+/** The most steps of a path into JSON. */
 const LONGEST_PATH = 100
 
 export interface ParseOptions {
@@ -34,7 +34,7 @@ export interface ParseOptions {
 }
 
 /**
- * Text to tree.
+ * Parses the text of an expression into a tree.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
 export function parse(text: string, options: ParseOptions = {}): Syntax {
@@ -42,7 +42,7 @@ export function parse(text: string, options: ParseOptions = {}): Syntax {
   return parseExpression(text, tokens, options)
 }
 
-/** Some of the tokens of a text to a tree: those that make one expression. */
+/** Parses those tokens of a text that make up one expression into a tree. */
 export function parseExpression(text: string, tokens: readonly Token[], options: ParseOptions): Syntax {
   const parted = splitTimesInCase(tokens)
   const { tree, error } = parseTokens(parted)
@@ -67,7 +67,7 @@ class Builder {
     const operands = nodes(children['operand'])
     const operators = tokens(children['Infix'])
     let next = 0
-    // Precedence climbing: takes operators that bind at least as tightly as `least`, the same group from left to right.
+    // Precedence climbing: takes operators that bind at least as tightly as `least`. Those of one group associate left.
     const climb = (least: number): Syntax => {
       let left = this.#operand(operands[next]!)
       while (next < operators.length) {
@@ -114,7 +114,7 @@ class Builder {
       operand = this.#in(operand, token, list)
     })
     const prefixes = [...tokens(children['Minus']), ...tokens(children['not'])]
-    // The innermost stands last in the text.
+    // The last prefix in the text is the innermost, so it is applied first.
     for (const prefix of prefixes.sort((a, b) => b.startOffset - a.startOffset)) {
       const operator = prefix.image === '-' ? '-' : 'not'
       const span = { at: prefix.startOffset, end: operand.end }
@@ -137,7 +137,10 @@ class Builder {
     return this.#inParentheses(children)
   }
 
-  /** The parentheses belong to what is quoted in messages; a name alone stays where it stands. */
+  /**
+   * An expression in parentheses. Its span includes the parentheses, so that messages quote them; only a column or a
+   * literal keeps its own span.
+   */
   #inParentheses(children: CstNode['children']): Syntax {
     const inner = this.expression(nodes(children['expression'])[0]!)
     if (inner.kind === 'column' || inner.kind === 'literal') return inner
@@ -170,7 +173,7 @@ class Builder {
     return { kind: 'column', name, ...spanOf(token) }
   }
 
-  /** What an alias stands for, a literal, in its place. */
+  /** The literal that an alias stands for, with the position of the alias. */
   #alias(token: IToken): Syntax {
     const text = this.#aliases.take(token.image)
     const value = inAlias(token, () => parse(text, { limits: this.#limits }))
@@ -216,7 +219,7 @@ class Builder {
     })
   }
 
-  /** `in @list` */
+  /** The items of a list that is given by an alias: `in @list`. */
   #aliasedItems(alias: IToken): readonly Syntax[] {
     const text = this.#aliases.take(alias.image)
     const items = inAlias(alias, () => {
@@ -265,7 +268,10 @@ class Builder {
     return invalid(end, `case() takes pairs, a condition and a result with ':' between them.${hint}`)
   }
 
-  /** Chains of operators make a tree as deep as they are long, and all that follows calls itself for each level. */
+  /**
+   * Records the height of a new node and refuses trees that are too high. A chain of operators makes a tree as high as
+   * the chain is long, and the code that works on the tree later recurses once for each level.
+   */
   #grown(node: Syntax, children: readonly Syntax[]): Syntax {
     let height = 0
     for (const child of children) height = Math.max(height, this.#heights.get(child) ?? 0)
@@ -333,7 +339,7 @@ function spanOf({ startOffset, image }: IToken): Span {
   return { at: startOffset, end: startOffset + image.length }
 }
 
-/** Errors in the text behind an alias name it, since their positions are those of that text. */
+/** Adds the name of the alias to errors in its text, because their positions refer to that text. */
 function inAlias<T>({ image }: IToken, read: () => T): T {
   try {
     return read()

@@ -11,7 +11,10 @@ import { chevrotain } from './chevrotain.ts'
 
 const WORD = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*/uy
 
-/** As chevrotain's own, which would have to be loaded for it; the lexer then numbers the types. */
+/**
+ * Does the same as chevrotain's createToken(), for which chevrotain would have to be loaded. The lexer numbers the
+ * types when it is made.
+ */
 function createToken(config: Omit<ITokenConfig, 'categories'> & { categories?: TokenType[] }): TokenType {
   const { name, pattern, categories, longer_alt, line_breaks, push_mode, pop_mode } = config
   return {
@@ -38,21 +41,21 @@ export const Word = createToken({
 export const Literal = createToken({ name: 'Literal' })
 export const Infix = createToken({ name: 'Infix' })
 
-/** The longest first: `divby` begins with `div`. */
+/** The longest names come first, because `divby` begins with `div`. */
 const infixTokens = INFIX_NAMES.toSorted((a, b) => b.length - a.length).map((name) =>
   createToken({ name, pattern: new RegExp(name, 'i'), longer_alt: Word, categories: [Infix, Word] }),
 )
 export const In = createToken({ name: 'in', pattern: /in/i, longer_alt: Word, categories: [Word] })
 export const Not = createToken({ name: 'not', pattern: /not/i, longer_alt: Word, categories: [Word] })
 
-/** Case counts in `null`, `NaN` and `INF`, and only there. Columns of these names must be quoted. */
+/** `null`, `NaN` and `INF` are the only words whose case matters. Columns with these names must be quoted. */
 function wordLiteral(name: string, pattern: RegExp): TokenType {
   return createToken({ name, pattern, longer_alt: Word, categories: [Literal] })
 }
 
 /**
  * A literal ends where no letter, digit, point or sign follows: `5-3` is neither a number nor a subtraction. A colon
- * may follow, since it parts conditions from results in case().
+ * may follow, because it separates conditions from results in case().
  */
 function numberLike(name: string, pattern: RegExp): TokenType {
   return createToken({
@@ -72,7 +75,7 @@ export const Comma = createToken({ name: 'Comma', pattern: ',' })
 export const Colon = createToken({ name: 'Colon', pattern: ':' })
 export const Minus = createToken({ name: 'Minus', pattern: '-' })
 export const Slash = createToken({ name: 'Slash', pattern: '/' })
-/** `[` begins a list as JSON has it, in which texts stand in double quotes; `]` ends it. */
+/** `[` begins a list in the notation of JSON, with texts in double quotes; `]` ends it. */
 export const LBracket = createToken({ name: 'LBracket', pattern: '[', push_mode: 'list' })
 export const RBracket = createToken({ name: 'RBracket', pattern: ']', pop_mode: true })
 export const Alias = createToken({ name: 'Alias', pattern: /@[A-Za-z_]\w*(?![.\w])/, line_breaks: false })
@@ -84,16 +87,19 @@ export const QuotedName = createToken({
 })
 
 export const TimeLiteral = numberLike('time', new RegExp(TIME))
-/** With the suffixes of version 3, which say nothing that the digits don't. */
+/** Numbers, also with the type suffixes of OData version 3, which add nothing to the digits. */
 export const NumberLiteral = numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?[ldfm]?/)
 
-/** Things that the standard has and a flat table has not, and mistakes; recognised for the sake of the message. */
+/**
+ * Common mistakes, and parts of the standard that make no sense for a flat table. They are recognised only so that the
+ * error message can be helpful.
+ */
 export const Foreign = createToken({ name: 'Foreign' })
 function foreign(name: string, pattern: RegExp): TokenType {
   return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
 }
 
-/** The standard knows blanks and tabs; people also break lines, and paste spaces that don't break. */
+/** The standard allows blanks and tabs only, but people also write line breaks and paste non-breaking spaces. */
 const Blank = createToken({ name: 'Blank', pattern: /\s+/, line_breaks: true })
 
 const TOKENS: TokenType[] = [
@@ -138,7 +144,7 @@ const TOKENS: TokenType[] = [
   Minus,
 ]
 
-/** Text in double quotes, in a list in brackets. */
+/** Text in double quotes within a list in brackets. */
 const JsonText = createToken({
   name: 'jsonText',
   pattern: /"(?:[^"\\\n]|\\.)*"/,
@@ -148,7 +154,7 @@ const JsonText = createToken({
 
 const LIST_TOKENS = [RBracket, ...TOKENS.map((token) => (token === QuotedName ? JsonText : token))]
 
-/** All of them, for the grammar. */
+/** All types of tokens, for the grammar. */
 export const VOCABULARY: TokenType[] = [...TOKENS, RBracket, JsonText, Literal, Infix, Foreign]
 
 let made: Lexer | undefined
@@ -157,8 +163,8 @@ function lexer(): Lexer {
   if (made) return made
   const { Lexer } = chevrotain()
   Blank.GROUP = Lexer.SKIPPED
-  // The lexer chooses patterns by the first character. Beyond 255 it takes 255 characters together, so that steps of
-  // half as many name them all.
+  // The lexer chooses patterns by the first character. Beyond 255 it puts 255 characters into one class, so one
+  // character in every 128 is enough to name all classes.
   Word.START_CHARS_HINT = [
     ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
     ...Array.from({ length: 128 }, (_, index) => index + 0x80),
@@ -178,7 +184,7 @@ function lexer(): Lexer {
 export type Token = IToken
 
 /**
- * Text to tokens, within the limits of length, number and nesting.
+ * Splits a text into tokens, and enforces the limits of length, number of tokens and nesting.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
 export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): readonly Token[] {
@@ -205,7 +211,7 @@ function checkCharacters(text: string): void {
   if (nul >= 0) throw invalid(nul, 'the character U+0000, which no filter may hold.')
 }
 
-/** Counted in the tokens, because the parser calls itself for each level. */
+/** Checks the nesting before parsing, because the parser recurses once for each level. */
 function checkNesting(tokens: readonly Token[], limits: FilterLimits): void {
   let depth = 0
   let prefixes = 0

@@ -1,7 +1,7 @@
 import type { Span } from '../errors.ts'
 import type { LiteralValue } from './literals.ts'
 
-/** What the text says, before anything is known of columns and types. */
+/** The syntax tree of a filter, before columns are looked up and types are checked. */
 export type Syntax =
   | (Span & { readonly kind: 'literal'; readonly value: LiteralValue })
   /** `path` leads into the JSON of the column. */
@@ -10,7 +10,7 @@ export type Syntax =
   | (Span & { readonly kind: 'type'; readonly name: string })
   | (Span & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Syntax })
   | (Span & BinarySyntax)
-  /** Flat, however long: a chain of thousands must not become a tree of that depth. */
+  /** All operands of a chain in one node, so that a chain of thousands doesn't become a tree of that depth. */
   | (Span & {
       readonly kind: 'logical'
       readonly operator: LogicalOperator
