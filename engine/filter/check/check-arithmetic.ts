@@ -30,7 +30,10 @@ import {
 
 type Binary = Extract<Syntax, { kind: 'binary' }>
 
-/** Section 5.1.1.2. Null with anything is null; numbers are promoted; days, moments and durations have their own rules. */
+/**
+ * Checks arithmetic (section 5.1.1.2). The result is null if an operand is the literal null. Numbers are promoted;
+ * dates, moments and durations have their own rules.
+ */
 export function arithmetic(
   operator: ArithmeticOperator,
   node: Binary,
@@ -64,7 +67,7 @@ export function arithmetic(
   }
 }
 
-/** A value in JSON is a number here, and quoted text beside a moment a duration. */
+/** Reads a value in JSON as a number, and quoted text that is added to or subtracted from a moment as a duration. */
 function operandBeside(node: Expression, other: Expression, shift: boolean): Expression {
   if (node.type.kind === 'json') return beside(node, TYPE.double)
   return shift && isTemporal(other) ? beside(node, TYPE.duration) : node
@@ -74,7 +77,9 @@ function find(overloads: readonly Overload[], kinds: readonly ValueKind[]): Over
   return overloads.find(({ takes }) => takes.every((kind, index) => kind === kinds[index]))
 }
 
-/** A quotient takes integers as decimals without their being converted first. */
+/**
+ * The types to look up. In a division of an integer and a decimal, the integer counts as a decimal without conversion.
+ */
 function kindsOf(operator: ArithmeticOperator, args: readonly Expression[]): readonly ValueKind[] {
   const kinds = args.map((arg) => arg.type.kind)
   const mixed = kinds.includes('integer') && kinds.includes('decimal')
@@ -89,14 +94,14 @@ function isTemporal({ type }: Expression): boolean {
   return isMoment(type) || type.kind === 'duration'
 }
 
-/** Operands in types that some overload takes, if any does. */
+/** Converts the operands to types that an overload takes, if there is such an overload. */
 function align(operator: ArithmeticOperator, left: Expression, right: Expression): [Expression, Expression] {
   if (isNumeric(left.type) && isNumeric(right.type)) return alignNumbers(operator, left, right)
   if (isMoment(left.type) && isMoment(right.type)) {
     const type = common([left.type, right.type])!
     return [convert(left, type), convert(right, type)]
   }
-  // A duration times or over a decimal goes by way of doubles.
+  // A duration is multiplied by a decimal, or divided by one, as if the decimal were a double.
   const inexact = (node: Expression) => (node.type.kind === 'decimal' ? convert(node, TYPE.double) : node)
   return [inexact(left), inexact(right)]
 }
@@ -116,7 +121,10 @@ function alignNumbers(
   return roomy(operator, asDecimals(left), asDecimals(right))
 }
 
-/** DuckDB keeps sums and products in the 18 digits of a 64-bit integer as long as both operands are so small. */
+/**
+ * DuckDB adds and multiplies two decimals of at most 18 digits in 64-bit integers, which hold no more than 18 digits.
+ * So where the result may need more, one operand is widened.
+ */
 const SMALL_DECIMAL = 18
 
 function roomy(operator: ArithmeticOperator, left: Expression, right: Expression): [Expression, Expression] {
@@ -126,7 +134,7 @@ function roomy(operator: ArithmeticOperator, left: Expression, right: Expression
   return [outgrown ? convert(left, { ...a, precision: SMALL_DECIMAL + 1 }) : left, right]
 }
 
-/** Integers join in as decimals of their own width: a literal with its digits, a column with all nineteen. */
+/** Converts an integer to a decimal: a literal gets as many digits as it has, everything else gets all nineteen. */
 function asDecimals(node: Expression): Expression {
   return node.type.kind === 'integer' ? convert(node, asDecimal(tightType(node))) : node
 }
@@ -215,7 +223,10 @@ function negatedLiteral(value: LiteralValue): LiteralValue | undefined {
   }
 }
 
-/** `now() sub duration'P7D'` is known before anything runs, and only a known value lets row groups be skipped. */
+/**
+ * Computes literal arithmetic such as `now() sub duration'P7D'` before the query runs, because DuckDB can skip row
+ * groups only by a known value.
+ */
 function foldMoments(
   operator: ArithmeticOperator,
   node: Binary,

@@ -22,7 +22,7 @@ import { TYPE, type ValueKind } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 
-/** Sections 5.1.1.5 to 5.1.1.9. A function of null is null. */
+/** Checks a function call (sections 5.1.1.5 to 5.1.1.9). If an argument is the literal null, the result is null. */
 export function call(node: Call, args: readonly Expression[], scope: Scope): Expression {
   const row = functionRow(node.name)!
   if (row.constant) {
@@ -49,7 +49,7 @@ export function call(node: Call, args: readonly Expression[], scope: Scope): Exp
   return { kind: 'call', name: row.name, overload, args: prepared, type, at: node.at }
 }
 
-/** Of values in JSON, those types are tried first that JSON has, and moments before days. */
+/** The order in which types are tried for a value in JSON: first the types that JSON has, and moments before dates. */
 const JSON_ORDER: readonly ValueKind[] = ['string', 'double', 'timestamptz', 'date', 'time', 'boolean']
 
 function overloadFor({ overloads }: FunctionRow, args: readonly Expression[]): Overload | undefined {
@@ -60,7 +60,7 @@ function overloadFor({ overloads }: FunctionRow, args: readonly Expression[]): O
   return fitting.toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
-/** The part of a literal moment or day, known before anything runs. */
+/** The part of a literal moment or date, computed before the query runs. */
 function foldMoment(part: MomentPart, arg: Expression): Expression | undefined {
   const value = literalOf(arg)
   if (value?.kind !== 'moment' && value?.kind !== 'date') return undefined
@@ -91,7 +91,10 @@ function fits(arg: Expression, kind: ValueKind): boolean {
   return isNull(arg) || settle(arg, kind).type.kind === kind
 }
 
-/** A day stands for its midnight, and a text that reads as a duration for that, where one is wanted. */
+/**
+ * Fits an argument to the type of a parameter: a date becomes its midnight, a text that reads as a duration becomes
+ * that duration, and a value in JSON is read as the type.
+ */
 function settle(arg: Expression, kind: ValueKind): Expression {
   if (kind === 'timestamp' && arg.type.kind === 'date') return convert(arg, TYPE.timestamp)
   if (kind === 'duration') return beside(arg, TYPE.duration)

@@ -9,7 +9,7 @@ import { TYPE } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 
-/** `cast(Price, Edm.Int32)`, also with the type as text (section 5.1.1.10.1). */
+/** Checks `cast(Price, Edm.Int32)`. The type may also be given as a text (section 5.1.1.10.1). */
 export function checkCast(node: Call, check: (node: Syntax) => Expression, scope: Scope): Expression {
   const [value, type] = node.args
   if (!value || !type || node.args.length > 2) {

@@ -20,7 +20,7 @@ import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './va
 
 const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
 
-/** Sections 5.1.1.1.1 to 5.1.1.1.6. A literal, if there is one, comes to stand on the right. */
+/** Checks a comparison (sections 5.1.1.1.1 to 5.1.1.1.6). If one operand is a literal, it is put on the right. */
 export function comparison(
   operator: ComparisonOperator,
   node: Extract<Syntax, { kind: 'binary' }>,
@@ -46,7 +46,7 @@ export function comparison(
   return { ...base, operator, left: alikeLeft, right: alikeRight }
 }
 
-/** "can only be compared to the null value using the eq and ne operators" (section 5.1.1.1) */
+/** Binary values "can only be compared to the null value using the eq and ne operators" (section 5.1.1.1). */
 function isBinaryOrder(operator: ComparisonOperator, left: Expression, right: Expression): boolean {
   return (
     operator !== 'eq' && operator !== 'ne' && (left.type.kind === 'binary' || right.type.kind === 'binary')
@@ -66,7 +66,10 @@ function comparable(left: Expression, right: Expression): boolean {
   return common([left.type, right.type]) !== undefined
 }
 
-/** Two operands, neither a literal, in one type. Integers stay beside doubles: they are compared exactly. */
+/**
+ * Converts two operands that are no literals to one type. An integer beside a double is not converted, because the two
+ * are compared exactly.
+ */
 function alike(left: Expression, right: Expression): [Expression, Expression] {
   const kinds = [left.type.kind, right.type.kind]
   if (kinds.includes('integer') && kinds.includes('double')) return [left, right]
@@ -95,7 +98,7 @@ function incomparable(
   return mistyped(node.operatorAt, `'${operator}' can't compare ${sides}.${hint}`)
 }
 
-/** `5 lt X lt 10` */
+/** The message for chained comparisons such as `5 lt X lt 10`; undefined for all others. */
 function chainHint(
   operator: ComparisonOperator,
   { left: inner, right }: Extract<Syntax, { kind: 'binary' }>,
@@ -116,7 +119,7 @@ export function isComparison(operator: string): operator is ComparisonOperator {
   return COMPARISONS.has(operator)
 }
 
-/** How a literal would be written in the type that is wanted beside it. */
+/** A hint how to write the literal in the type that the other operand demands. */
 function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope): string | undefined {
   const value = literalOf(node)
   if (!value) return undefined
@@ -126,7 +129,7 @@ function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope)
   return isNumeric(wanted) ? undefined : written(wanted)
 }
 
-/** How literals of a type look that has no numbers and no texts. */
+/** A hint how literals look, for types whose literals are neither numbers nor texts. */
 function written(wanted: ValueType): string | undefined {
   if (wanted.kind === 'duration') {
     return " A duration is written like duration'P1D'; totalseconds() makes a number of one."
@@ -154,12 +157,12 @@ function bareHint(text: string, wanted: ValueType): string | undefined {
     : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
 }
 
-/** Whether a text would be a literal of a type if it stood without quotes. */
+/** Whether a text would be a literal of the type if it were written without quotes. */
 export function readsAs(text: string, kind: ValueType['kind']): boolean {
   return BARE[kind]?.[0].test(text) ?? false
 }
 
-/** Section 5.1.1.1.11: equality with each of the list. */
+/** Checks `in`, which compares a value with each item of a list by equality (section 5.1.1.1.11). */
 export function membership(
   node: Extract<Syntax, { kind: 'in' }>,
   given: Expression,
@@ -173,7 +176,7 @@ export function membership(
   return { kind: 'in', operand, items, type: TYPE.boolean, at: node.at }
 }
 
-/** What a value in JSON before the list is read as. */
+/** The type as which a value in JSON before the list is read. */
 function typeOfItems(items: readonly Syntax[]): ValueType {
   const first = items.find((item) => item.kind === 'literal' && item.value.kind !== 'null')
   return first?.kind === 'literal' ? literalType(first.value) : TYPE.string

@@ -17,13 +17,13 @@ export interface CheckOptions {
   /** The whole text, for messages. */
   readonly text: string
   readonly now?: Date
-  /** As messages about columns begin: `Filter` if not given. */
+  /** The word with which messages about columns begin; `Filter` if not given. */
   readonly option?: string
 }
 
 /**
  * Gives every part of a condition a type, and refuses what doesn't fit.
- * @throws EngineError `invalid_columns`, all of them at once; `filter_type_error`; `invalid_filter`
+ * @throws EngineError `invalid_columns` with all unknown names; `filter_type_error`; `invalid_filter`
  */
 export function check(
   tree: Syntax,
@@ -41,7 +41,9 @@ export function check(
   return { tree: checked, columns: names }
 }
 
-/** As `check`, of an expression of any type. A value in JSON that nothing tells the type of is its text. */
+/**
+ * Does the same as `check` for an expression of any type. A value in JSON is read as text if nothing tells its type.
+ */
 export function checkExpression(
   tree: Syntax,
   columns: readonly FilterColumn[],
@@ -109,7 +111,7 @@ function checkNode(node: Syntax, scope: Scope): Expression {
   }
 }
 
-/** A value in the JSON of a column, by a pointer as RFC 6901 has it. */
+/** A value in the JSON of a column, with its path as a pointer (RFC 6901). */
 function path(node: Span, steps: readonly string[], { name, type, sql }: FilterColumn): Expression {
   if (type !== 'json') {
     throw mistyped(
@@ -134,7 +136,7 @@ function condition(node: Syntax, taker: string, scope: Scope): Expression {
   )
 }
 
-/** `not` binds more tightly than `eq`, so what stands behind it alone must be a condition. */
+/** `not` binds more tightly than `eq`, so the operand right after it must itself be a condition. */
 function negation(node: Extract<Syntax, { kind: 'unary' }>, scope: Scope): Expression {
   const operand = beside(checkNode(node.operand, scope), TYPE.boolean)
   if (isNull(operand)) return literal(NULL, node.at)
@@ -170,7 +172,7 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
   }
 }
 
-/** Values in JSON are read as what the other results are, or as text where all are in JSON. */
+/** Values in JSON are read as the type of the other results, or as text where all results are values in JSON. */
 function settledResults(results: readonly Expression[]): readonly Expression[] {
   const known = results.find(({ type }) => type.kind !== 'json' && type.kind !== 'null')
   return results.map((result) =>
@@ -178,7 +180,7 @@ function settledResults(results: readonly Expression[]): readonly Expression[] {
   )
 }
 
-/** What a condition chooses is no literal any more. */
+/** Fixes the scale of a decimal: only literals have a floating scale, and the result of case() is no literal. */
 function floatless(type: ValueType): ValueType {
   return type.kind === 'decimal' ? { ...type, floating: false } : type
 }

@@ -4,7 +4,7 @@ import type { Expression } from './expression.ts'
 import type { Scope } from './scope.ts'
 import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
 
-/** What the parts of the checker share: making nodes, and naming them in messages. */
+/** Functions that the files of the checker share. They make nodes, and name them in messages. */
 
 export function literal(value: LiteralValue, at: number, type: ValueType = literalType(value)): Expression {
   return { kind: 'literal', value, type, at }
@@ -18,14 +18,14 @@ export function literalOf(node: Expression): LiteralValue | undefined {
   return node.kind === 'literal' ? node.value : undefined
 }
 
-/** The same value in another type. A literal takes the type at once. */
+/** The same value in another type. A literal gets the type itself, and other nodes are wrapped in a conversion. */
 export function convert(node: Expression, type: ValueType): Expression {
   if (isNull(node) || sameType(node.type, type)) return node
   if (node.kind === 'literal') return { ...node, type }
   return { kind: 'convert', operand: node, type, at: node.at }
 }
 
-/** The type beside decimals: a whole number that is a literal takes no more digits than it has. */
+/** The type of a node beside decimals: a literal whole number becomes a decimal with no more digits than it has. */
 export function tightType(node: Expression): ValueType {
   const value = literalOf(node)
   if (node.type.kind !== 'integer' || value?.kind !== 'number') return node.type
@@ -39,8 +39,8 @@ function sameType(a: ValueType, b: ValueType): boolean {
 }
 
 /**
- * The node as it is beside a value of a type: quoted text becomes a date, a time of day, a guid or a duration where the
- * type is one, and a value in JSON is read as the type.
+ * Reads a node as the type of the value beside it. Quoted text becomes a date, a moment, a time of day, a guid or a
+ * duration where the type is one of these, and a value in JSON is read as the type.
  */
 export function beside(node: Expression, type: ValueType): Expression {
   if (node.type.kind === 'json') return readAs(node, type)
@@ -50,7 +50,7 @@ export function beside(node: Expression, type: ValueType): Expression {
   return read ? literal(read, node.at) : node
 }
 
-/** Of numbers, JSON has doubles alone. */
+/** Reads a value in JSON as a type. Every number becomes a double, the only type of numbers in JSON. */
 function readAs(node: Expression, type: ValueType): Expression {
   if (type.kind === 'null' || type.kind === 'json') return node
   if (type.kind === 'duration' || type.kind === 'binary') {
@@ -59,7 +59,7 @@ function readAs(node: Expression, type: ValueType): Expression {
   return convert(node, isNumeric(type) ? TYPE.double : type)
 }
 
-/** A moment written without an offset: legal beside columns that have none, and only there. */
+/** Whether a node is a literal moment without an offset. It is legal only beside columns without offsets. */
 export function isLocal(node: Expression): boolean {
   const value = literalOf(node)
   return value?.kind === 'moment' && value.offset === undefined
@@ -73,7 +73,7 @@ export function requireZone(node: Expression, scope: Scope): Error {
   )
 }
 
-/** The word at an offset, to its next blank, comma or parenthesis. */
+/** The word at an offset, up to the next blank, comma or parenthesis. */
 function wordAt(at: number, scope: Scope): string {
   const word = /^[^\s,()]*/.exec(scope.text.slice(at))![0]
   return excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
@@ -89,7 +89,7 @@ export function showTyped(span: Span, node: Expression, scope: Scope): string {
   return `${show(span, scope)} (${isNull(node) ? 'null' : typeName(node.type)})`
 }
 
-/** Beside what may a moment without an offset stand? */
+/** Refuses a literal moment without an offset, unless the other operand is a timestamp and no such literal itself. */
 export function requireZones(left: Expression, right: Expression, scope: Scope): void {
   for (const [node, other] of [
     [left, right],

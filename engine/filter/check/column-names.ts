@@ -1,13 +1,13 @@
 import type { Syntax } from '../syntax/tree.ts'
 
-/** The names of the columns in a tree, in the order in which they stand in the text, each with its first place. */
+/** The names of the columns in a tree, in the order of the text, each with its first position. */
 export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {
   if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
   for (const part of partsOf(tree)) columnsOf(part, names)
   return names
 }
 
-/** What an expression is made of, from left to right. */
+/** The direct parts of an expression, from left to right. */
 function partsOf(node: Syntax): readonly Syntax[] {
   switch (node.kind) {
     case 'literal':

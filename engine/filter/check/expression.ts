@@ -5,8 +5,8 @@ import type { Overload } from '../tables/overloads.ts'
 import type { ValueType } from './value-types.ts'
 
 /**
- * An expression whose every part has a type, and in which every operator has operands that it takes: conversions are
- * nodes of their own. Making SQL of it can't fail.
+ * An expression in which every part has a type, and every operator has operands that it takes. Conversions are separate
+ * nodes. DuckDB's SQL of it can fail only by growing too long.
  */
 export type Expression =
   | (Typed & { readonly kind: 'literal'; readonly value: LiteralValue })
@@ -26,7 +26,7 @@ export type Expression =
       readonly right: Expression
     })
   | (Typed & { readonly kind: 'in'; readonly operand: Expression; readonly items: readonly LiteralValue[] })
-  /** An arithmetic operator or a function, as one row of their table has it. */
+  /** An arithmetic operator or a function, with the overload that fits its operands. */
   | (Typed & {
       readonly kind: 'call'
       readonly name: string
@@ -37,13 +37,13 @@ export type Expression =
       readonly kind: 'case'
       readonly branches: readonly { readonly when: Expression; readonly result: Expression }[]
     })
-  /** cast() to a type by its name; null where a value can't be cast. */
+  /** cast() to a type that the user names; null where a value can't be cast. */
   | (Typed & { readonly kind: 'cast'; readonly operand: Expression; readonly target: CastTarget })
-  /** The same value in a wider type; of JSON its text read as the type, null where it can't be. */
+  /** The same value in a wider type. A value in JSON is read from its text, and is null where that is not possible. */
   | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
 
 interface Typed {
   readonly type: ValueType
-  /** Where it begins in the text. */
+  /** The offset in the text that errors point to. */
   readonly at: number
 }

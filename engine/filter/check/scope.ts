@@ -7,9 +7,9 @@ export interface FilterColumn {
   readonly sql: string
 }
 
-/** What checking needs to know besides the tree. */
+/** The information that checking needs besides the tree. */
 export interface Scope {
-  /** The filter, for messages. */
+  /** The text of the filter, which messages quote. */
   readonly text: string
   readonly now: Date
   readonly columns: ReadonlyMap<string, FilterColumn>

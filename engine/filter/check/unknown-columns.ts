@@ -5,8 +5,9 @@ import { durationMicros } from '../syntax/literals.ts'
 import { functionRow } from '../tables/functions.ts'
 
 /**
- * Names that no column has, each with its place in the text, as an `invalid_columns` that lists them all. What is often
- * written where a name is not meant at all gets a sentence of its own behind.
+ * The error `invalid_columns`, which lists all names that no column has. It ends with a hint where a name is probably
+ * misspelt, or where the user probably meant a text, a literal or a function.
+ * @param unknown the names, each with its position in the text
  */
 export function unknownColumns(
   unknown: ReadonlyMap<string, number>,
@@ -26,7 +27,7 @@ export function unknownColumns(
   )
 }
 
-/** What one of the first unknown names leads to; a filter may have thousands of them. */
+/** The first hint for one of the first five names. The others are not tried, because a filter may have thousands. */
 function first(
   unknown: ReadonlyMap<string, number>,
   hint: (entry: readonly [name: string, at: number]) => string | undefined,
@@ -34,7 +35,7 @@ function first(
   return [...unknown].slice(0, 5).map(hint).find(Boolean)
 }
 
-/** The column whose name is nearest, one that differs only by case before all others. */
+/** A question that names the column with the nearest name. A name that differs only by case is preferred. */
 export function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
   if (name.length > 128) return undefined
   const meant = nearest(
@@ -44,14 +45,14 @@ export function meantColumn(name: string, columns: readonly { readonly name: str
   return meant === undefined ? undefined : `Did you mean ${meant}?`
 }
 
-/** A word behind a comparison is often a text without its quotes. */
+/** A hint for a name after a comparison, because it is often a text whose quotes were forgotten. */
 function textHint(name: string, at: number, text: string): string | undefined {
   return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at))
     ? `If it is a text, write '${excerpt(name)}'.`
     : undefined
 }
 
-/** Their case counts, which is easily forgotten where that of operators doesn't. */
+/** Literals whose case matters. That is easily forgotten, because the case of operators doesn't matter. */
 const WORD_LITERALS: Readonly<Record<string, string>> = {
   null: 'null',
   nan: 'NaN',
@@ -70,13 +71,13 @@ function hintFor(name: string, at: number, text: string): string | undefined {
   return row?.constant && `${row.name}() is a function: write its parentheses, too.`
 }
 
-/** Characters before a name that are looked at. */
+/** How many characters before a name are searched for a comparison. */
 const NEAR = 20
 
-/** Behind a comparison, and as a later argument. */
+/** Matches text after which a value is likely: a comparison, a comma or the start of a list. */
 const WHERE_VALUES_STAND = /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i
 
-/** What to say where a text was put in double quotes. */
+/** The hint for a text that was put in double quotes. */
 export function singleQuotes(text: string): string {
   return `Double quotes are for names; a text stands in single ones: '${excerpt(text.replaceAll("'", "''"))}'.`
 }

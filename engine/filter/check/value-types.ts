@@ -2,8 +2,8 @@ import type { ColumnType } from '../../types/index.ts'
 import { decimalParts } from '../../types/index.ts'
 
 /**
- * The type of an expression. Column types, except that JSON is its text, and `duration`, which no column has: the
- * difference of two moments, held as a BIGINT of microseconds.
+ * The type of an expression. It is one of the column types (a JSON column counts as its text), or one that no column
+ * has, such as `duration`, the difference of two moments, which is held as a BIGINT of microseconds.
  */
 export type ValueType =
   | { readonly kind: PlainKind }
@@ -11,7 +11,9 @@ export type ValueType =
       readonly kind: 'decimal'
       readonly precision: number
       readonly scale: number
-      /** Made of literals alone, whose scale floats (section 5.1.1.2.5: such a number divides by zero to INF). */
+      /**
+       * Whether it is made of literals alone and so has a floating scale; division by zero then gives INF (5.1.1.2.5).
+       */
       readonly floating: boolean
     }
 
@@ -28,7 +30,7 @@ type PlainKind =
   | 'duration'
   | 'uuid'
   | 'binary'
-  /** A value in the JSON of a column, whose type is told by what stands beside it. */
+  /** A value in the JSON of a column. The value beside it decides as which type it is read. */
   | 'json'
 
 export type ValueKind = PlainKind | 'decimal'
@@ -49,7 +51,7 @@ export const TYPE = {
   json: { kind: 'json' },
 } as const satisfies Record<PlainKind, ValueType>
 
-/** The widest that DuckDB has. */
+/** The precision of DuckDB's widest decimal. */
 export const MOST_DIGITS = 38
 
 export type Decimal = Extract<ValueType, { kind: 'decimal' }>
@@ -65,7 +67,7 @@ export function valueType(type: ColumnType): ValueType {
   return TYPE[type as Exclude<ColumnType, 'json' | `decimal(${number},${number})`>]
 }
 
-/** As error messages name it. */
+/** The name of a type in error messages. */
 export function typeName(type: ValueType): string {
   return type.kind === 'decimal' ? `decimal(${type.precision},${type.scale})` : type.kind
 }
@@ -74,12 +76,17 @@ export function isNumeric(type: ValueType): boolean {
   return type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'double'
 }
 
-/** On the calendar: a day or a moment. All of these compare with each other, a day as its midnight UTC. */
+/**
+ * Whether a type is a date or a moment. All of these can be compared with each other; a date counts as midnight UTC.
+ */
 export function isMoment(type: ValueType): boolean {
   return type.kind === 'date' || type.kind === 'timestamp' || type.kind === 'timestamptz'
 }
 
-/** 19 digits hold every 64-bit integer. Beside a literal its scale may float; beside a decimal column it can't. */
+/**
+ * The decimal that holds every 64-bit integer in its 19 digits. It is marked as floating, so that together with a
+ * literal the result floats; together with a decimal column it doesn't.
+ */
 const INTEGER_AS_DECIMAL = decimal(19, 0, true)
 
 /**
@@ -100,7 +107,7 @@ export function asDecimal(type: ValueType): Decimal {
   return type.kind === 'decimal' ? type : INTEGER_AS_DECIMAL
 }
 
-/** The one type that values of all these types can take, or undefined. */
+/** The type to which values of all these types can be converted, or undefined if there is none. */
 export function common(types: readonly ValueType[]): ValueType | undefined {
   const real = types.filter((type) => type.kind !== 'null')
   if (real.length === 0) return TYPE.null
