@@ -31,6 +31,7 @@ export { type OperatorRow, operatorTable } from './tables/operators.ts'
 export { renderReference } from './tables/reference.ts'
 export type { FilterColumn, FilterLimits }
 
+/** A filter as SQL. */
 export interface CompiledFilter {
   /** The filter, every part with its type. */
   readonly tree: Expression
@@ -42,6 +43,7 @@ export interface CompiledFilter {
   readonly columns: readonly string[]
 }
 
+/** Options of `compileFilter`. */
 export interface FilterOptions {
   /** The number of the first parameter; 1 if not given. */
   readonly firstParameter?: number

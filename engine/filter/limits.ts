@@ -17,6 +17,7 @@ export interface FilterLimits {
   readonly sql: number
 }
 
+/** The limits that hold where a caller sets none. */
 export const DEFAULT_LIMITS: FilterLimits = {
   length: 2_000_000,
   tokens: 300_000,

@@ -11,6 +11,7 @@ export { aggregateTable } from './aggregates.ts'
 export { Building } from './building.ts'
 export type { Relation, SortKey, Step, StepColumn } from './steps.ts'
 
+/** The texts of the options that `readPipeline` reads. */
 export interface Pipeline {
   readonly apply?: string | undefined
   readonly compute?: string | undefined

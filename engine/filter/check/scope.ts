@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../types/index.ts'
 
+/** A column that a filter may use. */
 export interface FilterColumn {
   readonly name: string
   readonly type: ColumnType

@@ -12,7 +12,8 @@ export type ValueType =
       readonly precision: number
       readonly scale: number
       /**
-       * Whether it is made of literals alone and so has a floating scale; division by zero then gives INF (5.1.1.2.5).
+       * Whether it is made of literals alone and so has a floating scale; division by zero then gives INF (section
+       * 5.1.1.2.5).
        */
       readonly floating: boolean
     }

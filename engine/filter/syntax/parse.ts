@@ -67,7 +67,8 @@ class Builder {
     const operands = nodes(children['operand'])
     const operators = tokens(children['Infix'])
     let next = 0
-    // Precedence climbing: takes operators that bind at least as tightly as `least`. Those of one group associate left.
+    // Precedence climbing: takes operators that bind at least as tightly as `least`, and those of one group from left
+    // to right.
     const climb = (least: number): Syntax => {
       let left = this.#operand(operands[next]!)
       while (next < operators.length) {

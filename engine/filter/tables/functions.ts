@@ -286,7 +286,8 @@ function forKinds(
 function datePart(name: 'year' | 'month' | 'day', about: string, example: string): FunctionRow {
   const overloads = [
     ...forKinds(['date', 'timestamp'], TYPE.integer, (x) => call(name, x)),
-    // With a time zone DuckDB counts years before 1 as positive, without one as ISO 8601 does.
+    // The cast is needed because DuckDB gives positive years before year 1 for a TIMESTAMPTZ. For a TIMESTAMP it counts
+    // years as ISO 8601 does.
     of(
       ['timestamptz'],
       TYPE.integer,
