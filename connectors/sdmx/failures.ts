@@ -1,15 +1,15 @@
 /**
- * Why an answer gives nothing to read:
+ * Why an answer contains nothing that can be read:
  * - `no-results`: the provider has no such structure or series, or no observations of it;
- * - `refused`: it says that the request is wrong, as for a key with too many parts;
- * - `too-large`: it would have to answer more than it does;
+ * - `refused`: the provider says that the request is wrong, for example a key with too many parts;
+ * - `too-large`: the answer would be larger than the provider allows;
  * - `limited`: too many requests;
- * - `unavailable`: it fails, or lets nobody in;
+ * - `unavailable`: the provider fails, or denies access to everybody;
  * - `unreadable`: the body is no SDMX message.
  */
 export type FailureKind = 'no-results' | 'refused' | 'too-large' | 'limited' | 'unavailable' | 'unreadable'
 
-/** What the readers throw. The sentence is for the log; users get one that names their series. */
+/** The error that the readers throw. Its sentence is for the log; users get one that names their series. */
 export class SdmxFailure extends Error {
   override readonly name = 'SdmxFailure'
   readonly kind: FailureKind
@@ -24,12 +24,15 @@ export function notUnderstood(what: string, cause?: unknown): SdmxFailure {
   return new SdmxFailure('unreadable', `The body is ${what}.`, cause)
 }
 
-/** Throws for the code of an error element, fault or footer; a code without a meaning is taken for a defect. */
+/** Throws for the code of an error element, fault or footer; an unknown code counts as `unreadable`. */
 export function refuseCode(code: string): void {
   throw new SdmxFailure(kindOfCode(Number(code)) ?? 'unreadable', `The message says error ${code}.`)
 }
 
-/** HTTP statuses, and the codes of SDMX (web services guidelines 2.1, section 5.8), which do not overlap. */
+/**
+ * The kind of an HTTP status or of an SDMX code (web services guidelines 2.1, section 5.8); their numbers do not
+ * overlap.
+ */
 export function kindOfCode(code: number): FailureKind | undefined {
   switch (code) {
     case 100:

@@ -1,8 +1,8 @@
 import { type KeyPattern, parsePattern } from './keys.ts'
 
-/** A dataflow as an id names it. */
+/** A reference to a dataflow, as written in an id. */
 export interface FlowReference {
-  /** `''` where the id leaves it out. */
+  /** `''` if the id leaves it out. */
   readonly agency: string
   readonly id: string
   /** `''` for the latest. */
@@ -28,7 +28,7 @@ export function parseFlow(text: string): FlowReference | undefined {
   const match = FLOW.exec(text)
   if (!match) return undefined
   const version = match[3] ?? ''
-  // Newer services write 'the latest' as '+', older ones as 'latest': it is '' here.
+  // Newer services write 'the latest' as '+', older ones as 'latest'; here it is ''.
   return { agency: match[1] ?? '', id: match[2]!, version: /^(latest|\+)$/.test(version) ? '' : version }
 }
 
@@ -40,14 +40,14 @@ export function parseSeriesId(text: string): SeriesId | undefined {
   return { text, flow, key: key === 'all' ? [[]] : parsePattern(key) }
 }
 
-/** `ID`, `AGENCY,ID` or `AGENCY,ID,VERSION`: as little as names it, in ids and in addresses alike. */
+/** `ID`, `AGENCY,ID` or `AGENCY,ID,VERSION`: the shortest form that names the dataflow, for ids and addresses. */
 export function flowText({ agency, id, version }: FlowReference, defaultAgency?: string): string {
   const owner = agency || (defaultAgency ?? '')
   if (version !== '') return `${owner},${id},${version}`
   return owner === defaultAgency || owner === '' ? id : `${owner},${id}`
 }
 
-/** Whether a dataflow is the one that a reference means; a part that the reference leaves out matches any. */
+/** Whether a reference means this dataflow; a part that the reference leaves out matches any value. */
 export function isFlow(flow: FlowReference, { agency, id, version }: FlowReference): boolean {
   const isSame = (own: string, asked: string) => asked === '' || own === asked
   return flow.id === id && isSame(flow.agency, agency) && isSame(flow.version, version)

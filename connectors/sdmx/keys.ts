@@ -1,7 +1,7 @@
 /** One part for each dimension: the codes that it allows; an empty list allows all of them. */
 export type KeyPattern = readonly (readonly string[])[]
 
-/** A dimension or attribute of a data message, and whether some series of it has this code there. */
+/** A dimension or attribute of a data message, and a function that tells whether some series has a code there. */
 export interface Candidate {
   readonly id: string
   has(code: string): boolean
@@ -10,7 +10,7 @@ export interface Candidate {
 /** Which components of a message are the dimensions, in the order of the key. */
 export interface Dimensions {
   readonly ids: readonly string[]
-  /** False where neither the structure nor the message tells, and the codes had to. */
+  /** False if neither the structure nor the message names the dimensions, so that they were guessed from the codes. */
   readonly certain: boolean
 }
 
@@ -19,31 +19,34 @@ export function parsePattern(key: string): KeyPattern {
   return key.split('.').map((part) => (part === '*' ? [] : part.split('+').filter((code) => code !== '')))
 }
 
-/** The key in the words of SDMX 2.1: an empty part is a wildcard, and `all` a key of nothing else. */
+/** The key in the notation of SDMX 2.1: an empty part is a wildcard, and `all` is a key with nothing but wildcards. */
 export function formatPattern(pattern: KeyPattern): string {
   return isOpen(pattern) ? 'all' : pattern.map((codes) => codes.join('+')).join('.')
 }
 
-/** Whether it names nothing at all. */
+/** Whether the key has nothing but wildcards. */
 export function isOpen(pattern: KeyPattern): boolean {
   return pattern.every((codes) => codes.length === 0)
 }
 
-/** Whether it names one series and no more. */
+/** Whether the key names exactly one series. */
 export function isExact(pattern: KeyPattern): boolean {
   return pattern.every((codes) => codes.length === 1)
 }
 
-/** A part that the answer leaves out (`''`) is taken for what was asked: the ECB can be told to drop columns. */
+/**
+ * Whether a key matches. A part that the answer leaves out (`''`) is assumed to match, because the ECB can be told to
+ * drop columns.
+ */
 export function matches(key: readonly string[], pattern: KeyPattern): boolean {
   return pattern.every((codes, i) => codes.length === 0 || (key[i] ?? '') === '' || codes.includes(key[i]!))
 }
 
 /**
- * Finds the dimensions among the components of a message. A data structure settles it. Without one the message may:
- * if it has as many candidates as the key has parts, and each part's code is found in its place. Else the codes of the
- * key are looked for, and a part takes the first free component that has its code: right in practice, since other
- * attributes hardly hold such codes, but not `certain`.
+ * Finds the dimensions among the components of a message. If there is a data structure, it decides. Without one the
+ * message is used, if it has as many candidates as the key has parts and each part's code occurs at its position. Else
+ * each part of the key takes the first free component that has its code. In practice this is right, since other
+ * attributes rarely contain such codes, but it is not `certain`.
  */
 export function chooseDimensions(
   candidates: readonly Candidate[],

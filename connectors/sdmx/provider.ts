@@ -10,33 +10,33 @@ export interface PeriodRange {
   readonly end: string | undefined
 }
 
-/** What a provider of the SDMX family has to say about itself; all else is common. */
+/** The properties in which a provider of the SDMX family differs from the others. */
 export interface SdmxProvider {
   readonly info: ProviderInfo
-  /** Whose dataflows an id without an agency means; undefined where ids must name it. */
+  /** The agency of dataflows whose id names none; undefined if ids must name the agency. */
   readonly agency: string | undefined
-  /** What the root of the tree shows. */
+  /** The content of the root of the tree. */
   readonly root: Branch
   readonly requests: SdmxRequests
   /** Whether the frequency is the first part of keys. */
   readonly frequencyFirst?: boolean
-  /** Components of which the first that a series has is its unit. */
+  /** The unit of a series is the first of these components that it has. */
   readonly units?: readonly string[]
-  /** What `UNIT_MULT` means here. Default `named`: values stay as published, and the unit says 'millions'. */
+  /** The meaning of `UNIT_MULT` here. Default `named`: values stay as published, and the unit says 'millions'. */
   readonly multiplier?: (flow: FlowReference) => Multiplier
 }
 
 /**
- * - `named`: a part of the unit's name; values stay as published;
- * - `multiply`: value x 10^n is given out;
- * - `divide`: value / 10^n is given out, where the value is the price of 10^n pieces.
+ * - `named`: it is a part of the unit's name; values stay as published;
+ * - `multiply`: the result is value x 10^n;
+ * - `divide`: the result is value / 10^n, for a value that is the price of 10^n pieces.
  */
 export type Multiplier = 'named' | 'multiply' | 'divide'
 
 /** The requests of a provider, below its base address. */
 export interface SdmxRequests {
   dataflows(): UpstreamRequest
-  /** One dataflow with its data structure and codelists in the same answer, where the provider can. */
+  /** One dataflow with its data structure and codelists in the same answer, if the provider supports that. */
   dataflow?(flow: FlowReference): UpstreamRequest
   dataStructure(structure: Reference): UpstreamRequest
   conceptScheme(scheme: Reference): UpstreamRequest
@@ -44,23 +44,23 @@ export interface SdmxRequests {
   /** Category schemes with categorisations. */
   categories?(): UpstreamRequest
   data(flow: FlowReference, key: KeyPattern, range: PeriodRange): UpstreamRequest
-  /** The series that a key matches, with as little beside their keys as the provider can send. */
+  /** The series that match a key, with as little data beside their keys as the provider can send. */
   keys(flow: FlowReference, key: KeyPattern): UpstreamRequest
-  /** The codes of one dimension that have data where a key matches: a constraint. */
+  /** A constraint: the codes of one dimension that have data for a key. */
   available?(flow: FlowReference, key: KeyPattern, dimension: string): UpstreamRequest
 }
 
-/** One call of a user's to one provider. */
+/** One user's call to one provider. */
 export interface Session {
   readonly provider: SdmxProvider
   readonly send: ConnectorContext['send']
   readonly cached: ConnectorContext['cached']
-  /** Structures change rarely and are long: they are kept as read. */
+  /** Structures change rarely and are long, so they are cached after they have been read. */
   structures(request: UpstreamRequest): Promise<Structures>
 }
 
 /**
- * What lies above the dataflows: categories, agencies, a table of contents. Gives the categories under a path of its
- * own, and undefined for a path that it does not know.
+ * The levels above the dataflows: categories, agencies, a table of contents. Returns the categories below a path, and
+ * undefined for a path that it does not know.
  */
 export type Branch = (path: string, session: Session) => Promise<readonly Category[] | undefined>

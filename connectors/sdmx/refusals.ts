@@ -3,8 +3,8 @@ import { kindOfCode, refuseCode, SdmxFailure } from './failures.ts'
 import { type JsonRecord, listOf, parseJson, record, textOf } from './text/json.ts'
 
 /**
- * Throws for an answer whose status is a failure, or 204. Its body decides where it carries a code of SDMX: some
- * services send 400 for 'no results', others 500 for it.
+ * Throws for an answer whose status is a failure, or 204. If the body contains an SDMX code, that code decides: for 'no
+ * results' some services send 400, others 500.
  */
 export function refuseFailure({ status, text }: UpstreamAnswer): void {
   if (status === 204) throw new SdmxFailure('no-results', 'The answer is 204.')
@@ -15,9 +15,8 @@ export function refuseFailure({ status, text }: UpstreamAnswer): void {
 }
 
 /**
- * Throws for JSON that reports a failure, with whatever status it came: `{error: [{status}]}` and
- * `{warning: {status: 413}}` at Eurostat, `{statusCode}` at the IMF's gateway, `{errors: [{code}]}` in SDMX-JSON where
- * there is no data beside it.
+ * Throws for JSON that reports a failure, whatever the HTTP status: `{error: [{status}]}` and `{warning: {status:
+ * 413}}` at Eurostat, `{statusCode}` at the IMF's gateway, `{errors: [{code}]}` in SDMX-JSON without data.
  */
 export function refuseJsonFailure(message: JsonRecord): void {
   const code = codeInJson(message)

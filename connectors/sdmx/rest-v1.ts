@@ -6,14 +6,14 @@ import { ANY, STRUCTURE_XML, structureRequest, structureRequests } from './rest.
 
 interface Options {
   readonly agency: string
-  /** The parameters that ask for data in a format with names, where the service has one. */
+  /** The parameters that request data in a format with names, if the service has one. */
   readonly data: NonNullable<UpstreamRequest['query']>
-  /** What stands before structures in an address. */
+  /** The path segments before structures in an address. */
   readonly prefix?: readonly string[]
   readonly flowOf?: (flow: FlowReference) => string
-  /** What stands behind the key. */
+  /** The path segments after the key. */
   readonly suffix?: readonly string[]
-  /** Whether one answer can have a dataflow with all that it is made of. Default true. */
+  /** Whether one answer can contain a dataflow with everything it refers to. Default true. */
   readonly whole?: boolean
 }
 

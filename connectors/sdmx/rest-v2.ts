@@ -11,12 +11,12 @@ const ANY_ID = '*'
 
 interface Options {
   readonly agency: string
-  /** What `format` is for the two. */
+  /** The value of `format` for csv and for json. */
   readonly csv: string
   readonly json: string
 }
 
-/** In the REST API of SDMX 3.0 a wildcard is written out. */
+/** Writes a key for the REST API of SDMX 3.0, where a wildcard must be written as `*`. */
 export function keyOf(key: KeyPattern): string {
   return isOpen(key) ? ANY_ID : key.map((codes) => codes.join('+') || ANY_ID).join('.')
 }
@@ -46,7 +46,8 @@ export function restOf({ agency, csv, json }: Options): {
         query: { startPeriod: start, endPeriod: end, format: csv },
         headers: ANY,
       }),
-      // With the last observation of each, since an answer without any has no place for the names of codes.
+      // Requests the last observation of each series, because an answer without observations doesn't contain the names
+      // of codes.
       keys: (flow, key) => ({
         path: ['data', ...flowOf(flow), keyOf(key)],
         query: { lastNObservations: 1, format: json },

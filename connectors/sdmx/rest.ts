@@ -4,20 +4,20 @@ import { formatPattern, type KeyPattern } from './keys.ts'
 import type { SdmxRequests } from './provider.ts'
 import type { Reference } from './structures/references.ts'
 
-/** Headers that ask for SDMX-ML 2.1 structures; without them the OECD sends JSON of another shape. */
+/** Headers that request SDMX-ML 2.1 structures; without them the OECD sends JSON of another shape. */
 export const STRUCTURE_XML = { accept: 'application/vnd.sdmx.structure+xml;version=2.1' }
 
-/** For services that take the format from a parameter and refuse media types that they don't know. */
+/** For services that take the format from a parameter and refuse unknown media types. */
 export const ANY = { accept: '*/*' }
 
 interface Style {
-  /** What stands before the resource in an address. */
+  /** The path segments before the resource in an address. */
   readonly prefix?: readonly string[]
-  /** Whether addresses name the version; where they don't it is the latest. Default true. */
+  /** Whether addresses contain the version; without it they mean the latest. Default true. */
   readonly versions?: boolean
 }
 
-/** A query for one structure in the REST API of SDMX 2.1; `all` and `latest` are written out where they are meant. */
+/** A query for one structure in the REST API of SDMX 2.1; `all` and `latest` are written explicitly where they apply. */
 export function structureRequest(
   resource: 'dataflow' | 'datastructure' | 'conceptscheme' | 'codelist',
   { agency, id, version }: Reference,
@@ -28,7 +28,7 @@ export function structureRequest(
   return { path, query, headers: STRUCTURE_XML }
 }
 
-/** The queries for what a dataflow is made of, alike at all services of SDMX 2.1. */
+/** The queries for a dataflow's structures, which are the same at all services of SDMX 2.1. */
 export function structureRequests(
   style: Style = {},
 ): Pick<SdmxRequests, 'dataStructure' | 'conceptScheme' | 'codelist'> {
@@ -39,7 +39,7 @@ export function structureRequests(
   }
 }
 
-/** The codes of a dimension with data under a key (SDMX REST 1.3 and later), from all data providers. */
+/** The codes of a dimension that have data for a key (SDMX REST 1.3 and later), from all data providers. */
 export function availableConstraint(flowOf: (flow: FlowReference) => string) {
   return (flow: FlowReference, key: KeyPattern, dimension: string): UpstreamRequest => ({
     path: ['availableconstraint', flowOf(flow), formatPattern(key), 'all', dimension],

@@ -14,8 +14,9 @@ export function openSession(provider: SdmxProvider, context: ConnectorContext): 
 }
 
 /**
- * The outcome, or undefined where the provider says that it has none or says it in a way that can not be read. That it
- * is down or spent stays an error: what is made without the outcome would be kept for hours.
+ * The outcome, or undefined if the provider says that it has none or sends something that can't be read. If the
+ * provider is down or its limit is used up, that stays an error, because a result without the outcome would be cached
+ * for hours.
  */
 export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -27,7 +28,7 @@ export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The outcome of what a call can well do without, however it fails. Only a caller who has gone away ends the call. */
+/** The outcome of something optional, or undefined if it fails in any way. Only `cancelled` is thrown. */
 export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -39,8 +40,8 @@ export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * The outcome of a request that may be too wide for the service. Some, the ECB's among them, then fail as if they were
- * down: whoever asked should know both.
+ * The outcome of a request that may be too wide for the service. Some services, such as the ECB's, then fail as if they
+ * were down, so the error tells the user of both possible causes.
  */
 export async function wide<T>({ provider: { info } }: Session, work: Promise<T>): Promise<T> {
   try {

@@ -208,7 +208,7 @@ function read(
   return { rows: records(data), meta: record(meta) }
 }
 
-/** The first field that is neither a date nor a line number, according to the types in the answer. */
+/** The first field with a value, according to the types in the answer or else by the end of its name. */
 function valueField(row: JsonRecord, meta: JsonRecord): string | undefined {
   const types = record(meta['dataTypes'])
   const names = Object.keys(row).filter((name) => !/^(record|src_line)_/.test(name))

@@ -1,15 +1,15 @@
 import { chooseDimensions, matches } from '../keys.ts'
 import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
 
-/** The id that every reader gives to the dimension of time, whatever the message calls it. */
+/** The id that every reader gives to the time dimension, whatever the message calls it. */
 export const TIME = 'TIME_PERIOD'
 
 export const MULTIPLIER = 'UNIT_MULT'
 
-/** Components that say what kind of value an observation is. */
+/** Components that describe the kind of value of an observation. */
 export const STATUSES = ['OBS_STATUS', 'OBS_FLAG'] as const
 
-/** What belongs together in a message: components that hold for all of it, and its observations. */
+/** A part of a message: its observations and the components that are the same for all of them. */
 export interface Block {
   readonly components: ReadonlyMap<string, string>
   readonly observations: readonly BlockObservation[]
@@ -21,12 +21,15 @@ export interface BlockObservation {
   readonly value: unknown
 }
 
-/** Attributes for all series that have these codes. `components` holds both, since formats do not always tell. */
+/**
+ * Attributes for all series that have these codes. The map contains both codes and attributes, since formats do not
+ * always distinguish them.
+ */
 export type Group = ReadonlyMap<string, string>
 
 /**
- * Builds series from blocks. Time and any dimension may stand with the block or with the observation, in any order:
- * each observation finds its series by the whole of its key.
+ * Builds series from blocks. The time and any dimension may be given for the block or for the observation, in any
+ * order: each observation is assigned to its series by the complete key.
  */
 export function assemble(
   blocks: readonly Block[],
@@ -65,7 +68,7 @@ export class SeriesBuilder {
     this.#expected = expected
   }
 
-  /** The observations of the series with this key, to add to; undefined where nobody asked for it. */
+  /** The list of observations of the series with this key, to add to; undefined if the series was not asked for. */
   series(
     key: readonly string[],
     attributes: () => ReadonlyMap<string, string>,
@@ -84,7 +87,7 @@ export class SeriesBuilder {
   }
 }
 
-/** Components that can be dimensions: those that the message declares, else everything that every block has. */
+/** Components that may be dimensions: those that the message declares, else all components that every block has. */
 function candidates(blocks: readonly Block[], known: readonly string[] | undefined) {
   const codes = new Map<string, Set<string>>((known ?? []).map((id) => [id, new Set()]))
   for (const block of blocks) {
@@ -101,7 +104,7 @@ function candidates(blocks: readonly Block[], known: readonly string[] | undefin
   return [...codes].map(([id, found]) => ({ id, has: (code: string) => found.has(code) }))
 }
 
-/** Ids in data differ from those of the structure by case alone at Eurostat (`FREQ`, `freq`). */
+/** At Eurostat the ids in data and structure may differ in case (`FREQ`, `freq`). */
 function lookUp(components: ReadonlyMap<string, string>, id: string): string {
   const exact = components.get(id)
   if (exact !== undefined) return exact

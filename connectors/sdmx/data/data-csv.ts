@@ -4,11 +4,14 @@ import { type CsvTable, parseCsv } from '../text/csv.ts'
 import { MULTIPLIER, SeriesBuilder, STATUSES } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
-/** Columns that say which structure a row follows, not where it stands in it. */
+/** Columns that name the structure of a row and aren't part of its key. */
 const FRAME =
   /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST UPDATE)$/i
 const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
-/** `VALUE` stands for it in some dialects, but is a dimension of the BIS' beside `OBS_VALUE`: the first name wins. */
+/**
+ * Names of the column of values. Some dialects call it `VALUE`, but the BIS has a dimension of that name beside
+ * `OBS_VALUE`, so the first name is preferred.
+ */
 const VALUE_COLUMNS = [/^OBS_VALUE$/i, /^VALUE$/i]
 /** `FREQ: Frequency` in a header, `M: Monthly` in a cell: SDMX-CSV with labels=both. */
 const LABELLED = /^([\w@$-]+)\s*:\s*(.+)$/s
@@ -16,20 +19,20 @@ const LABELLED = /^([\w@$-]+)\s*:\s*(.+)$/s
 interface Column {
   readonly index: number
   readonly id: string
-  /** Where the names of its codes stand: in a column of their own, or behind the code in the same cell. */
+  /** Where the names of the codes are: in a column of their own, or after the code in the same cell. */
   readonly labels: number | 'inside' | undefined
 }
 
 /**
- * Reads SDMX-CSV 1.0 and 2.0 with any choice of labels, and the providers' own dialects: the ECB's `KEY` column,
- * Norges Bank's semicolons, Eurostat's `LAST UPDATE`. Columns go by their names, in any order.
+ * Reads SDMX-CSV 1.0 and 2.0 with any choice of labels, and the providers' own dialects: the ECB's `KEY` column, Norges
+ * Bank's semicolons, Eurostat's `LAST UPDATE`. Columns are found by name, in any order.
  */
 export function readDataCsv(text: string, expected: Expected): DataMessage {
   const table = parseCsv(text)
   const columns = columnsOf(table)
   const time = columns.find(({ id }) => TIME_COLUMN.test(id))
   const value = VALUE_COLUMNS.map((name) => columns.find(({ id }) => name.test(id))).find(Boolean)
-  // A list of series keys has neither, but says which dataflow it is of.
+  // A list of series keys has neither column, but says to which dataflow it belongs.
   if ((!time || !value) && !columns.some(({ id }) => FRAME.test(id))) {
     throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
   }
@@ -54,12 +57,13 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const multiplier = components.find(({ id }) => id === MULTIPLIER)
   const status = components.find(({ id }) => STATUSES.some((one) => one === id.toUpperCase()))
   const builder = new SeriesBuilder(expected)
-  // A locale with semicolons between the cells has commas in the numbers.
+  // In a locale with semicolons between the cells, numbers have decimal commas.
   const number = (text: string) => (table.delimiter === ';' ? text.replace(',', '.') : text)
   for (const row of table.rows) {
     const key = dimensions.map((column) => cell(row, column))
     const period = cell(row, time)
-    // A row without an observation that leaves out dimensions is of attributes which many series share (SDMX-CSV 2.0).
+    // A row without an observation that leaves dimensions empty contains attributes shared by many series (SDMX-CSV
+    // 2.0).
     if (period === '' && certain && key.some((code, i) => code === '' && dimensions[i])) continue
     const observations = builder.series(
       key,
@@ -83,8 +87,8 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
 }
 
 /**
- * Further columns that must be dimensions, because rows of one key and one period differ in them: a key that leaves
- * out the last dimensions names several series, and they must not become one.
+ * Further columns that must be dimensions, because rows with the same key and period have different values there: a key
+ * that leaves out the last dimensions stands for several series, which must not be merged into one.
  */
 function separating(
   { rows }: CsvTable,
@@ -107,12 +111,14 @@ function separating(
   return [...differing]
 }
 
-/** The ids of components have no blanks; Eurostat's column has. */
+/** Ids of components contain no blanks, but the name of Eurostat's column does. */
 function attributeId({ id }: Column): string {
   return id.replaceAll(' ', '_')
 }
 
-/** With labels=name (SDMX-CSV 2.0, told by STRUCTURE_NAME) each component is followed by a column of its names. */
+/**
+ * With labels=name (SDMX-CSV 2.0, recognised by STRUCTURE_NAME) each component is followed by a column with its names.
+ */
 function columnsOf({ columns }: CsvTable): readonly Column[] {
   const frame = columns.filter((name) => FRAME.test(name)).length
   const first = columns.findIndex((name) => !FRAME.test(name))
@@ -127,7 +133,7 @@ function columnsOf({ columns }: CsvTable): readonly Column[] {
 
 function codeIn(text: string, { id, labels }: Column): string {
   if (labels !== 'inside') return text
-  // Times have colons of their own, but no blank behind them.
+  // Times contain colons of their own, but without a blank after them.
   return TIME_COLUMN.test(id) ? text.split(': ', 1)[0]! : (LABELLED.exec(text)?.[1] ?? text)
 }
 
@@ -135,12 +141,12 @@ function candidate(column: Column, { rows }: CsvTable): Candidate {
   return { id: column.id, has: (code) => rows.some((row) => codeIn(row[column.index]!, column) === code) }
 }
 
-/** Enough rows to tell a dimension from an attribute that happens to have the same code. */
+/** Enough rows to distinguish a dimension from an attribute that happens to have the same code. */
 const SAMPLE = 500
 
 /**
- * A column of keys tells the dimensions: each part of the key has the codes of one column. The ECB puts the dataflow
- * before them (`EXR.M.USD.EUR.SP00.A`), SDMX-CSV 2.0 and the BIS do not.
+ * Finds the dimensions with the column of keys: each part of the key has the codes of one column. The ECB writes the
+ * dataflow before them (`EXR.M.USD.EUR.SP00.A`), SDMX-CSV 2.0 and the BIS do not.
  */
 function dimensionsByKeyColumn(
   { rows }: CsvTable,
@@ -164,7 +170,7 @@ function dimensionsByKeyColumn(
   return undefined
 }
 
-/** `STRUCTURE_NAME`, or what stands behind the reference in `ECB:EXR(1.0): Exchange Rates`. */
+/** `STRUCTURE_NAME`, or the text after the reference in `ECB:EXR(1.0): Exchange Rates`. */
 function flowName(columns: readonly Column[], { rows }: CsvTable): string | undefined {
   const cell = (id: string) =>
     rows[0]?.[columns.find((column) => column.id.toUpperCase() === id)?.index ?? -1]

@@ -8,7 +8,7 @@ import type { DataMessage, Expected, Labels } from './message.ts'
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {
   readonly id: string
-  /** Where the key has it; NaN where the message doesn't say. */
+  /** Its position in the key; NaN if the message doesn't say. */
   readonly position: number
   readonly codes: readonly string[]
   readonly names: ReadonlyMap<string, string>
@@ -19,7 +19,7 @@ interface Structure {
   readonly dataSet: readonly Declared[]
   readonly series: readonly Declared[]
   readonly observation: readonly Declared[]
-  /** All three in this order, which is that of the keys of `dimensionGroupAttributes`. */
+  /** All three lists in this order, which is also that of the keys of `dimensionGroupAttributes`. */
   readonly dimensions: readonly Declared[]
   readonly measures: readonly Declared[]
   readonly attributes: Readonly<
@@ -85,7 +85,7 @@ function declared(object: JsonRecord): Declared {
   const id = textOf(object['id'])
   const roles = [object['role'], object['roles']].flat()
   const names = new Map<string, string>()
-  // Values are `{id, name}`; `{value}` or `{name}` alone for times and free text; null where an index is not in use.
+  // Values are `{id, name}`; `{value}` or just `{name}` for times and free text; null for an index that isn't used.
   const codes = listOf(object['values']).map((value) => {
     const name = inEnglish(record(value), 'name')
     const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value) || name
@@ -115,12 +115,12 @@ function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
 
 function flatBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
   if (dataSet['observations'] === undefined) return []
-  // Flat keys run over what is neither fixed for the data set nor left to the series.
+  // The keys of flat observations have the dimensions of series and observations, but not those fixed for the data set.
   const dimensions = [...own.series, ...own.observation]
   return [{ components: fixed(own), observations: observations(own, dimensions, dataSet['observations']) }]
 }
 
-/** An observation is `[measures…, attributes…]`; SDMX-JSON 1.0 knows one measure and does not declare it. */
+/** An observation is `[measures…, attributes…]`; SDMX-JSON 1.0 has exactly one measure and does not declare it. */
 function observations(
   own: Structure,
   dimensions: readonly Declared[],
@@ -141,7 +141,10 @@ function observations(
   })
 }
 
-/** Attributes of the data set, and those of groups of series: `{"::::0::": […]}`, a part for each dimension. */
+/**
+ * Attributes of the data set, and those of groups of series: `{"::::0::": […]}`, whose key has a part for each
+ * dimension.
+ */
 function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
   const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
   for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
@@ -151,7 +154,7 @@ function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] 
   return groups
 }
 
-/** Dimensions of one value for the whole data set. */
+/** Dimensions with one value for the whole data set. */
 function fixed(own: Structure): ReadonlyMap<string, string> {
   return decoded(
     own.dataSet,
@@ -159,12 +162,15 @@ function fixed(own: Structure): ReadonlyMap<string, string> {
   )
 }
 
-/** `0:3::1`: an index for each dimension, none where the part is empty. */
+/** Reads a key such as `0:3::1`: an index for each dimension, null for an empty part. */
 function indices(key: string): readonly (number | null)[] {
   return key.split(':').map((part) => (part === '' ? null : Number(part)))
 }
 
-/** Codes for indices. Text is no index but the value itself (uncoded attributes in 2.0); null is absent. */
+/**
+ * Replaces indices by their codes. A text is the value itself (uncoded attributes in 2.0); null means that it is
+ * absent.
+ */
 function decoded(components: readonly Declared[], values: readonly Json[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const [i, { id, codes }] of components.entries()) {

@@ -5,21 +5,21 @@ import type { DataMessage, Expected } from './message.ts'
 
 /** How one of the two SDMX-ML data formats writes components. */
 interface Format {
-  /** Components of a series or of a group; of an observation without series, too. */
+  /** Components of a series or of a group, and of an observation outside a series. */
   components(element: XmlElement): ReadonlyMap<string, string>
   observation(element: XmlElement): BlockObservation
   /** Attributes of the whole data set. */
   dataSet(element: XmlElement): Group
-  /** Ids that are dimensions for certain, where the format tells them from attributes. */
+  /** Ids that are certain to be dimensions, if the format distinguishes them from attributes. */
   dimensions(dataSets: readonly XmlElement[]): readonly string[] | undefined
 }
 
-/** SDMX-ML carries codes alone. */
+/** SDMX-ML contains codes without names. */
 const UNNAMED = { name: undefined, labels: new Map() }
 
 /**
  * Reads SDMX-ML 2.1 data, generic or structure-specific: series or flat observations, groups, attributes at any level,
- * and any dimension at the observation. A footer is a failure only where no data stand above it.
+ * and any dimension at the observation. A footer means a failure only if there are no data before it.
  */
 export function readDataXml(text: string, expected: Expected): DataMessage {
   const { name, root } = parseXml(text)
@@ -58,7 +58,10 @@ function refuseErrorElement(name: string, root: XmlElement): void {
   if (fault) refuseCode(textOf(child(fault, 'faultcode') ?? child(fault, 'Code', 'Value')))
 }
 
-/** Everything is `<Value id value>`; keys, attributes and the one dimension at the observation stand apart. */
+/**
+ * The generic format: everything is `<Value id value>`; keys, attributes and the one dimension at the observation are
+ * in separate elements.
+ */
 function generic(dimensionAtObservation: string | undefined): Format {
   const values = (element: XmlElement | undefined) =>
     children(element, 'Value').map(
@@ -98,7 +101,10 @@ function generic(dimensionAtObservation: string | undefined): Format {
   }
 }
 
-/** Components are attributes, dimensions and the rest alike; the data set's own carry settings beside them. */
+/**
+ * The structure-specific format writes all components as XML attributes; the data set's element also has these
+ * settings.
+ */
 const SETTINGS = new Set(['action', 'structureRef', 'setID', 'dataScope', 'validFromDate', 'validToDate'])
 
 const STRUCTURE_SPECIFIC: Format = {

@@ -7,9 +7,9 @@ import { type DataMessage, type Expected, NOTHING } from './message.ts'
 
 /**
  * Reads a data message of any SDMX format: CSV 1.0 and 2.0 and the providers' own, JSON 1.0 and 2.0, JSON-stat 2.0,
- * generic and structure-specific ML 2.1. The body itself tells which it is, because providers' content types can't be
- * relied on. Series that were not asked for are left out. Throws `SdmxFailure`: `no-results` where the provider says
- * so, `unreadable` for a body that is none of these.
+ * generic and structure-specific ML 2.1. The format is recognised by the body, because providers' content types aren't
+ * reliable. Series that were not asked for are left out. Throws `SdmxFailure`: `no-results` if the provider says so,
+ * `unreadable` if the body is none of these.
  */
 export function readData(answer: UpstreamAnswer, expected: Expected): DataMessage {
   refuseFailure(answer)

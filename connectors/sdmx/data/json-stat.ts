@@ -52,7 +52,7 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
   )
 }
 
-/** Each cell with its index; what a sparse cube leaves out is not there. */
+/** Each cell with its index; cells that a sparse cube leaves out are missing here too. */
 function cells(value: Json | undefined): readonly (readonly [number, Json])[] {
   const entries = Array.isArray(value) ? value.entries() : Object.entries(record(value))
   return [...entries].map(([index, cell]) => [Number(index), cell] as const)

@@ -4,26 +4,29 @@ export interface RawObservation {
   readonly period: string
   /** As sent: text, a number, null or undefined. */
   readonly value: unknown
-  /** `UNIT_MULT` where it is given for each observation. */
+  /** `UNIT_MULT`, if it is given for each observation. */
   readonly multiplier: string | undefined
-  /** `OBS_STATUS`, or the flags that Eurostat has in its place. */
+  /** `OBS_STATUS`, or Eurostat's flags, which take its place. */
   readonly status?: string | undefined
 }
 
 export interface DataSeries {
-  /** Codes in the order of the key; `''` where the message leaves the dimension out. */
+  /** Codes in the order of the key; `''` if the message leaves the dimension out. */
   readonly key: readonly string[]
-  /** Attributes of data set, group and series by id, and the dimensions too. */
+  /** Attributes of data set, group and series by id; dimensions are included. */
   readonly attributes: ReadonlyMap<string, string>
-  /** In the order of the message, which need not be that of time. */
+  /** In the order of the message, which may differ from that of time. */
   readonly observations: readonly RawObservation[]
 }
 
-/** The names that a message brings for its own codes: component, then code. No component is without. */
+/**
+ * The names that a message contains for its own codes: by component, then by code. Each component here has at least
+ * one.
+ */
 export type Labels = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 export interface DataMessage {
-  /** What the message calls its dataflow; undefined where it says nothing. */
+  /** The message's name for its dataflow; undefined if it has none. */
   readonly name: string | undefined
   readonly dimensions: readonly string[]
   /** See `Dimensions.certain`. */
@@ -41,7 +44,7 @@ export const NOTHING: DataMessage = {
   labels: new Map(),
 }
 
-/** What a reader may know beforehand: the key that was asked for, and the dimensions of the data structure. */
+/** What may be known before an answer is read: the key that was asked for, and the dimensions of the data structure. */
 export interface Expected {
   readonly pattern: KeyPattern | undefined
   readonly dimensions: readonly string[] | undefined

@@ -3,10 +3,10 @@ import type { DataSeries, Labels } from '../data/message.ts'
 import type { Multiplier, SdmxProvider } from '../provider.ts'
 import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
 
-/** The name of a code of a component; undefined where neither message nor structure has one. */
+/** The name of a component's code; undefined if neither message nor structure has one. */
 export type Names = (component: string, code: string) => string | undefined
 
-/** Attributes that name a series, best first. */
+/** Attributes that contain the title of a series, best first. */
 const TITLES = ['TITLE', 'TITLE_EN', 'BBK_TITLE_ENG', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'EXT_UNIT']
 const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
@@ -21,7 +21,7 @@ const POWERS: Readonly<Record<string, string>> = {
   12: 'trillions',
 }
 
-/** Names from the message first, because they fit its version, then from the structure of the dataflow. */
+/** Names from the message first, because they belong to its version, then from the structure of the dataflow. */
 export function namesFrom(labels: Labels, structure: FlowStructure | undefined): Names {
   const lists = new Map<string, ReadonlyMap<string, string>>()
   for (const component of structure ? [...structure.dimensions, ...structure.attributes] : []) {
@@ -39,7 +39,7 @@ export function hasTitle(series: DataSeries): boolean {
   return firstComponent(series, TITLES) !== undefined
 }
 
-/** The title that the provider gives, else the dataflow and what each dimension but the frequency says. */
+/** The provider's title, else the dataflow's name and the name of each dimension's code, except for the frequency. */
 export function nameOf(
   series: DataSeries,
   dimensions: readonly string[],
@@ -47,7 +47,7 @@ export function nameOf(
   names: Names,
 ): string {
   const title = firstComponent(series, TITLES)
-  // The BIS writes a blank before some.
+  // The BIS writes a blank before some titles.
   if (title) return title.value.trim()
   const parts = dimensions.flatMap((id, i) => {
     const code = series.key[i] ?? ''
@@ -66,7 +66,7 @@ export function frequencyOf(series: DataSeries, names: Names): string | null {
   return null
 }
 
-/** The unit of a series where it is a code that has no name yet. */
+/** The code of a series' unit, if no name for it is known yet. */
 export function unitCodeOf(
   series: DataSeries,
   names: Names,
@@ -90,7 +90,7 @@ export function unitOf(
   return name && scale ? `${name}, ${scale}` : (name ?? scale ?? null)
 }
 
-/** The first of these components that the series has, under the id that it has there. */
+/** The first of these components that the series has, under the series' own spelling of the id. */
 export function firstComponent(
   series: DataSeries,
   ids: readonly string[],

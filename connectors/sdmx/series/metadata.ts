@@ -32,7 +32,7 @@ const NOTES = [
   'BBK_COMM_GEN',
 ]
 
-/** What attributes and dimensions say beside name, frequency and unit; null for what they don't. */
+/** The metadata in attributes and dimensions beside name, frequency and unit; null for those that are missing. */
 export function metadataOf(
   series: DataSeries,
   names: Names,
@@ -60,7 +60,7 @@ export function dimensionsOf(
   return found.length === 0 ? null : found
 }
 
-/** When the data changed last, ISO 8601; null where the provider does not say. */
+/** When the data last changed, ISO 8601; null if the provider does not say. */
 export function lastUpdatedOf(series: DataSeries): string | null {
   const text = firstComponent(series, UPDATES)?.value ?? ''
   // Eurostat's CSV: 10/11/22 23:00:00.

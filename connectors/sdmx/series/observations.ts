@@ -9,9 +9,9 @@ import type { Multiplier } from '../provider.ts'
 import type { Names } from './describe.ts'
 
 /**
- * Observations within a range of dates, oldest first, whatever order they came in. Anything that is not a number is a
- * missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. A period that is none is `unreadable`; so
- * are two values for one period, which means that the answer mixes several series.
+ * Observations within a range of dates, oldest first, whatever their order in the message. Anything that is not a
+ * number is a missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. Throws `unreadable` for a
+ * period that can't be read, and for two values in one period, which mean that the answer mixes several series.
  */
 export function observationsOf(
   raw: readonly RawObservation[],
@@ -41,7 +41,7 @@ export function observationsOf(
   return arranged([...found.values()], range)
 }
 
-/** That no value at all could be read although there were digits is a mistake of the reader, not a series of gaps. */
+/** If no value at all could be read although there were digits, the reader is wrong and the series isn't just gaps. */
 function refuseUnread(observations: readonly Observation[], raw: readonly RawObservation[]): void {
   const isEmpty = observations.every(({ value }) => value === null)
   if (isEmpty && raw.some(({ value }) => /\d/.test(String(value ?? '')))) {
@@ -49,7 +49,9 @@ function refuseUnread(observations: readonly Observation[], raw: readonly RawObs
   }
 }
 
-/** One capital is a code of SDMX, small letters are flags of Eurostat's; other codes go by their name. */
+/**
+ * A single capital letter is an SDMX code, small letters are Eurostat's flags; other codes are replaced by their name.
+ */
 function statusOf(code: string | undefined, names: Names | undefined): string | undefined {
   const text = code?.trim() ?? ''
   if (text === '') return undefined
@@ -57,7 +59,9 @@ function statusOf(code: string | undefined, names: Names | undefined): string | 
   return names?.('OBS_STATUS', text)?.toLowerCase() ?? (/^[a-z:]+$/.test(text) ? statusOfFlags(text) : text)
 }
 
-/** What the notation of the periods says, and for mere days the gaps between them; null where they disagree. */
+/**
+ * The frequency shown by the notation of the periods, and for plain days by the gaps between them; null if they differ.
+ */
 export function frequencyOfPeriods(raw: readonly RawObservation[]): string | null {
   const periods = raw.map(({ period }) => periodOf(period, null))
   const [frequency, ...others] = new Set(periods.map((period) => period.frequency))
@@ -65,7 +69,7 @@ export function frequencyOfPeriods(raw: readonly RawObservation[]): string | nul
   return frequency === 'daily' ? inferFrequency(periods.map(({ date }) => date).sort()) : frequency
 }
 
-/** `2024-01`, and `2024-01-01/P1M` for the same; a day in a monthly series stands for its month. */
+/** Reads `2024-01`, or `2024-01-01/P1M` for the same; a day in a monthly series stands for its month. */
 function periodOf(text: string, frequency: string | null) {
   const period = parsePeriod(text.split('/', 1)[0]!)
   if (!period) throw new SdmxFailure('unreadable', 'A period is in no notation of SDMX.')
@@ -74,7 +78,7 @@ function periodOf(text: string, frequency: string | null) {
   return period.frequency === 'daily' && isCoarser ? periodOfDate(period.date, frequency) : period
 }
 
-/** Moves the decimal point in the text of the number, since 149.21 / 100 in floating point is not 1.4921. */
+/** Moves the decimal point in the number's text, since 149.21 / 100 in floating point is not 1.4921. */
 function scaled(value: number | null, multiplier: Multiplier, power: string | undefined): number | null {
   const exponent = Number(power ?? 0)
   if (value === null || !Number.isInteger(exponent) || exponent === 0) return value

@@ -20,8 +20,8 @@ const COARSEST: readonly Granularity[] = ['year', 'quarter', 'month']
 
 /**
  * Writes a range of dates in periods of the key's frequency, so that no service leaves out the period in which the
- * range ends. Where the frequency may be any part of the key, the coarsest that any part could mean is taken: it gives
- * more than the range, never less, and dates are compared again when the data are here.
+ * range ends. If the frequency may be any part of the key, the longest period that any part could mean is used: the
+ * answer may then have more than the range, never less, and is cut to the dates afterwards.
  */
 export function periodRange(range: SeriesRange, key: KeyPattern, frequencyFirst = false): PeriodRange {
   const meant = key.map((codes) => (codes.length === 1 ? GRANULARITY[codes[0]!] : undefined))

@@ -21,7 +21,7 @@ import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
 import { frequencyOfPeriods, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
 
-/** How many series the message about an ambiguous id names. */
+/** How many series the error message for an ambiguous id lists. */
 const EXAMPLES = 3
 
 /** The one series that an id names. */
@@ -33,7 +33,7 @@ export async function fetchSeries(session: Session, id: string, range: SeriesRan
   return { ...(await described(session, found, range))(series), series_id: id }
 }
 
-/** All series that an id with wildcards or `+` names, each under its own id, in the order of their keys. */
+/** All series that match an id with wildcards or `+`, each under its own id, in the order of their keys. */
 export async function fetchMany(
   session: Session,
   id: string,
@@ -54,12 +54,12 @@ interface Found {
 }
 
 /**
- * Fetches what an id names. Data come first, so that an unknown series costs one request; the data structure follows
- * where the answer leaves its dimensions or names open, and its absence costs names alone.
+ * Fetches the series that an id names. Data are requested first, so that an unknown series takes only one request. The
+ * data structure follows if the answer leaves dimensions or names open; if it can't be had, only names are missing.
  */
 async function fetchMatching(session: Session, id: string, range: SeriesRange): Promise<Found> {
   const { provider } = session
-  // In a query string `+` is a blank, and no code has one.
+  // In a query string `+` means a blank, and no code contains a blank.
   const parsed = parseSeriesId(id.trim().replace(/(?<=[^ ]) (?=[^ ])/g, '+'))
   if (!parsed) throw invalidSeriesId(provider.info, id, '{dataflow}/{key}, as the lists of series give it')
   if (isOpen(parsed.key)) throw invalidSeriesId(provider.info, id, 'a key that names some of its codes')
@@ -68,10 +68,11 @@ async function fetchMatching(session: Session, id: string, range: SeriesRange): 
   const ask = (range: PeriodRange) => query.ask(provider.requests.data(wanted.flow, wanted.key, range))
   let message = await ask(periodRange(range, wanted.key, provider.frequencyFirst))
   if (message.series.length === 0 && (range.start !== undefined || range.end !== undefined)) {
-    // Services answer alike where a series has no observations in the range and where there is no such series.
+    // Services send the same answer for a series without observations in the range and for an unknown series.
     const keys = await query.ask(provider.requests.keys(wanted.flow, wanted.key))
-    // A list of keys may bring the last observation of each. It must not pass for all that the range has: where it lies
-    // in the range, the service does not understand our range, and the whole series is cut to it here.
+    // A list of keys may contain the last observation of each series, which must not be mistaken for all observations
+    // in the range. If it lies in the range, the service did not understand the range; the whole series is then
+    // requested and cut to the range here.
     const isInRange = keys.series.some((one) => hasObservationIn(one, range))
     message = isInRange
       ? await ask({ start: undefined, end: undefined })
@@ -85,7 +86,7 @@ function hasObservationIn({ observations }: DataSeries, { start, end }: SeriesRa
   return dates.some((date) => (start === undefined || date >= start) && (end === undefined || date <= end))
 }
 
-/** How to describe the series of an answer, with the names of codes that the structure has to tell. */
+/** Returns a function that describes the series of an answer, with the names of codes from the structure. */
 async function described(
   session: Session,
   { wanted, message, query }: Found,
@@ -116,7 +117,7 @@ async function described(
   }
 }
 
-/** With the names of unit codes whose list did not come with the structure. */
+/** Adds the names of unit codes whose codelist did not come with the structure. */
 async function withUnits(
   session: Session,
   units: readonly { readonly id: string; readonly value: string }[],
@@ -137,11 +138,11 @@ async function withUnits(
 }
 
 interface Query {
-  /** The series of an answer that match the key; none where the provider says that it has none. */
+  /** The series of an answer that match the key; none if the provider says that it has none. */
   ask(request: UpstreamRequest): Promise<DataMessage>
-  /** Asked for once, and only by who needs it. */
+  /** Requested only if needed, and only once. */
   structure(): Promise<FlowStructure | undefined>
-  /** The structure if somebody has asked for it already. */
+  /** The structure, if it has already been requested. */
   structureAtHand(): Promise<FlowStructure | undefined>
 }
 
@@ -180,7 +181,9 @@ function shapeOfKey(structure: FlowStructure | undefined): string {
   return `a key of ${names.length} parts for ${structure.flow.name}: ${names.join(', ')}`
 }
 
-/** The id of one of the series that a key with wildcards names; parts that the answer leaves out are as asked for. */
+/**
+ * The id of one of the series that a key with wildcards names; parts that the answer leaves out are taken from the key.
+ */
 function idOf({ provider }: Session, { flow, key }: SeriesId, series: DataSeries): string {
   const length = Math.max(key.length, series.key.length)
   const codes = Array.from({ length }, (_, i) => series.key[i] || (key[i] ?? []).join('+'))

@@ -5,7 +5,7 @@ import { attempt, optional } from '../session.ts'
 import type { Component, Dataflow, Item, Structures } from './model.ts'
 import { type Reference, resolve } from './references.ts'
 
-/** A dataflow with all that is known of its dimensions. */
+/** A dataflow with everything known about its dimensions. */
 export interface FlowStructure {
   readonly flow: Dataflow
   readonly dimensions: readonly Component[]
@@ -14,8 +14,8 @@ export interface FlowStructure {
 }
 
 /**
- * Finds the data structure of a dataflow: in one answer where the provider can send all of it, else through the list
- * of dataflows and the reference in it. Throws `no-results` for an unknown dataflow.
+ * Finds the data structure of a dataflow: in one answer if the provider can send all of it, else through the list of
+ * dataflows and the reference in it. Throws `no-results` for an unknown dataflow.
  */
 export async function flowStructure(session: Session, reference: FlowReference): Promise<FlowStructure> {
   const { requests } = session.provider
@@ -34,7 +34,9 @@ export async function flowStructure(session: Session, reference: FlowReference):
   return complete
 }
 
-/** The reference with its agency: the provider's own, or looked up by the id of the dataflow where it has many. */
+/**
+ * The reference with its agency: the provider's own, or, if the provider has many, the one found by the dataflow's id.
+ */
 export async function qualified(session: Session, reference: FlowReference): Promise<FlowReference> {
   const { agency, requests } = session.provider
   if (reference.agency !== '') return reference
@@ -45,7 +47,7 @@ export async function qualified(session: Session, reference: FlowReference): Pro
   return { ...reference, agency: flow.agency }
 }
 
-/** What the list of dataflows calls one, for series of which no structure is to be had; else its id. */
+/** The name of a dataflow in the list of dataflows, for series whose structure can't be had; else its id. */
 export async function flowName(session: Session, reference: FlowReference): Promise<string> {
   const flows = await optional(session.structures(session.provider.requests.dataflows()))
   return (flows && findFlow(flows, reference)?.name) ?? reference.id
@@ -53,7 +55,7 @@ export async function flowName(session: Session, reference: FlowReference): Prom
 
 function findFlow({ dataflows }: Structures, reference: FlowReference): Dataflow | undefined {
   const found = dataflows.filter((flow) => isFlow(flow, reference))
-  // Without an agency the id may name several; the user has to say which.
+  // Without an agency the id may mean several dataflows; then the user has to say which.
   return new Set(found.map(({ agency }) => agency)).size === 1 ? found.at(-1) : undefined
 }
 
@@ -64,17 +66,17 @@ function withDataStructure(structures: Structures, flow: Dataflow | undefined): 
   return flow && own && { flow, dimensions: own.dimensions, attributes: own.attributes, structures }
 }
 
-/** What a dimension or attribute is called: the name of its concept, else its id. */
+/** The name of a dimension or attribute: that of its concept, else its id. */
 export function componentName(component: Component, structures: Structures): string {
   return conceptOf(component, structures)?.name ?? component.id
 }
 
-/** The codes that a component takes; undefined where the structures at hand do not tell. */
+/** The codes that a component may have; undefined if the structures loaded so far do not say. */
 export function codesOf(component: Component, structures: Structures): readonly Item[] | undefined {
   return resolve(structures.codelists, codelistOf(component, structures))?.codes
 }
 
-/** As above, asking the provider for the concept scheme and the codelist that are not at hand. */
+/** The same, but requests the concept scheme and the codelist from the provider if they aren't loaded yet. */
 export async function fetchCodes(
   session: Session,
   component: Component,

@@ -19,7 +19,7 @@ export interface Codelist extends Reference {
   readonly codes: readonly Item[]
 }
 
-/** A concept may bring the codelist for every dimension that is made of it (the IMF keeps all of them there). */
+/** A concept may have the codelist for all dimensions that use it (the IMF keeps all its codelists there). */
 export interface Concept extends Item {
   readonly codelist: Reference | undefined
 }
@@ -35,7 +35,7 @@ export interface Component {
 }
 
 export interface DataStructure extends Reference {
-  /** In the order of the series key; without the dimension of time. */
+  /** In the order of the series key; without the time dimension. */
   readonly dimensions: readonly Component[]
   readonly attributes: readonly Component[]
 }
@@ -50,13 +50,13 @@ export interface CategoryScheme extends Reference {
   readonly categories: readonly Category[]
 }
 
-/** Hangs a dataflow under a category; `category.item` is the dotted way down from the scheme. */
+/** Puts a dataflow into a category; `category.item` is the dotted path down from the scheme. */
 export interface Categorisation {
   readonly flow: Reference
   readonly category: ItemReference
 }
 
-/** Which codes of which dimension have data. */
+/** The codes that have data, by dimension. */
 export interface Constraint {
   readonly flow: Reference | undefined
   readonly codes: ReadonlyMap<string, readonly string[]>

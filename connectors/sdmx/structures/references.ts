@@ -13,8 +13,8 @@ export interface ItemReference extends Reference {
 const URN = /^urn:sdmx:[\w.]+?\.(\w+)=([^:()]+):([^:()]+)\(([^()]*)\)(?:\.(.+))?$/
 
 /**
- * Reads `urn:sdmx:org.sdmx.infomodel.codelist.Codelist=IMF:CL_FREQ(1.0+.0)`, or one with an item behind it.
- * `class` is the last part of the package (`Codelist`); undefined for any other text.
+ * Reads `urn:sdmx:org.sdmx.infomodel.codelist.Codelist=IMF:CL_FREQ(1.0+.0)`, or one followed by an item. `class` is the
+ * last part of the package (`Codelist`); undefined for any other text.
  */
 export function parseUrn(text: unknown): (ItemReference & { readonly class: string }) | undefined {
   const match = typeof text === 'string' ? URN.exec(text.trim()) : null
@@ -23,8 +23,9 @@ export function parseUrn(text: unknown): (ItemReference & { readonly class: stri
 }
 
 /**
- * The structure that a reference means. A reference may leave the version open (`''`, `latest`, `3.0+.0`) and answers
- * hold one version of each, so the exact version wins and any other of the same agency and id is next.
+ * The structure that a reference means. A reference may leave the version open (`''`, `latest`, `3.0+.0`), and answers
+ * contain only one version of each structure. So the exact version is preferred, else any other version with the same
+ * agency and id.
  */
 export function resolve<T extends Reference>(
   all: readonly T[],
@@ -35,7 +36,7 @@ export function resolve<T extends Reference>(
   return same.find((one) => one.version === reference.version) ?? same.at(-1)
 }
 
-/** Ids of items are unique within an agency; a reference without agency means any. */
+/** Whether the agencies match; a reference without agency means any. */
 function sameAgency(one: string, other: string): boolean {
   return one === other || one === '' || other === ''
 }

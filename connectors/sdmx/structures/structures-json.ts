@@ -5,8 +5,8 @@ import type { Category, Component, Concept, Constraint, DataStructure, Item, Str
 import { parseUrn, type Reference } from './references.ts'
 
 /**
- * Reads an SDMX-JSON structure message, 1.0 or 2.0: the same artefacts under `data`, all references URNs. Versions
- * differ in the names of a few lists (`contentConstraints`, `dataConstraints`); both are looked for.
+ * Reads an SDMX-JSON structure message, 1.0 or 2.0: both have the same artefacts under `data`, and all references are
+ * URNs. A few lists have different names (`contentConstraints`, `dataConstraints`); both are looked for.
  */
 export function readStructuresJson(text: string): Structures {
   const message = parseJson(text)

@@ -4,8 +4,8 @@ import type { Category, Component, Concept, Constraint, DataStructure, Item, Str
 import { type ItemReference, parseUrn, type Reference } from './references.ts'
 
 /**
- * Reads an SDMX-ML structure message. Versions 2.1 and 3.0 differ in containers (`Concepts`, `ConceptSchemes`) and in
- * how they refer (`<Ref>`, `<URN>`, or the URN as text), so neither is relied upon.
+ * Reads an SDMX-ML structure message. Versions 2.1 and 3.0 differ in their containers (`Concepts`, `ConceptSchemes`)
+ * and in how they write references (`<Ref>`, `<URN>`, or the URN as text), so all forms are understood.
  */
 export function readStructuresXml(text: string): Structures {
   const { name, root } = parseXml(text)
@@ -36,7 +36,7 @@ export function readStructuresXml(text: string): Structures {
     categorisations: every('Categorisation').flatMap((one) => {
       const source = reference(child(one, 'Source'))
       const target = reference(child(one, 'Target'))
-      // A categorisation may file other things too: the BIS files its printed tables.
+      // A categorisation may also be of other things: the BIS categorises its printed tables.
       const flow = source?.class === 'Dataflow' ? source : undefined
       return flow && target ? [{ flow, category: target }] : []
     }),
@@ -68,7 +68,7 @@ function category(element: XmlElement): Category {
 function dataStructure(element: XmlElement): DataStructure {
   const list = child(element, 'DataStructureComponents', 'DimensionList')
   const attributes = child(element, 'DataStructureComponents', 'AttributeList')
-  // A measure dimension of SDMX 2.0 descent is a part of the key like the others; the time dimension is not.
+  // A measure dimension, inherited from SDMX 2.0, is a part of the key like the others; the time dimension is not.
   const dimensions = [...children(list, 'Dimension'), ...children(list, 'MeasureDimension')]
   return {
     ...maintained(element),
@@ -105,7 +105,9 @@ function constraint(element: XmlElement): Constraint {
   return { flow: reference(attachment), codes }
 }
 
-/** What an element refers to, by a `<Ref>` or `<URN>` in it or by its own text; undefined where it refers to nothing. */
+/**
+ * The target of a reference, written as `<Ref>` or `<URN>` in the element or as its text; undefined if there is none.
+ */
 function reference(
   element: XmlElement | undefined,
 ): (ItemReference & { readonly class: string }) | undefined {

@@ -11,9 +11,9 @@ const DELIMITERS = [',', ';', '\t'] as const
 
 /**
  * Reads RFC 4180 text: quotes doubled inside quotes, line breaks inside quotes, LF or CRLF, with or without a byte
- * order mark. The delimiter is the one that the header line has most of, because providers differ. Blank rows are
- * dropped: the IMF writes one for 'no observations'. A row of another width than the header, or a quote that is never
- * closed, means a body that was cut off: `not_understood`.
+ * order mark. Providers use different delimiters, so the one that occurs most often in the header line is taken. Blank
+ * rows are dropped: the IMF writes one for 'no observations'. A row with more or fewer cells than the header, or a
+ * quote that is never closed, means a body that was cut off: throws `not_understood`.
  */
 export function parseCsv(text: string): CsvTable {
   const delimiter = delimiterOf(text)
@@ -61,7 +61,7 @@ function plainCell(text: string, start: number, delimiter: string): { value: str
   return { value: text.slice(start, end), end }
 }
 
-/** A cell that opens with a quote. What a careless writer leaves between closing quote and delimiter is an error. */
+/** Reads a cell that begins with a quote. Any text between the closing quote and the delimiter is an error. */
 function quotedCell(text: string, start: number): { value: string; end: number } {
   let value = ''
   let from = start + 1

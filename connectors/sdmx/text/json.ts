@@ -17,12 +17,14 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-/** Text as it is, a number or boolean as text, anything else `''`. */
+/** A text as it is, a number or boolean as text, anything else as `''`. */
 export function textOf(value: Json | undefined): string {
   return text(value) ?? ''
 }
 
-/** A localised text: `names: {en: …}` where there is one, else `name`, which is either text or `{en: …}` itself. */
+/**
+ * A localised text: from `names: {en: …}` if there is one, else from `name`, which is either text or `{en: …}` itself.
+ */
 export function inEnglish(object: JsonRecord, property: 'name' | 'description'): string {
   const own = object[property]
   const languages = record(own !== null && typeof own === 'object' ? own : object[`${property}s`])

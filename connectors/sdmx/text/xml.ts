@@ -22,19 +22,20 @@ const parser = new XMLParser({
   parseTagValue: false,
   parseAttributeValue: false,
   jPath: false,
-  // The five entities of XML and character references are decoded below; nothing that a document declares is.
+  // The five entities of XML and character references are decoded below; entities declared by a document are not.
   processEntities: false,
   tagValueProcessor: (_name, value) => decode(value),
   attributeValueProcessor: (_name, value) => decode(value),
   transformTagName: localName,
-  // `xsi:type` and `ss:setID` keep their prefix, or they would hide components of that id in structure-specific data.
+  // `xsi:type` and `ss:setID` keep their prefix; without it they would hide components with that id in
+  // structure-specific data.
   transformAttributeName: (name) => (name === '@xml:lang' ? '@lang' : name),
 })
 
 /**
- * The root of an SDMX-ML message, with its local name. Prefixes are dropped, so any that a provider chooses will do.
- * Throws `not_understood` for anything else: HTML, a body that was cut off, a document type definition (SDMX-ML has
- * none, and refusing it leaves no door for external entities or entity bombs).
+ * The root of an SDMX-ML message, with its local name. Prefixes are dropped, since providers choose them freely. Throws
+ * `not_understood` for anything else: HTML, a body that was cut off, a document type definition (SDMX-ML has none, and
+ * refusing it rules out external entities and entity bombs).
  */
 export function parseXml(text: string): { readonly name: string; readonly root: XmlElement } {
   const prolog = text.slice(0, Math.max(0, text.search(/<[a-z_]/i)))
@@ -53,7 +54,7 @@ export function parseXml(text: string): { readonly name: string; readonly root: 
   return { name, root }
 }
 
-/** The children of that local name, in document order; none gives an empty list. */
+/** The children with that local name, in document order; an empty list if there are none. */
 export function children(element: XmlElement | undefined, name: string): readonly XmlElement[] {
   const found = element === undefined || !Object.hasOwn(element, name) ? undefined : element[name]
   if (Array.isArray(found)) return found as XmlElement[]

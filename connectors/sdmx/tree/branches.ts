@@ -10,7 +10,7 @@ export const allFlows: Branch = async (path, session) => {
   return path === '' ? (await dataflows(session)).map((flow) => flowCategory(flow, session)) : undefined
 }
 
-/** Dataflows below the agency that maintains them: `agency/IMF.STA`. */
+/** Dataflows grouped by the agency that maintains them: `agency/IMF.STA`. */
 export const byAgency: Branch = async (path, session) => {
   const flows = await dataflows(session)
   if (path === '') {
@@ -28,8 +28,9 @@ export const byAgency: Branch = async (path, session) => {
 }
 
 /**
- * Category schemes (`category/BIS,BIS_DP`), their categories as deep as they nest (`category/BIS,BIS_DP/CPMI.CPMI_CT`)
- * and the dataflows that categorisations hang there; beside the schemes all dataflows, since not each is categorised.
+ * Category schemes (`category/BIS,BIS_DP`), their categories at all depths (`category/BIS,BIS_DP/CPMI.CPMI_CT`) and the
+ * dataflows that categorisations put there. Next to the schemes there is a list of all dataflows, since not all of them
+ * are categorised.
  */
 export const byCategory: Branch = async (path, session) => {
   if (path === 'flows') return (await dataflows(session)).map((flow) => flowCategory(flow, session))
@@ -72,11 +73,11 @@ async function flowsAt(
 
 async function dataflows(session: Session): Promise<readonly Dataflow[]> {
   const { dataflows } = await session.structures(session.provider.requests.dataflows())
-  // Where a list has several versions of one, paths mean the latest.
+  // If a list has several versions of a dataflow, paths mean the latest.
   return [...new Map(dataflows.map((flow) => [`${flow.agency},${flow.id}`, flow])).values()]
 }
 
-/** The version stays out, so that the path outlives the next one. */
+/** The path leaves out the version, so that it stays valid for later versions. */
 function flowCategory(flow: Dataflow, { provider }: Session): Category {
   const path = flowPath({ ...flow, version: '' }, provider.agency)
   return { path, name: flow.name, description: flow.description, series: true }

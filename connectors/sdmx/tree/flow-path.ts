@@ -1,10 +1,10 @@
 import { type FlowReference, flowText, parseFlow } from '../flow-reference.ts'
 
-/** The path of a dataflow, or of what is left of it after some codes: `flow/EXR/M.USD`. */
+/** The path of a dataflow, or of the part of it with certain codes: `flow/EXR/M.USD`. */
 export interface FlowPath {
   readonly flow: FlowReference
   readonly text: string
-  /** The codes chosen so far, of the first dimensions in order; `''` leaves one open. */
+  /** The codes chosen so far, for the first dimensions in order; `''` leaves a dimension open. */
   readonly codes: readonly string[]
 }
 

@@ -9,7 +9,7 @@ import { parsePath } from './flow-path.ts'
 import { keysOf } from './series-keys.ts'
 import { browse } from './tree.ts'
 
-/** The series under a dataflow or a part of it, in the order of their keys; none under what lies above. */
+/** The series below a dataflow or a part of it, in the order of their keys; none for paths above the dataflows. */
 export async function list(
   session: Session,
   path: string,
@@ -40,7 +40,10 @@ export async function list(
   }
 }
 
-/** First and last date, where the answer holds observations; of a single one, that it is the last. */
+/**
+ * First and last date, if the answer contains observations; a single observation is the last one, so only the end is
+ * known.
+ */
 function extentOf({ observations }: DataSeries): { start: string | null; end: string | null } {
   const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? []).sort()
   return { start: dates.length > 1 ? dates[0]! : null, end: dates.at(-1) ?? null }

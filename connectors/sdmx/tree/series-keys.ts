@@ -8,7 +8,7 @@ import type { Session } from '../provider.ts'
 import { wide } from '../session.ts'
 import { type FlowStructure, fetchCodes } from '../structures/flow-structure.ts'
 
-/** An answer with the series keys under a path. Without a structure the whole dataflow is read and cut down here. */
+/** An answer with the series keys below a path. Without a structure the whole dataflow is read and filtered here. */
 export async function keysOf(
   session: Session,
   flow: FlowReference,
@@ -22,7 +22,8 @@ export async function keysOf(
   try {
     const request = session.provider.requests.keys(flow, pattern ?? [[]])
     const read = (answer: UpstreamAnswer) => readData(answer, { pattern, dimensions })
-    // Pages of one list are cut from one answer. Without a structure it may be misread, so it is not kept.
+    // All pages of a list are cut from one cached answer. Without a structure the answer may be misread, so it isn't
+    // cached.
     const answer = dimensions ? session.cached(request, read) : session.send(request).then(read)
     const message = await wide(session, answer)
     const isBelow = ({ key }: DataSeries) => codes.every((code, i) => code === '' || key[i] === code)
@@ -35,7 +36,7 @@ export async function keysOf(
   }
 }
 
-/** Throws `no-results` for a code that no codelist has; where there is no codelist any will do. */
+/** Throws `no-results` for a code that isn't in the codelist; if there is no codelist, any code is accepted. */
 export async function refuseUnknownCode(
   session: Session,
   { dimensions, structures }: FlowStructure,

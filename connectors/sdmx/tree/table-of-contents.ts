@@ -14,7 +14,10 @@ interface Entry {
   readonly description: string
 }
 
-/** Eurostat's own table of contents: folders as `toc/{code}`, datasets where they lie; all dataflows without it. */
+/**
+ * Eurostat's own table of contents: folders as `toc/{code}`, with the datasets in them. If it can't be had, all
+ * dataflows.
+ */
 export function tableOfContents(request: UpstreamRequest): Branch {
   return async (path, session) => {
     const entries = await attempt(session.cached(request, readContents))
@@ -26,7 +29,7 @@ export function tableOfContents(request: UpstreamRequest): Branch {
   }
 }
 
-/** Reads the tab-separated text: four blanks before a title for each level above it. */
+/** Reads the tab-separated text, in which a title is indented by four blanks for each level above it. */
 export function readContents(answer: UpstreamAnswer): readonly Entry[] {
   refuseFailure(answer)
   const { columns, rows } = parseCsv(answer.text)
@@ -49,7 +52,7 @@ export function readContents(answer: UpstreamAnswer): readonly Entry[] {
   })
 }
 
-/** The entries one level below that at `parent`; those of the top level for -1. */
+/** The entries one level below the one at index `parent`; the entries of the top level for -1. */
 function childrenOf(entries: readonly Entry[], parent: number): readonly Category[] {
   const depth = parent < 0 ? -1 : entries[parent]!.depth
   const found: Category[] = []
@@ -57,7 +60,7 @@ function childrenOf(entries: readonly Entry[], parent: number): readonly Categor
     if (entry.depth <= depth) break
     if (entry.depth > depth + 1) continue
     const { title: name, description, isFolder, code } = entry
-    // The contents write some codes in lower case; dataflows have them in upper case.
+    // The table of contents writes some codes in lower case, but dataflows always have upper case.
     const path = isFolder ? `toc/${code}` : `flow/${code.toUpperCase()}`
     found.push({ path, name, description, series: !isFolder })
   }

@@ -14,10 +14,12 @@ import type { Component, Item } from '../structures/model.ts'
 import { parsePath } from './flow-path.ts'
 import { keysOf, refuseUnknownCode } from './series-keys.ts'
 
-/** With fewer codes chosen, a list of series keys is too wide for what it tells; some services fail at it. */
+/**
+ * With fewer codes chosen, a list of series keys would be too long for the little it tells; some services fail at it.
+ */
 const CODES_BEFORE_KEYS = 2
 
-/** The tree: what the provider puts above its dataflows, then each dimension in the order of the key. */
+/** The tree: the provider's levels above its dataflows, then each dimension in the order of the key. */
 export async function browse(session: Session, path: string): Promise<readonly Category[]> {
   const flowPath = parsePath(path)
   if (!flowPath) {
@@ -36,7 +38,9 @@ export async function browse(session: Session, path: string): Promise<readonly C
   })
 }
 
-/** The codes of the next dimension; none of the last, since what it would tell apart are series, which are listed. */
+/**
+ * The codes of the next dimension. None for the last one, because its codes only distinguish series, which are listed.
+ */
 async function codesBelow(
   session: Session,
   flow: FlowReference,
@@ -53,7 +57,7 @@ async function codesBelow(
   return items.map((item) => ({ ...item, description: item.description || `${name}: ${item.id}` }))
 }
 
-/** As above for a dataflow of which no structure is to be had: the codes that its series have. */
+/** The same for a dataflow whose structure can't be had: the codes that occur in its series. */
 async function codesInKeys(
   session: Session,
   flow: FlowReference,
@@ -70,8 +74,9 @@ async function codesInKeys(
 }
 
 /**
- * The codes of a dimension that have data below the codes chosen so far, as far as the provider tells: by a request
- * for just that, by the constraint that came with the structure, by the keys of series; else its whole codelist.
+ * The codes of a dimension that have data with the codes chosen so far, as far as the provider tells: from a request
+ * for exactly that, from the constraint that came with the structure, or from the keys of series; else its whole
+ * codelist.
  */
 async function availableCodes(
   session: Session,
