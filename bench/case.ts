@@ -31,7 +31,7 @@ export async function timed(work: () => unknown): Promise<number> {
 
 /**
  * Times ours and the rival in turns (A B B A …), after one run of each that isn't counted, so that a machine whose
- * speed drifts treats both alike. The ratio is the median of the pairs' ratios.
+ * speed drifts affects both equally. The ratio is the median of the pairs' ratios.
  */
 export async function duel(
   name: string,

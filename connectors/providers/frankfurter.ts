@@ -21,7 +21,7 @@ const info = {
 /** The first day with reference rates of the European Central Bank. */
 const FIRST_DAY = '1999-01-04'
 
-/** The second version of the service: rates averaged from many central banks, for far more currencies. */
+/** The second version of the service: rates blended from those of many central banks, for far more currencies. */
 const BLENDED = 'v2'
 
 /**

@@ -17,7 +17,7 @@ interface Style {
   readonly versions?: boolean
 }
 
-/** A query for one structure in the REST API of SDMX 2.1; `all` and `latest` are written explicitly where they apply. */
+/** A query for one structure in the REST API of SDMX 2.1; `all` and `latest` are written out where they apply. */
 export function structureRequest(
   resource: 'dataflow' | 'datastructure' | 'conceptscheme' | 'codelist',
   { agency, id, version }: Reference,
