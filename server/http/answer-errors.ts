@@ -6,7 +6,7 @@ import { errorAnswer, ServerError, type ServerErrorCode } from './errors.ts'
 import { SECURITY_HEADERS } from './headers.ts'
 import type { Paths } from './paths.ts'
 
-/** Headers that describe the rows that were to come, not the error that comes instead. */
+/** Headers that were set to describe the rows. They are removed when an error is sent instead. */
 const OF_THE_ROWS = [
   'content-disposition',
   'content-encoding',
@@ -18,10 +18,10 @@ const OF_THE_ROWS = [
   'vary',
 ]
 
-/** Answers every error that is thrown while a request is handled, in one shape. */
+/** Answers every error that is thrown while a request is handled, all in the same form. */
 export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
   app.setErrorHandler<FastifyError>((thrown, request, reply) => {
-    // Fastify looks at the body of a request before it finds that it leads nowhere.
+    // For an unknown path, Fastify parses the body first. An error in it must not hide that the path is wrong.
     const wrongPath = request.is404 && isAboutBody(thrown)
     const error = wrongPath
       ? paths.refusal(request.method, request.url)
@@ -52,7 +52,9 @@ function isAboutBody(error: unknown): boolean {
   return code.startsWith('FST_') || ABOUT_BODY.includes(code)
 }
 
-/** Errors before routing, as a path with malformed percent-encoding; no hook has run for them. */
+/**
+ * Answers errors before routing, such as malformed percent-encoding in the path. No hook has run for such a request.
+ */
 export function answerFrameworkError(
   error: FastifyError,
   _request: FastifyRequest,
@@ -65,10 +67,10 @@ export function answerFrameworkError(
     .send(body)
 }
 
-/** Errors in reading HTTP itself, for which there is no request yet. */
+/** Answers errors of the HTTP parser, for which there is no request yet. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent
-  // An answer is under way: whatever is written now would become a part of it.
+  // If an answer is already being sent, anything written now would become a part of it.
   if (!socket.writable || busy || error.code === 'ECONNRESET') {
     socket.destroy()
     return
@@ -97,7 +99,7 @@ function clientError(code: string | undefined): ServerError {
         'headers_too_large',
         'The request line and the headers together are larger than the limit.',
       )
-    // A blank in a URL ends it too early for the parser, a letter outside of ASCII is none of its characters.
+    // The parser gives these errors for a blank and for a character outside of ASCII in the URL.
     case 'HPE_INVALID_URL':
     case 'HPE_INVALID_CONSTANT':
       return new ServerError(

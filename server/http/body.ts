@@ -4,7 +4,7 @@ import { jsonFault } from './json-fault.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Bodies are JSON and nothing else. An empty one is none, so that a DELETE may say that it would send JSON. */
+/** Accepts only JSON bodies. An empty body counts as none, so that a DELETE may have a JSON `Content-Type`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -26,8 +26,8 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /**
- * Refuses what the parameters of a `Content-Type` say of a text and we would not do: another charset than UTF-8, or,
- * of csv, that no header stands before the rows (RFC 4180, 3).
+ * Refuses parameters of a `Content-Type` that we would not obey: another charset than UTF-8, or, for csv, that there is
+ * no header before the rows (RFC 4180, 3).
  * @throws ServerError `unsupported_media_type`
  */
 export function checkParameters(type = ''): void {

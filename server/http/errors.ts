@@ -5,8 +5,8 @@ import { withoutKeys } from '../accounts/keys.ts'
 import { ENGINE_STATUSES } from './statuses.ts'
 
 /**
- * Every error that the server raises on purpose, beside those of the engine and of the connectors: its stable code,
- * its HTTP status, and when it happens. The sentence that a user reads is written where it is thrown.
+ * Every error that the server itself raises on purpose: its stable code, its HTTP status, and when it happens. The
+ * engine and the connectors have errors of their own. The message for the user is written where the error is thrown.
  */
 export const SERVER_ERRORS = {
   invalid_url: { status: 400, when: 'the path or the query string holds malformed percent-encoding' },
@@ -75,7 +75,7 @@ export const SERVER_ERRORS = {
 
 export type ServerErrorCode = keyof typeof SERVER_ERRORS
 
-/** An error with a stable code and, where they help, headers. `message` is a sentence for the user. */
+/** An error with a stable code and possibly headers for the answer. `message` is a sentence for the user. */
 export class ServerError extends Error {
   override readonly name = 'ServerError'
   readonly code: ServerErrorCode
@@ -101,7 +101,7 @@ interface ErrorEntry {
   readonly when: string
 }
 
-/** Every error that an answer may hold: those of the engine, of the connectors and of the server, by code. */
+/** Every error that an answer may contain, by code: those of the engine, of the connectors and of the server. */
 export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, ErrorEntry>([
   ...Object.entries(CONNECTOR_ERRORS),
   ...Object.entries(ERRORS).map(
@@ -110,14 +110,14 @@ export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, Erro
   ...Object.entries(SERVER_ERRORS),
 ])
 
-/** An error as it goes to a client. */
+/** An error in the form in which it is sent to a client. */
 export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: { readonly error: string; readonly code: string }
 }
 
-/** Seconds after which a client should try again when the error itself doesn't know better. */
+/** Seconds after which a client should try again, unless the error itself says so. */
 const RETRY_AFTER = '5'
 
 const INTERNAL: ErrorAnswer = {
@@ -127,8 +127,8 @@ const INTERNAL: ErrorAnswer = {
 }
 
 /**
- * The one place where an error becomes an answer. Whatever was not raised on purpose is a 500 that says nothing: its
- * message may hold a path, SQL or an address.
+ * Turns every error into an answer. An error that was not raised on purpose gives a 500 without details, because its
+ * message may contain a path, SQL or an address.
  */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
@@ -145,7 +145,7 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   return known ? answer(known.status, known.message, known.code) : INTERNAL
 }
 
-/** How to save a key, where the connectors say that one of the user's own would help. They don't know our paths. */
+/** Says how to save a key, if the connectors say that a key of the user's own would help. They don't know our paths. */
 function keyAdvice({ code, provider, remedy }: ConnectorError): string {
   if (provider === undefined || remedy === undefined) return ''
   const path = `PUT /user-keys/${provider}`
@@ -161,11 +161,11 @@ function answer(
   headers: Readonly<Record<string, string>> = {},
 ): ErrorAnswer {
   const all = status === 503 ? { 'retry-after': RETRY_AFTER, ...headers } : headers
-  // Messages quote what was asked for, and somebody may have put a key there.
+  // Messages quote the request, and a user may have put a key into it.
   return { status, headers: all, body: { error: withoutKeys(message), code } }
 }
 
-/** Errors that Fastify raises before a handler runs, in our words. */
+/** Turns errors that Fastify raises before a handler runs into ours. */
 function fastifyError(error: unknown): ServerError | undefined {
   switch ((error as FastifyError | undefined)?.code) {
     case 'FST_ERR_VALIDATION':
@@ -190,7 +190,7 @@ function fastifyError(error: unknown): ServerError | undefined {
   }
 }
 
-/** Fastify's other complaints about requests: not our fault. */
+/** Whether an error is another one of Fastify's about the request, so that the client is at fault and not we. */
 function isRefusal(error: unknown): boolean {
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
   return String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500

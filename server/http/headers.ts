@@ -1,10 +1,10 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
-/** What a page may do: nothing at all, unless a route says otherwise. */
+/** Forbids pages to load anything, unless a route sets another policy. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** On every answer, also on errors. */
+/** Headers of every answer, also of errors. */
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -20,7 +20,7 @@ export function addSecurityHeaders(app: FastifyInstance): void {
   })
 }
 
-/** Lets pages of these origins call the service. Keys are sent by the page itself, never by the browser. */
+/** Lets pages of these origins call the service. A page must send the key itself; the browser never adds it. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return
   await app.register(cors, {

@@ -1,5 +1,5 @@
 /**
- * What `JSON.parse` found wrong, without the piece of the text that V8 quotes for some faults: a key may be in it.
+ * The message of `JSON.parse` without the piece of the text that V8 quotes for some faults, which may contain a key.
  * `Unexpected token 'x', ..."ey": "secret"x"... is not valid JSON` becomes `Unexpected token 'x'`.
  */
 export function jsonFault(error: unknown): string {

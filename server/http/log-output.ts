@@ -1,8 +1,8 @@
-/** Lines wait this long at most; a write of its own for each would cost more than the request that it tells of. */
+/** The longest time that lines wait. Writing each line separately would cost more than many requests do. */
 const WAIT_MS = 50
 const MOST_CHARACTERS = 16 * 1024
 
-/** The standard output for the log: lines in blocks, those of warnings and errors at once, the last at the exit. */
+/** Writes the log to standard output in blocks of lines; warnings and errors at once, the last lines at the exit. */
 export class LogOutput {
   #lines = ''
   #timer: NodeJS.Timeout | undefined
@@ -11,7 +11,7 @@ export class LogOutput {
     process.once('exit', () => this.#flush())
   }
 
-  /** Takes a line as pino writes it, which begins with its level. */
+  /** Receives a line from pino, which begins with its level. */
   write(line: string): void {
     this.#lines += line
     if (this.#lines.length >= MOST_CHARACTERS || !line.startsWith('{"level":30')) this.#flush()

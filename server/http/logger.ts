@@ -2,7 +2,7 @@ import type { FastifyServerOptions } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { LogOutput } from './log-output.ts'
 
-/** An error as it is logged. */
+/** An error in the form in which it is logged. */
 interface LoggedError {
   readonly type: string
   readonly message: string
@@ -14,8 +14,8 @@ interface LoggedError {
 const DEEPEST_CAUSE = 5
 
 /**
- * pino's options: JSON lines, keys and secrets blotted out wherever an error may have quoted them.
- * @param stream where lines go in place of the standard output
+ * pino's options: JSON lines, with keys and secrets removed wherever an error may have quoted them.
+ * @param stream receives the lines instead of standard output
  */
 export function loggerOptions(
   config: Config,
@@ -37,13 +37,13 @@ export function loggerOptions(
     level: config.logLevel,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    // Somebody may have put a key where the path should be.
+    // A user may have put a key into the path by mistake.
     serializers: { err: (error: unknown) => logged(error) as never, path: scrub },
     stream: stream ?? new LogOutput(),
   }
 }
 
-/** Blots out API keys by their shape, and the server's own secrets by their text. */
+/** Removes API keys, which it recognizes by their form, and the server's own secrets. */
 function scrubber({ rootKey, secret, providers }: Config): (text: string) => string {
   const known = [rootKey, secret, ...Object.values(providers).flatMap(({ key, url }) => [key, url])]
   const secrets = known.filter((text) => text !== undefined)

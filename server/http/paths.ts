@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from './errors.ts'
 
-/** Remembers which methods each path knows, to tell a wrong method (405) from a wrong path (404). */
+/** Remembers which methods each path has, to tell a wrong method (405) from a wrong path (404). */
 export class Paths {
   readonly #paths = new Map<string, { pattern: RegExp; methods: Set<string> }>()
 
   /** Call it before the routes are added. */
   collect(app: FastifyInstance): void {
     app.addHook('onRoute', ({ url, method }) => {
-      // The answer to every preflight, not a path of ours.
+      // A route that CORS adds to answer preflight requests; it is not one of ours.
       if (method === 'OPTIONS') return
       const path = this.#paths.get(url) ?? { pattern: patternOf(url), methods: new Set() }
       for (const name of [method].flat()) path.methods.add(name)
@@ -16,7 +16,7 @@ export class Paths {
     })
   }
 
-  /** The error for a request that no route takes. */
+  /** The error for a request that no route handles. */
   refusal(method: string, url: string): ServerError {
     const path = url.split('?', 1)[0]!
     const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ServerError } from './errors.ts'
 
-/** The entity tag of a record: another one as soon as any of the given values is another. */
+/** The entity tag of a record. It changes when any of the given values changes. */
 export function recordTag(...values: readonly unknown[]): string {
   return `"${hash('sha256', JSON.stringify(values), 'base64url').slice(0, 22)}"`
 }
 
 /**
- * Refuses a change of what is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1). Call it
- * in the transaction that makes the change.
+ * Refuses a change if the record is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1).
+ * Call it in the transaction that makes the change.
  * @throws ServerError `changed_meanwhile`
  */
 export function requireMatch({ headers }: FastifyRequest, tag: string): void {

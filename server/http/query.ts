@@ -1,7 +1,7 @@
 import { nearest } from '../../engine/index.ts'
 import { ServerError } from './errors.ts'
 
-/** A parameter of a query string, as JSON Schema; the same that the OpenAPI document shows. */
+/** A parameter of a query string, as JSON Schema. The OpenAPI document shows the same schema. */
 export interface ParameterSchema {
   readonly type: 'string' | 'integer' | 'boolean' | 'object'
   readonly description: string
@@ -20,19 +20,19 @@ export function parameters<const Properties extends QuerySchema['properties']>(p
   return { type: 'object', additionalProperties: false, properties } as const
 }
 
-/** Stands in a schema for parameter aliases, `@p=5`, under any names (OData 4.01 part 2, 5.3). */
+/** This name in a schema allows parameter aliases of any name, such as `@p=5` (OData 4.01 part 2, 5.3). */
 export const ALIASES = '@'
 
-/** Authenticates, so it may stand on every path. */
+/** The parameter that authenticates, so it is allowed on every path. */
 const API_KEY = 'apiKey'
 
-/** In any case: some clients write all parameters in small letters. */
+/** Compared without regard to case, because some clients write all parameters in lower case. */
 const isApiKey = (name: string): boolean => name.toLowerCase() === 'apikey'
 
-/** What makes an address a link of ours; it always stands last. */
+/** Matches the ticket of a link that we made. It is always the last parameter. */
 const TICKET = /(?:^|&)ticket=[^&]*$/
 
-/** Whether an address says that it is a link of ours, which opens without a key. */
+/** Whether an address has a ticket, as our links have, which work without a key. */
 export function isLink(url: string): boolean {
   return TICKET.test(rawQuery(url))
 }
@@ -43,7 +43,7 @@ export function rawQuery(url: string): string {
   return start < 0 ? '' : url.slice(start + 1)
 }
 
-/** The `apiKey` of a query string; undefined where there is none, or more than one. */
+/** The `apiKey` of a query string; undefined if there is none or more than one. */
 export function apiKeyIn(query: string): string | undefined {
   try {
     const keys = pairs(query).filter(([name]) => isApiKey(name))
@@ -54,8 +54,8 @@ export function apiKeyIn(query: string): string | undefined {
 }
 
 /**
- * The parameters of a query string under the names and with the types of a schema. The names that begin with `$` are
- * OData's: they may come without it and in any case (OData 4.01 part 2, 5).
+ * The parameters of a query string, with the names and types of a schema. Names that begin with `$` are OData's:
+ * clients may leave out the `$` and use upper or lower case (OData 4.01 part 2, 5).
  * @throws ServerError `invalid_query`, `invalid_url`
  */
 export function readQuery(query: string, schema: QuerySchema | undefined): Record<string, unknown> {
@@ -78,7 +78,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   return values
 }
 
-/** Names and values, split at `&` and at the first `=`, `+` read as a blank, and percent-decoded once. */
+/** Names and values, split at `&` and at the first `=`, with `+` read as a blank, and percent-decoded once. */
 function pairs(query: string): [name: string, value: string][] {
   return query
     .split('&')
@@ -108,7 +108,7 @@ function parameterName(given: string, known: QuerySchema['properties']): string 
 function unknownParameter(given: string, known: readonly string[]): string {
   if (given.startsWith('@')) return `Parameter aliases, as ${JSON.stringify(given)}, are not supported here.`
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
-  // `tpo` is nearer to `$top` than its missing dollar sign lets it seem.
+  // Compared without the dollar sign, so that `tpo` is found to be near to `$top`.
   const meant = nearest(
     given.replace(/^\$/, ''),
     names.map((name) => name.replace(/^\$/, '')),

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv'
 
 /**
- * One fault that Ajv found, as a sentence. Ajv must be `verbose`, to show the value at fault.
- * @param whole what the document is called, as "The body"
- * @param name what the place of the fault is called, if not by its path
+ * A sentence about one fault that Ajv found. Ajv must be `verbose`, so that it gives the wrong value.
+ * @param whole the name of the document, such as "The body"
+ * @param name the name of the place of the fault, if not its path
  */
 export function faultSentence(error: ErrorObject, whole: string, name?: string): string {
   const where = name ?? (place(error.instancePath) || whole)
@@ -18,7 +18,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
       return `${where} has an unknown field ${unknown}; known are ${known.join(', ')}.`
     }
     case 'type':
-      // Fastify shows a body that is not there as null.
+      // Fastify gives null for a missing body.
       return where === whole && error.data === null
         ? `${where} must be ${typeName(error.schema)}; it is empty or null.`
         : `${where} must be ${typeName(error.schema)}, not ${typeOf(error.data)}.`
@@ -39,7 +39,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
       return `${where} must be at least ${error.schema}; it is ${brief(error.data)}.`
     case 'format':
     case 'pattern': {
-      // What the pattern stands for, in words; where there are none, the pattern itself.
+      // Describes the pattern in words if the schema has a description, else Ajv's message shows the pattern itself.
       const meant = error.parentSchema?.['description']
       return meant ? `${where} must be ${meant}.` : `${where} ${error.message}.`
     }
@@ -48,7 +48,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
   }
 }
 
-/** A JSON pointer as people write it: `columns[0].name`. */
+/** A JSON pointer in the usual notation: `columns[0].name`. */
 export function place(pointer: string): string {
   return pointer
     .split('/')

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../engine/index.ts'
 
 /**
- * The HTTP status that each error of the engine is answered with. 499, nginx's number for a client that left, is for
- * the log: nobody is there to read the answer.
+ * The HTTP status for each error of the engine. 499, which nginx uses for a client that left, only appears in the log,
+ * because the client is gone.
  */
 export const ENGINE_STATUSES = {
   invalid_filter: 400,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from '../metrics/metrics.ts'
 
-/** What is noted about a request while it runs, for its line in the log and for the metrics. */
+/** Collects facts about a request while it runs, for its line in the log and for the metrics. */
 export class Trace {
   readonly started = performance.now()
   /** Rows sent. */
@@ -13,7 +13,7 @@ export class Trace {
   readonly #timings: [name: string, milliseconds: number][] = []
   #mark = this.started
 
-  /** Ends a stage of the work: the time since the last one ended goes into `Server-Timing`. */
+  /** Ends a stage of the work. The time since the end of the previous stage is added to `Server-Timing`. */
   stage(name: string): void {
     const now = performance.now()
     this.#timings.push([name, now - this.#mark])
@@ -24,7 +24,7 @@ export class Trace {
     return performance.now() - this.started
   }
 
-  /** As the header of that name (W3C Server Timing). */
+  /** The value of the header `Server-Timing` (W3C Server Timing). */
   get serverTiming(): string {
     return this.#timings.map(([name, duration]) => `${name};dur=${duration.toFixed(1)}`).join(', ')
   }
@@ -37,8 +37,8 @@ declare module 'fastify' {
 }
 
 /**
- * Writes one line for each request, when its connection is done with it, so also for those that broke off. Neither
- * headers nor query strings are logged: that is where keys are.
+ * Logs one line for each request when its answer is closed, so also if the client left early. Headers and query strings
+ * are not logged, because they may contain keys.
  */
 export function traceRequests(app: FastifyInstance, metrics: Metrics): void {
   app.decorateRequest('trace', null as unknown as Trace)
@@ -52,7 +52,7 @@ export function traceRequests(app: FastifyInstance, metrics: Metrics): void {
 function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const { trace } = request
   const route = request.routeOptions.url ?? 'unknown'
-  // 499, nginx' number for it: the client left, or was cut off, before the end.
+  // 499, as in nginx, if the client left or the connection was cut before the end.
   const whole = reply.raw.writableFinished
   const status = whole ? reply.raw.statusCode : 499
   const milliseconds = trace.elapsed
@@ -75,8 +75,8 @@ function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
 }
 
 /**
- * The path where it led to something. Of any other, what our own route says and numbers: somebody may have put a key
- * where a name should be.
+ * The path of a request, as it may be logged. If the request succeeded, it is the path as given. Otherwise it is the
+ * pattern of the route, in which only numbers are filled in, because a user may have put a key where a name should be.
  */
 function loggedPath(request: FastifyRequest, { raw }: FastifyReply): string | undefined {
   if (raw.headersSent && raw.statusCode < 400) return request.url.split('?', 1)[0]

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { ServerError } from './errors.ts'
 import { faultSentence } from './schema-fault.ts'
 
-/** One error is enough for a sentence; `verbose` keeps the value at fault. */
+/** It stops at the first error, because the answer names only one; `verbose` gives the wrong value. */
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true, keywords: ['documented'] })
 
-/** Makes an instance hold bodies and query strings against the routes' schemas, without changing any value. */
+/** Makes an instance check bodies and query strings against the routes' schemas without changing any value. */
 export function validateStrictly(app: FastifyInstance): void {
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
   app.setSchemaErrorFormatter((errors, part) => {

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
 
-/** Adds the figures that are looked up when somebody asks. */
+/** Adds the metrics whose values are looked up when the metrics are requested. */
 export function addGauges({ metrics, exports, uploads, connectors, engine, usage }: Services): void {
   metrics.gauge('transfers_running', 'Downloads and uploads under way.', () => [
     { of: 'downloads', value: exports.gate.running },

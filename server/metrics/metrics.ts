@@ -5,7 +5,7 @@ const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** How a download or an upload ended. */
 export type Outcome = 'whole' | 'failed' | 'left' | 'stalled'
 
-/** Figures for Prometheus. Labels are routes and codes, never what a user wrote. */
+/** Metrics for Prometheus. Labels are routes and codes, never text that a user wrote. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests = this.#counter('http_requests_total', 'Requests answered.', [
@@ -31,7 +31,7 @@ export class Metrics {
   readonly #uploadBytes = this.#counter('upload_bytes_total', 'Bytes of uploads received.', ['format'])
   readonly #refused = this.#counter('refused_total', 'Requests refused on purpose.', ['code'])
 
-  /** Figures found by their labels once, since every request needs them. There are as many as routes and statuses. */
+  /** Metrics with their labels already looked up, since every request needs them. There is one per route and status. */
   readonly #ofRoutes = new Map<string, { requests: Counter.Internal; duration: Histogram.Internal<string> }>()
 
   constructor() {
@@ -80,7 +80,7 @@ export class Metrics {
     this.#uploadBytes.inc({ format }, bytes)
   }
 
-  /** A figure that is looked up whenever somebody asks. Labels are those of the values given. */
+  /** Adds a metric whose values are looked up whenever the metrics are requested. Each value has its own label. */
   gauge(
     name: string,
     help: string,

@@ -70,8 +70,7 @@ export class S3Store implements ObjectStore {
         this.#conditional = false
         return this.put(key, body, options)
       }
-      // Another upload of the same key is under way. Try again; as the key contains the hash, the other stores the
-      // same.
+      // Another upload of the same key was faster, and has stored the same bytes. The next try finds its object.
       if (conditional && isStatus(error, 409)) return this.put(key, body, options)
       throw failure(error, signal)
     }

@@ -9,13 +9,13 @@ import { FailedKeys, RequestRate } from './rates.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; set on every route that is not public. */
+    /** The account that sends the request; set on every route that is not public. */
     account: Account
   }
   interface FastifyContextConfig {
-    /** Needs no API key. */
+    /** Whether the route needs no API key. */
     public?: boolean
-    /** Only reads although it is a POST, so that a key which only reads may send it. */
+    /** Whether the route only reads although it is a POST, so that a read-only key may be used. */
     reads?: boolean
   }
 }
@@ -28,8 +28,8 @@ interface AuthenticationParts {
 }
 
 /**
- * Demands an API key on every path that is not public, also on those that don't exist: who has no key learns nothing
- * of what there is. An Authorization header, where present, decides alone.
+ * Demands an API key on every path that is not public, even on paths that don't exist, so that nobody without a key can
+ * find out which ones exist. If there is an Authorization header, only that counts.
  */
 export function authenticate(
   app: FastifyInstance,
@@ -62,7 +62,7 @@ interface Found {
   readonly readOnly: boolean
 }
 
-/** The account of a key, which may be its first or a named one; undefined for every other text. */
+/** The account of a key, which may be its first key or a named one; undefined if it is nobody's key. */
 async function accountOf(key: string, accounts: Accounts, namedKeys: NamedKeys): Promise<Found | undefined> {
   if (key === '') return undefined
   const first = await accounts.byKey(key)
@@ -111,7 +111,9 @@ function keyInHeader(header: string): string {
   }
 }
 
-/** The user name, whatever the password: programs that ask for one are content with any. */
+/**
+ * The user name of Basic credentials. The password is ignored, because some programs demand one and users enter any.
+ */
 function userName(token: string): string {
   const credentials = /^[A-Za-z0-9+/]+={0,2}$/.test(token)
     ? Buffer.from(token, 'base64').toString('utf8')

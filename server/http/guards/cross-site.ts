@@ -4,14 +4,14 @@ import { ServerError } from '../errors.ts'
 /** Methods that change nothing (RFC 9110, 9.2.1). */
 const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
-/** Types of bodies that a page may send to anybody without asking first (Fetch, 4.9: "CORS-safelisted"). */
+/** Content types that a page may send to any site without a preflight request (Fetch, 4.9: "CORS-safelisted"). */
 const UNASKED = ['', 'text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded']
 
 /**
- * Refuses changes that another site's page makes a browser send. A browser that has logged in by Basic authentication
- * adds the key by itself, whoever's page asks; it says whose page it was in `Sec-Fetch-Site` or `Origin`. Programs send
- * neither, and keys sent in another way come from a page that knows them.
- * @param origins whose pages may change things: those that CORS lets in
+ * Refuses changes that a page of another site makes a browser send. After a login by Basic authentication, a browser
+ * adds the key by itself to the requests of every page, and says in `Sec-Fetch-Site` or `Origin` which page it was.
+ * Other programs send neither header. A key that is sent in another way was sent by a page that knows it.
+ * @param origins the origins that CORS allows, whose pages may make changes
  */
 export function refuseOtherSites(app: FastifyInstance, origins: readonly string[]): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -36,7 +36,8 @@ function isAllowed({ headers, method, host }: FastifyRequest, origins: readonly 
   if (site === 'same-origin' || site === 'none') return true
   if (site === undefined && origin === undefined) return true
   if (origin !== undefined && origins.includes(origin)) return true
-  // The browser asks first, and is not allowed to add the key by itself where everybody is let in.
+  // With `*`, a request that needs a preflight can't carry a key that the browser has added: the preflight's answer
+  // forbids it.
   if (origins.includes('*') && asksFirst(method, headers['content-type'])) return true
   return site === undefined && origin !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }

@@ -2,22 +2,24 @@ import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { ServerError } from '../errors.ts'
 
 const WINDOW_SECONDS = 60
-/** Who guesses many keys often keeps their beginning; so much of a key is held against later ones. */
+/**
+ * Somebody who guesses many keys often keeps their beginning, so wrong keys are also counted by this many characters.
+ */
 const BEGINNING = 6
 
 /**
- * Counts wrong API keys, by the address that they come from and by their beginning. Past the limit they are answered
- * with 429 in place of 401. A right key is never held up: whoever shares an address with a guesser goes on working.
+ * Counts wrong API keys by the address from which they come and by their beginning. Beyond the limit they are answered
+ * with 429 instead of 401. A right key is always accepted, so that users who share an address with a guesser can work.
  */
 export class FailedKeys {
   readonly #limiter: RateLimiterMemory | undefined
 
-  /** `most`: in a minute; 0 counts nothing. */
+  /** @param most wrong keys allowed in a minute; 0 sets no limit */
   constructor(most: number) {
     this.#limiter = most > 0 ? new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS }) : undefined
   }
 
-  /** Counts a wrong key. @throws ServerError `too_many_failures` where there were too many */
+  /** Counts a wrong key. @throws ServerError `too_many_failures` if there were too many */
   async count(address: string, key: string): Promise<void> {
     if (!this.#limiter) return
     const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`]
@@ -34,12 +36,12 @@ export class FailedKeys {
   }
 }
 
-/** Counts the requests of each account, where the configuration limits them. */
+/** Counts the requests of each account if the configuration limits them. */
 export class RequestRate {
   readonly #limiter: RateLimiterMemory | undefined
   readonly #most: number | null
 
-  /** `most`: in a minute; null is "no limit". */
+  /** @param most requests allowed in a minute; null is "no limit" */
   constructor(most: number | null) {
     this.#most = most
     this.#limiter =
@@ -75,7 +77,7 @@ function tooMany(
   })
 }
 
-/** An address of IPv4, or the network of one of IPv6: whoever has one there has 2^64. */
+/** An IPv4 address, or the network of an IPv6 address, because one user of IPv6 usually has 2^64 addresses. */
 function network(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')

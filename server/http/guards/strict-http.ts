@@ -5,7 +5,7 @@ import { ServerError } from '../errors.ts'
 /** A name or an address, with or without a port (RFC 9110, 7.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i
 
-/** Refuses what Node's parser lets through and servers in front of us may read in another way. */
+/** Refuses requests that Node's parser accepts but that a proxy in front of us may understand in another way. */
 export function refuseAmbiguousRequests(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const problem = problemOf(raw)
@@ -27,8 +27,8 @@ function problemOf({ headers, httpVersionMajor, rawHeaders }: IncomingMessage): 
 const EXPECTS = Symbol('waits for 100 Continue')
 
 /**
- * Lets a client that waits for `100 Continue` send its body only when its key has been checked. Node would say so as
- * soon as the headers are there. For an application with a server of its own.
+ * Sends `100 Continue` to a client that waits for it only after its key has been checked. Node would send it as soon as
+ * the headers have arrived. Only for an application that has its own server.
  */
 export function continueLate(app: FastifyInstance): void {
   app.server.on('checkContinue', (request, response) => {
