@@ -1,6 +1,6 @@
 import { ServerError } from '../http/errors.ts'
 
-/** Refuses rows of a client's for a dataset whose next refresh would remove them. */
+/** The error for rows that a client sends to a dataset that follows series: the next refresh would remove them. */
 export function followsSeries(id: number): ServerError {
   return new ServerError(
     'follows_series',
@@ -8,7 +8,7 @@ export function followsSeries(id: number): ServerError {
   )
 }
 
-/** Refuses series for a dataset of something else, which they would take the place of. */
+/** The error for series that are to be written to a dataset with other data, which they would replace. */
 export function holdsOtherData(name: string): ServerError {
   return new ServerError(
     'other_data',

@@ -8,28 +8,31 @@ import { errorAnswer, ServerError } from '../http/errors.ts'
 import { hasTimes, type SeriesRow, seriesColumns, seriesLine, seriesRows } from './rows.ts'
 import type { Followed, Source } from './sources.ts'
 
-/** Series asked for at once in one refresh; the provider's limits order them anyway. */
+/** How many series are requested at once in one refresh. The provider's own limits apply as well. */
 const AT_ONCE = 4
 
-/** Failures that may be over in a while, so that it is worth asking again before the schedule says so. */
+/** Statuses of failures that may soon pass, so that it is worth trying again before the scheduled time. */
 const PASSING = new Set([429, 503, 504])
 
-/** What came of asking for one of the series that are followed. */
+/** The result of requesting one of the followed series. */
 export interface Answer {
   readonly series: readonly (Series & { readonly provider: string })[]
   readonly error?: { readonly code: string; readonly message: string; readonly passes: boolean }
-  /** Seconds after which the provider may be asked again, where it says so. */
+  /** Seconds after which the provider may be asked again, if it says so. */
   readonly retryAfter?: number | undefined
 }
 
 export interface Asking {
   readonly connectors: Connectors
-  /** Who asks a provider. @throws ServerError where the plan does not allow it */
+  /** Gives the caller and its key for a provider. @throws ServerError if the plan does not allow the provider */
   readonly callerOf: (slug: string) => Promise<Caller> | Caller
   readonly signal: AbortSignal
 }
 
-/** Asks for series; those that fail have their error, and are no obstacle to the others. @throws ConnectorError `cancelled` */
+/**
+ * Requests series. One that fails gets its error as the answer, and the others go on.
+ * @throws ConnectorError `cancelled`
+ */
 export async function ask(
   { connectors, callerOf, signal }: Asking,
   wanted: readonly Followed[],
@@ -66,18 +69,18 @@ function failed(thrown: unknown): Answer {
   }
 }
 
-/** The rows that a dataset is to have. */
+/** The new rows of a dataset. */
 export interface NewRows {
   readonly columns: readonly DeclaredColumn[]
   readonly lines: readonly string[]
   readonly followed: readonly Followed[]
-  /** The same for the same rows. */
+  /** A hash of columns and rows. */
   readonly digest: string
 }
 
 /**
- * The rows of all series that are followed, in their order. Of a series that was not asked for, or could not be had, the
- * rows that the dataset has stay.
+ * The rows of all followed series, in their order. If a series was not requested or its request failed, the dataset's
+ * present rows of that series are kept.
  */
 export async function newRows(
   source: Source,
@@ -116,12 +119,12 @@ export async function newRows(
   return { columns, lines, followed, digest: hash.digest('hex') }
 }
 
-/** A row that was kept with a date alone may come to stand between others with a time of day. */
+/** Adds a time to a kept row that has only a date, because other series may now have a time of day. */
 function withTime(row: SeriesRow): SeriesRow {
   return row['time'] === undefined ? { ...row, time: `${row['date']}T00:00:00` } : row
 }
 
-/** The rows that a dataset has, by their `series_id`. */
+/** The present rows of a dataset, by their `series_id`. */
 async function rowsById(dataset: Dataset): Promise<ReadonlyMap<string, readonly SeriesRow[]>> {
   const byId = new Map<string, SeriesRow[]>()
   using query = await dataset.query()

@@ -10,13 +10,13 @@ import { holdsSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
 import type { Followed, Outcome, Source, Sources } from './sources.ts'
 
-/** How often a process looks for what is due. */
+/** How often a process looks for sources that are due. */
 const POLL_MS = 10_000
-/** For how long a source is taken at a time; whoever still works on it takes it anew before that. */
+/** How long a process may hold a source. A process that still works on it extends the time before it ends. */
 const TAKEN_MS = 120_000
-/** Refreshes at once in this process. */
+/** How many refreshes run at once in this process. */
 const AT_ONCE = 2
-/** Errors named in `lastError`; the others are counted. */
+/** How many errors `lastError` names; the others are only counted. */
 const MOST_NAMED = 3
 
 export interface RefresherParts extends CallerParts {
@@ -25,14 +25,14 @@ export interface RefresherParts extends CallerParts {
   readonly access: Access
   readonly sources: Sources
   readonly now: () => Date
-  /** Is told of failures of our own, which no answer shows. */
+  /** Called with internal failures, which no answer to a client shows. */
   readonly warn: (message: string, cause: unknown) => void
 }
 
-/** Thrown where a run finds that its source is no longer its own; its rows are then not shown. */
+/** Thrown if a run finds that it no longer holds its source. Its rows are then not made visible. */
 class Superseded extends Error {}
 
-/** Brings datasets that follow series up to date, each on its schedule. Several processes may do so side by side. */
+/** Refreshes datasets that follow series, each on its schedule. Several processes may do so at the same time. */
 export class Refresher {
   readonly #parts: RefresherParts
   readonly #ending = new AbortController()
@@ -43,7 +43,7 @@ export class Refresher {
     this.#parts = parts
   }
 
-  /** Looks for what is due from now on. */
+  /** Begins to look for due sources regularly. */
   start(): void {
     const look = () => {
       this.runDue().catch((cause) =>
@@ -54,7 +54,7 @@ export class Refresher {
     look()
   }
 
-  /** Refreshes all that is due, a few at a time; gives how many that were. */
+  /** Refreshes all due sources, a few at a time; gives how many there were. */
   async runDue(): Promise<number> {
     let count = 0
     while (!this.#ending.signal.aborted) {
@@ -69,19 +69,19 @@ export class Refresher {
     return count
   }
 
-  /** Sets what a dataset follows, and begins with it at once; `done` when the first run has ended. */
+  /** Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended. */
   async follow(wanted: Parameters<Sources['set']>[0]): Promise<{ readonly done: Promise<void> }> {
     const token = randomUUID()
     const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
-    // What it will hold is seen also where the first run brings nothing.
+    // Declares the columns at once, so that they are visible even if the first run brings no rows.
     if ((await dataset.record()).columns.length === 0) {
       await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
     }
     return { done: this.#run(source, token) }
   }
 
-  /** Breaks off what runs, so that another process can go on with it. */
+  /** Aborts the refreshes that run, so that another process can take their sources. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#ending.abort()
@@ -108,7 +108,7 @@ export class Refresher {
     const keep = setInterval(() => {
       sources.keep(source.datasetId, token, this.#taking().until).then(
         (isOurs) => !isOurs && stop.abort(),
-        // Until then it is ours anyway, and the commit asks again.
+        // If this fails, the source is still ours until the time ends, and the commit checks it again.
         () => undefined,
       )
     }, TAKEN_MS / 4).unref()
@@ -141,7 +141,7 @@ export class Refresher {
       const due = waits.length > 0 ? retryRun(now, failures, wait, scheduled) : scheduled
       return { ...outcome(now, due, scheduled), series: rows.followed, lastError: sentence(failed), failures }
     } catch (error) {
-      // What an account may not do, or a dataset can't take: the next run may find it changed.
+      // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
       if (!(error instanceof ServerError || error instanceof EngineError) || signal.aborted) throw error
       const { series, failures } = source
       return {
@@ -153,7 +153,10 @@ export class Refresher {
     }
   }
 
-  /** All of it where the schedule says so, else what could not be had; that comes first, should a limit be short. */
+  /**
+   * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
+   * does not suffice for all.
+   */
   async #ask(source: Source, isWhole: boolean, signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
     const { accounts, access, connectors, engine } = this.#parts
     const account = await accounts.get(source.accountId)
@@ -173,7 +176,7 @@ export class Refresher {
     return ask(asking, missingFirst, source.start)
   }
 
-  /** Shows the rows, unless they are those that are shown already, or nothing at all could be had. */
+  /** Replaces the dataset's rows, unless they have not changed or all requests failed. */
   async #write(
     source: Source,
     token: string,
@@ -215,7 +218,7 @@ function sentence(failed: readonly Followed[]): string | null {
   return named.join(' ') + (failed.length > MOST_NAMED ? ` And ${failed.length - MOST_NAMED} more.` : '')
 }
 
-/** Columns without what is said of them, which stays as it is. */
+/** Names and types of columns, without their descriptions, which a refresh does not change. */
 function shapeOf(columns: readonly DeclaredColumn[]): string {
   return JSON.stringify(columns.map(({ name, type }) => [name, type]))
 }

@@ -1,10 +1,10 @@
 import type { Series } from '../../connectors/index.ts'
 import type { DeclaredColumn } from '../../engine/index.ts'
 
-/** A row of a series as it is kept in a dataset. */
+/** A row of a series as it is stored in a dataset. */
 export type SeriesRow = Readonly<Record<string, string | number | null>>
 
-/** What a dataset keeps of a series: what describes it in each row, then one of its observations. */
+/** The columns for series in a dataset. Each row has the description of its series and one observation. */
 const COLUMNS: readonly DeclaredColumn[] = [
   { name: 'provider', type: 'string' },
   { name: 'series_id', type: 'string' },
@@ -20,12 +20,12 @@ const COLUMNS: readonly DeclaredColumn[] = [
 
 const NAMES = new Set(COLUMNS.map(({ name }) => name))
 
-/** Whether all columns are such as rows of series have, so that nothing else is lost where series take their place. */
+/** Whether a dataset has only columns of series, so that no other data is lost when series replace its rows. */
 export function holdsSeriesAlone(columns: readonly { readonly name: string }[]): boolean {
   return columns.every(({ name }) => NAMES.has(name))
 }
 
-/** The columns of rows; `time` stands in place of `date` where a series has a time of day. */
+/** The columns of rows; `time` replaces `date` if a series has a time of day. */
 export function seriesColumns({
   provider,
   times,
@@ -43,7 +43,7 @@ export function hasTimes({ frequency, observations }: Pick<Series, 'frequency' |
   return frequency === 'intraday' || observations.some(({ period }) => isInstant(period))
 }
 
-/** All that a dataset could keep of a series, under every name of a column; `id` is what stands in `series_id`. */
+/** The rows of a series with a value for every column that a dataset may have; `id` is the value of `series_id`. */
 export function seriesRows(series: Series & { readonly provider: string }, id: string): SeriesRow[] {
   const { provider, name, unit, frequency } = series
   const head = { provider, series_id: id, name, unit, frequency }
@@ -62,7 +62,7 @@ export function seriesLine(row: SeriesRow, columns: readonly DeclaredColumn[]): 
   return `${JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))}\n`
 }
 
-/** `2024-01-05T13:45`, as `Observation.period` has it where there is a time of day. */
+/** Whether a period has a time of day, such as `2024-01-05T13:45` in `Observation.period`. */
 function isInstant(period: string | null | undefined): period is string {
   return period?.charAt(10) === 'T'
 }

@@ -1,14 +1,14 @@
-/** How often a dataset that follows series asks for them again. */
+/** How often the series that a dataset follows are requested again. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
 const MILLISECONDS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
-/** After a failure that may pass, the first wait; it doubles with each failure in a row. */
+/** The wait after a first failure that may pass; it doubles with each further failure in a row. */
 const FIRST_RETRY = 5 * 60_000
 
 /**
- * The first moment after `now` that lies a whole number of intervals behind `since`. Moments that were missed while no
- * server ran are not made up for. A month that lacks the day ends on its last one, and the next has the day again.
+ * The first moment after `now` that is a whole number of intervals after `since`. Runs that were missed while no server
+ * ran are not made up for. In a month without the day of `since`, the last day of the month is used.
  */
 export function nextRun(since: Date, every: Interval, now: Date): Date {
   if (every !== 'month') {
@@ -24,14 +24,14 @@ export function nextRun(since: Date, every: Interval, now: Date): Date {
 function monthsLater(since: Date, months: number): Date {
   const moment = new Date(since)
   moment.setUTCMonth(since.getUTCMonth() + months)
-  // Where the month has no such day, the date has run over into the next one.
+  // If the month has no such day, the date has moved into the next month; day 0 moves it back to the last day.
   if (moment.getUTCDate() !== since.getUTCDate()) moment.setUTCDate(0)
   return moment
 }
 
 /**
- * When to try again after so many failures in a row, unless the schedule comes first.
- * @param seconds how long the provider asks to be left alone, where it says so
+ * The time of the next try after a number of failures in a row, but never later than the scheduled run.
+ * @param seconds how long the provider asks us to wait, if it says so
  */
 export function retryRun(now: Date, failures: number, seconds: number | undefined, scheduled: Date): Date {
   const wait = Math.max(FIRST_RETRY * 2 ** Math.min(failures - 1, 12), 1000 * (seconds ?? 0))

@@ -1,29 +1,29 @@
 import type { Database, Handle } from '../../engine/index.ts'
 import type { Interval } from './schedule.ts'
 
-/** One of the series that a dataset follows, as it was asked for; with wildcards it is several. */
+/** An id that a dataset follows, as the user gave it; with wildcards it stands for several series. */
 export interface Followed {
-  /** With its provider before it, as `fred/GDP`. */
+  /** The id with its provider, such as `fred/GDP`. */
   readonly id: string
-  /** What the last answer held, with the provider before it: these are the rows' `series_id`. */
+  /** The ids of the series in the last answer, with their provider, as they are in the rows' `series_id`. */
   readonly found: readonly string[]
-  /** Why it could not be had the last time. */
+  /** Why the last request for it failed; undefined if it did not fail. */
   readonly error?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** What a dataset follows, how often, and how that goes. Times are ISO 8601, UTC. */
+/** What a dataset follows, how often, and the state of its refreshes. Times are ISO 8601, UTC. */
 export interface Source {
   readonly datasetId: number
-  /** In whose name providers are asked: who set the source. */
+  /** The account that set the source; providers are asked on its behalf. */
   readonly accountId: number
   readonly series: readonly Followed[]
   readonly start: string | null
   readonly every: Interval
   /** The moment from which the schedule counts. */
   readonly since: string
-  /** When it is asked again: at the schedule, or sooner where something could not be had. */
+  /** When the next run is due: at the scheduled time, or sooner if some series failed. */
   readonly due: string
-  /** When all of it is asked again. */
+  /** When all series are requested again. */
   readonly scheduled: string
   readonly lastRun: string | null
   readonly lastError: string | null
@@ -31,11 +31,11 @@ export interface Source {
   readonly lastVersion: number | null
   /** A hash of the rows of that version. */
   readonly digest: string | null
-  /** Runs in a row in which something could not be had. */
+  /** How many runs in a row had failures. */
   readonly failures: number
 }
 
-/** What a run leaves behind. */
+/** What a run writes back to its source. */
 export type Outcome = Pick<Source, 'series' | 'due' | 'scheduled' | 'lastRun' | 'lastError' | 'failures'>
 
 interface SourceRow extends Omit<Source, 'series'> {
@@ -46,8 +46,8 @@ const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, s
   scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
 
 /**
- * The sources of datasets. Whoever refreshes one has taken it until a moment, under a token of his own: no other process
- * takes it before that, and what he does after another has taken it counts for nothing.
+ * The sources of datasets. A run takes a source until a certain time, with a token of its own. No other process can
+ * take the source before that time. If another one takes it afterwards, the results of the first run are discarded.
  */
 export class Sources {
   readonly #database: Database
@@ -94,12 +94,12 @@ export class Sources {
     return (await this.get(datasetId))!
   }
 
-  /** Whether there was one. */
+  /** Removes the source of a dataset; gives whether there was one. */
   async remove(datasetId: number): Promise<boolean> {
     return (await this.#database.run('DELETE FROM dataset_sources WHERE dataset_id = ?', datasetId)) > 0
   }
 
-  /** Takes the one that has been due for longest, and that nobody else has. */
+  /** Takes the source that has been due for longest and that nobody holds. */
   async take(at: {
     readonly now: Date
     readonly token: string
@@ -116,15 +116,16 @@ export class Sources {
     )
   }
 
-  /** Keeps what was taken for longer. false where it is somebody else's by now. */
+  /** Extends the time for which a source is taken. Gives false if another process has taken it, or it was removed. */
   async keep(datasetId: number, token: string, until: Date): Promise<boolean> {
     const sql = 'UPDATE dataset_sources SET taken_until = ? WHERE dataset_id = ? AND taken_by = ?'
     return (await this.#database.run(sql, until.toISOString(), datasetId, token)) > 0
   }
 
   /**
-   * Writes down which version the rows of a run are. Call it in the transaction that shows them, so that both are there
-   * or neither. false where the source has been ended, or taken by somebody else: then the rows must not be shown.
+   * Records the version that a run has made. Call it in the transaction that makes the rows visible, so that both
+   * happen or neither. Gives false if the source was removed or another process has taken it; then the rows must not be
+   * shown.
    */
   async noteVersion(
     t: Handle,
@@ -136,7 +137,7 @@ export class Sources {
     return (await t.run(sql, version, digest, datasetId, token)) > 0
   }
 
-  /** Ends a run and gives the source free. */
+  /** Records the outcome of a run and releases the source. */
   async settle(datasetId: number, token: string, outcome: Outcome): Promise<void> {
     await this.#database.run(
       `UPDATE dataset_sources SET series = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
@@ -153,7 +154,7 @@ export class Sources {
     )
   }
 
-  /** Gives a source free as it was, because the run was broken off. */
+  /** Releases a source unchanged, because its run was aborted or failed. */
   async giveBack(datasetId: number, token: string): Promise<void> {
     await this.#database.run(
       `UPDATE dataset_sources SET taken_by = NULL, taken_until = '' WHERE dataset_id = ? AND taken_by = ?`,

@@ -2,7 +2,7 @@ import { isDate } from '../../connectors/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Interval } from './schedule.ts'
 
-/** What a dataset is to follow, as somebody asks for it. */
+/** What a dataset is to follow, as a client asks for it. */
 export interface Wanted {
   readonly series: readonly string[]
   readonly start?: string | null
@@ -10,7 +10,7 @@ export interface Wanted {
 }
 
 /**
- * The same, complete: each id once, with its provider in lower case.
+ * Checks a request and fills in defaults; each id appears once, with its provider in lower case.
  * @throws ServerError `invalid_body`
  */
 export function checkedWanted(

@@ -1,30 +1,30 @@
 import { LRUCache } from 'lru-cache'
 
-/** A whole answer of rows, kept to be given again. */
+/** A complete answer with rows, kept to be sent again. */
 export interface Answer {
   readonly etag: string
   readonly body: Buffer
-  /** Content-Type, Content-Encoding: what the bytes are. */
+  /** The headers that describe the body: Content-Type and Content-Encoding. */
   readonly headers: Readonly<Record<string, string>>
   readonly rows: number
-  /** As `Row-Count` said, where it did. */
+  /** The value of `Row-Count`; undefined if it was not sent. */
   readonly matches: number | undefined
 }
 
-/** An answer of more bytes is not kept: it costs more to send than to make. */
+/** The most bytes of an answer that is kept. For larger ones, sending costs more than making them again. */
 export const SMALL_ANSWER = 256 * 1024
 
-/** Of a question and an answer without any rows. */
+/** Bytes of memory for an entry without its question and body. */
 const SMALLEST = 512
 
 /**
- * Answers by version and question. A version never changes, so none is ever outdated; those asked for least recently
- * give way.
+ * Keeps answers by version and question. A version never changes, so no answer is ever outdated. The least recently
+ * used ones are removed when there is no room.
  */
 export class Answers {
   readonly #kept: LRUCache<string, Answer> | undefined
 
-  /** `bytes`: of all together; 0 keeps none. */
+  /** @param bytes the most bytes of all answers together; 0 keeps none */
   constructor(bytes: number) {
     this.#kept = bytes < SMALLEST ? undefined : new LRUCache({ maxSize: bytes })
   }
@@ -38,16 +38,17 @@ export class Answers {
     this.#kept?.set(question, answer, { size: SMALLEST + 2 * question.length + answer.body.byteLength })
   }
 
-  /** Bytes kept, of answers with their questions. */
+  /** Bytes of all kept answers and their questions. */
   get bytes(): number {
     return this.#kept?.calculatedSize ?? 0
   }
 }
 
 /**
- * Names what is asked of a version. undefined where the same words may have another answer a moment later.
+ * A name for a question to a version; undefined if it uses `now()`, so that its answer may change from moment to
+ * moment.
  * @param identity dataset and version
- * @param options as they were given, in any order
+ * @param options the options as the client gave them; their order does not matter
  */
 export function questionOf(identity: string, options: object): string | undefined {
   const asked = JSON.stringify(Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -2,17 +2,17 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib'
 import type { Coding } from './negotiate.ts'
 
-// Levels at which compressing keeps up with encoding; zlib works on libuv's threads, not on this one.
+// At these levels compressing is as fast as encoding. zlib works on libuv's threads, not on this one.
 export const GZIP_LEVEL = 4
 export const BROTLI_QUALITY = 3
 export const ZSTD_LEVEL = 3
 const CHUNK = 64 * 1024
 
-/** Bytes as a stream, compressed where a coding is given. Destroying it, or its failing, ends the source. */
+/** Bytes as a stream, compressed if a coding is given. When it is destroyed or fails, the source is ended. */
 export function bodyStream(source: AsyncIterable<Uint8Array>, coding: Coding | undefined): Readable {
   const plain = Readable.from(source)
   if (coding === undefined) return plain
-  // The error reaches whoever reads the result; the callback is there because pipeline wants one.
+  // The reader of the result gets the error; the callback is only there because `pipeline` requires one.
   return pipeline(plain, compressor(coding), () => {})
 }
 

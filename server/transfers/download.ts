@@ -6,47 +6,50 @@ import type { Trace } from '../http/trace.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { attachment, type Coding, chooseCoding } from './negotiate.ts'
 
-/** What is to be downloaded. The query is disposed when the download is over. */
+/** The description of a download. The query is disposed when the download is over. */
 export interface Download {
   readonly query: Query
-  /** The window that the query was made with. */
+  /** The window of rows with which the query was made. */
   readonly window: { readonly top?: number; readonly last?: number; readonly skip?: number }
   readonly format: Format
-  /** Of the file, without extension. */
+  /** The name of the file, without extension. */
   readonly name: string
-  /** Rows before filter and window, where rows count against the plan; undefined where they don't. */
+  /** Rows before filter and window, if rows count against the plan; undefined if they don't. */
   readonly meteredRows: number | undefined
-  /** Whether the number of rows is wanted whatever it costs. */
+  /** Whether rows must be counted even if it takes time. */
   readonly counted?: boolean
   /** Text that stands before and after the rows. */
   readonly around?: Around
-  /** How json is written, where not as ours. */
+  /** How OData's JSON is written; undefined for our own JSON. */
   readonly odata?: ODataJson
-  /** How the format is written, where something is said of it. */
+  /** Options for writing the format, if there are any. */
   readonly encoding?: EncodeOptions
-  /** Where it is not the format's own. Such an answer is no file to save. */
+  /** The content type if it is not the format's own. Such an answer is not offered as a file to save. */
   readonly contentType?: string
-  /** What else the bytes depend on, for the entity tag. */
+  /** Everything else on which the bytes depend, for the entity tag. */
   readonly variant?: string
-  /** Names version and question, where the answer is always the same; see `questionOf`. */
+  /** The name of version and question, if the answer is always the same; see `questionOf`. */
   readonly question?: string | undefined
 }
 
-/** What can be said of a download before its rows are asked for. */
+/** The part of a download that is known before its query is made. */
 export type Announced = Omit<Download, 'query' | 'window'>
 
 /** Text that stands before and after the rows. */
 export interface Around {
-  /** A function is given the number of rows that match, which are counted for it. */
+  /** A function gets the number of rows that match, so they are counted first. */
   readonly before: string | ((matches: number) => string)
-  /** Given the number of rows sent. */
+  /** A function gets the number of rows that were sent. */
   readonly after: string | ((rows: number) => string)
 }
 
-/** The headers that all answers with rows have, also those without a body. */
+/** The headers of all answers about rows, even of those without a body. */
 export const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' }
 
-/** Strong where equal tags mean equal bytes, weak where compression or a container may differ (RFC 9110, 8.8.1). */
+/**
+ * The entity tag of a download: strong if equal tags mean equal bytes, weak if the same rows may be compressed or
+ * packed differently (RFC 9110, 8.8.1).
+ */
 export function entityTag(download: Download, coding: Coding | undefined, release: string): string {
   const { query, format, variant, encoding } = download
   const written =
@@ -56,7 +59,10 @@ export function entityTag(download: Download, coding: Coding | undefined, releas
   return `${strong ? '' : 'W/'}"${opaque}"`
 }
 
-/** The client keeps what it has, with the headers that came with it: only these are said anew (RFC 9110, 15.4.5). */
+/**
+ * Answers 304. The client goes on using its copy with the headers that came with it, so only the headers for a 304 are
+ * sent (RFC 9110, 15.4.5).
+ */
 export function notModified(reply: FastifyReply): FastifyReply {
   for (const name of Object.keys(SECURITY_HEADERS)) reply.removeHeader(name)
   return reply.code(304).send()
@@ -66,12 +72,12 @@ export function codingFor(request: FastifyRequest, format: Format): Coding | und
   return FORMAT_FACTS[format].compressible ? chooseCoding(request.headers['accept-encoding']) : undefined
 }
 
-/** The name of an answer among those that are kept. */
+/** The name under which an answer is kept. */
 export function keptAs({ question, format, encoding }: Announced, coding: Coding | undefined) {
   return question && `${question} ${format} ${coding ?? ''} ${encoding ? JSON.stringify(encoding) : ''}`
 }
 
-/** The headers of one answer: under which name to save it, and how long it took. */
+/** The headers that differ for each answer: the name under which to save it, and how long it took. */
 export function headersOf({ trace }: { readonly trace: Trace }, { contentType, name, format }: Announced) {
   return {
     ...(!contentType && { 'content-disposition': attachment(name, FORMAT_FACTS[format].extension) }),
@@ -79,7 +85,7 @@ export function headersOf({ trace }: { readonly trace: Trace }, { contentType, n
   }
 }
 
-/** The rows with what stands around them. */
+/** The rows with the text before and after them. */
 export async function* between(
   rows: ByteStream,
   around: Around | undefined,

@@ -24,21 +24,21 @@ import { encoded, gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads.ts'
 
-/** What downloads work with. */
+/** The services that downloads use. */
 interface ExportParts extends TransferParts {
   readonly usage: Usage
   readonly plans: Plans
 }
 
 /**
- * Sends the rows of queries: as many at once as the limits allow, counted against the plan, compressed as the client
- * likes, and cut when nobody reads.
+ * Sends the rows of queries. It limits how many downloads run at once, counts rows against the plan, compresses as the
+ * client accepts it, and cuts the connection when the client stops reading.
  */
 export class Exports {
   readonly gate: Gate
   readonly answers: Answers
   readonly #parts: ExportParts
-  /** Part of each entity tag, since another release may write the same rows as other bytes. */
+  /** A part of each entity tag, because another release may write different bytes for the same rows. */
   readonly #release: string
 
   constructor(parts: ExportParts, release: string) {
@@ -55,8 +55,8 @@ export class Exports {
   }
 
   /**
-   * Answers a request with what was sent to the same question before, where it is still there: counted, measured and
-   * with the headers as if it were made anew. It waits for no place, since it takes no time. Gives whether it did.
+   * Answers a request with a kept answer to the same question, if there is one. It is counted, measured and gets
+   * headers as if it were new, but waits for no place, since it takes no time. Gives whether there was a kept answer.
    */
   async sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): Promise<boolean> {
     const coding = codingFor(request, download.format)
@@ -80,8 +80,8 @@ export class Exports {
   }
 
   /**
-   * Answers a request with a download: headers alone for HEAD, 304 where the client has it. Whatever can be refused
-   * is, before the first byte; after it a failure ends the connection.
+   * Answers a request with a download: only the headers for HEAD, 304 if the client already has the content. Everything
+   * that can be refused is refused before the first byte; a failure after it ends the connection.
    */
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
     const { query, format } = download
@@ -130,7 +130,7 @@ export class Exports {
         trace.bytes = body.byteLength
         trace.firstByte = trace.elapsed
         transfer.onClose(() => this.#measureWhole(request, format, reply))
-        // Less of it fits into any socket.
+        // A smaller body fits into the buffers of any socket, so it needs no watching.
         if (body.byteLength > 16 * 1024) this.#watch(reply, transfer)
         return this.#sendWhole(request, reply, download, answer)
       }
@@ -144,7 +144,7 @@ export class Exports {
     }
   }
 
-  /** Reads a few rows into memory, in their format, with the limits and the counting of a download. */
+  /** Reads a few rows into memory, already formatted, with the limits and the counting of a download. */
   async read(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<Buffer> {
     return this.#within(request, reply, download.query, async (transfer) => {
       const opened = await this.#open(request, reply, download, transfer)
@@ -155,7 +155,7 @@ export class Exports {
     })
   }
 
-  /** How many rows match, with the limits of a download. */
+  /** Counts the rows that match, with the limits of a download. */
   async count(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<number> {
     return this.#within(request, reply, query, async (transfer) => {
       const { signal } = transfer
@@ -165,7 +165,7 @@ export class Exports {
     })
   }
 
-  /** Does work that ends before the answer begins; the query is disposed with the connection. */
+  /** Does work that ends before the answer begins; the query is disposed when the answer is closed. */
   async #within<T>(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -185,7 +185,7 @@ export class Exports {
     }
   }
 
-  /** Waits for a place, counts what must be counted, and opens the stream of bytes; none for HEAD. */
+  /** Waits for a place, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
   async #open(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -210,14 +210,14 @@ export class Exports {
     }
     const open = async () => {
       const { format, name: sheetName, odata, encoding } = download
-      // What stands around the rows is compressed with them, so not where they are encoded.
+      // Text around the rows must be compressed together with them, so the engine can't compress the rows alone.
       const inPieces = coding === 'gzip' && !around ? coding : undefined
       const stream = await query.bytes(format, { ...encoding, signal, sheetName, odata, coding: inPieces })
-      // Nobody reads it to its end where counting fails or the client has left meanwhile.
+      // Disposed here because nobody reads it to its end if counting fails or the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream
     }
-    // Counting and the first rows don't wait for each other, unless their number decides whether they may be had.
+    // The rows are counted and read at the same time, unless their number decides whether the plan allows them.
     const early = (await this.#countsFirst(request, download)) ? undefined : open()
     early?.catch(() => {})
     const count = mustCount || !early ? await query.count({ signal }) : query.knownRowCount
@@ -229,7 +229,7 @@ export class Exports {
     return { stream, matches: count }
   }
 
-  /** Sends an answer that is whole, with its length. */
+  /** Sends a complete answer, with its length. */
   #sendWhole(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -241,7 +241,7 @@ export class Exports {
     return reply.send(request.method === 'HEAD' ? undefined : body)
   }
 
-  /** Counts a download of one piece. With `reply` it may not have reached its end. */
+  /** Adds a download in one piece to the metrics. If `reply` is given, checks if it was sent to its end. */
   #measureWhole({ trace }: FastifyRequest, format: Format, reply?: FastifyReply): void {
     const { metrics } = this.#parts
     trace.firstByte ??= trace.elapsed
@@ -255,8 +255,8 @@ export class Exports {
   }
 
   /**
-   * Whether the rows must be counted before the first of them is sent: where the plan limits them, and as many as there
-   * are at most would be set aside that others may need.
+   * Whether the rows must be counted before the first of them is read. This is so if the plan limits rows and the
+   * largest possible number is unknown or more than what is left of the limit: the true number may still be within it.
    */
   async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
     if (meteredRows === undefined) return false
@@ -282,7 +282,7 @@ export class Exports {
     reservation.settle(rows)
   }
 
-  /** Ends the connection when the client takes nothing any more. */
+  /** Ends the connection when the client stops reading. */
   #watch({ raw }: FastifyReply, transfer: Transfer): void {
     transfer.watch(
       () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
@@ -290,7 +290,7 @@ export class Exports {
     )
   }
 
-  /** The body as Fastify sends it, watched until its end. */
+  /** Gives the body for Fastify to send, and measures and watches it until its end. */
   #watched(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -304,7 +304,7 @@ export class Exports {
     const sent: Uint8Array[] = []
     trace.bytes = 0
     body.on('data', (chunk: Uint8Array) => {
-      // Nothing waits in the socket, so whatever was given to it has left.
+      // Nothing waits in the socket, so all chunks given to it have been sent and their memory can be used again.
       if (raw.writableLength === 0) for (const one of sent.splice(0)) stream.recycle(one)
       sent.push(chunk)
       if (trace.firstByte === undefined) {
@@ -314,11 +314,11 @@ export class Exports {
       trace.bytes! += chunk.byteLength
       trace.rows = stream.rows()
     })
-    // Paused, because it's Fastify who starts the flow, and not before the headers.
+    // The listener above has started the flow. Fastify must start it, after the headers, so it is paused.
     body.pause()
     body.on('error', () => {
       failed = true
-      // Without chunks the end of the connection is the end of the body: only a reset tells the client.
+      // HTTP/1.0 has no chunks, so the end of the connection means the end of the body. Only a reset shows the failure.
       if (request.raw.httpVersion === '1.0') request.raw.socket.resetAndDestroy()
     })
     this.#watch(reply, transfer)

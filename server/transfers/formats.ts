@@ -5,13 +5,13 @@ import { weightsIn } from './negotiate.ts'
 interface FormatFacts {
   readonly contentType: string
   readonly extension: string
-  /** Whether compressing it is worth while. */
+  /** Whether it is worth compressing. */
   readonly compressible: boolean
-  /** Whether the same question to the same version gives the same bytes. */
+  /** Whether the same question to the same version always gives the same bytes. */
   readonly exact: boolean
 }
 
-/** How each format travels. */
+/** How each format is sent over HTTP. */
 export const FORMAT_FACTS: Readonly<Record<Format, FormatFacts>> = {
   csv: { contentType: 'text/csv; charset=utf-8', extension: 'csv', compressible: true, exact: true },
   tsv: {
@@ -47,17 +47,17 @@ export const FORMAT_FACTS: Readonly<Record<Format, FormatFacts>> = {
   },
 }
 
-/** What a format is called in `Accept`. */
+/** The media type of a format, as in `Accept`. */
 export function mediaType(format: Format): string {
   return FORMAT_FACTS[format].contentType.split(';')[0]!
 }
 
-/** What `$format` takes. */
+/** The values that `$format` allows. */
 export const FORMAT_NAMES: readonly string[] = [...FORMATS, ...FORMATS.map(mediaType)]
 
 /**
- * The format that is asked for: by `$format`, else by an `Accept` header that names one of ours (RFC 9110, 12.5.1), of
- * several the one that is wanted most, the first of equals; else `usual`.
+ * The format for an answer: that of `$format`, else the one of our formats with the highest weight in the `Accept`
+ * header (RFC 9110, 12.5.1), among equals the first; if the header names none of them, `usual`.
  * @throws ServerError `invalid_query`
  */
 export function chooseFormat(name: string | undefined, accept: string | undefined, usual: Format): Format {

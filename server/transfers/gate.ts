@@ -2,10 +2,10 @@ import { EngineError } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 
 export interface GateLimits {
-  /** Inside at once, in all and of one account. */
+  /** The most transfers that run at once, in all and of one account. */
   readonly places: number
   readonly placesPerAccount: number
-  /** Waiting at once. */
+  /** The most transfers that wait at once. */
   readonly queue: number
   /** The longest wait, in milliseconds. */
   readonly wait: number
@@ -17,12 +17,12 @@ interface Waiting {
   readonly refuse: (error: Error) => void
 }
 
-/** One place of so many is kept for accounts that have none, so that a few accounts can't take them all. */
+/** One of this many places is reserved for accounts that have none, so that a few accounts can't take all places. */
 const ONE_KEPT_OF = 4
 
 /**
- * Lets a limited number of transfers run at once. Who finds no place waits for a short time. A place that becomes free
- * goes to the account that has the fewest, among equals to the one that came first.
+ * Lets a limited number of transfers run at once. A transfer that finds no place waits for a short time. A free place
+ * goes to the waiting account that has the fewest places, among equals to the one that came first.
  */
 export class Gate {
   readonly #limits: GateLimits
@@ -32,7 +32,7 @@ export class Gate {
   readonly #waiting: Waiting[] = []
   #closed = false
 
-  /** `work` names what runs here, as "downloads". */
+  /** @param work the name of what runs here, such as "downloads" */
   constructor(work: string, limits: GateLimits) {
     this.#work = work
     this.#limits = limits
@@ -46,7 +46,10 @@ export class Gate {
     return this.#waiting.length
   }
 
-  /** Dispose what it gives, to leave. @throws ServerError `busy`, `shutting_down`; EngineError `cancelled` */
+  /**
+   * Takes a place, or waits for one. Dispose the result to give the place back.
+   * @throws ServerError `busy`, `shutting_down`; EngineError `cancelled`
+   */
   async enter(account: number, signal: AbortSignal): Promise<Disposable> {
     if (this.#closed) throw stopping()
     if (!this.#hasRoom(account)) await this.#wait(account, signal)
@@ -61,7 +64,7 @@ export class Gate {
     }
   }
 
-  /** Refuses those who wait and those who come; those inside stay. */
+  /** Refuses all that wait and all that come later. Running transfers keep their places. */
   close(): void {
     this.#closed = true
     for (const waiting of this.#waiting.splice(0)) waiting.refuse(stopping())
@@ -103,7 +106,7 @@ export class Gate {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiting: Waiting = {
       account,
-      // The place is taken at once, so that nobody slips in before the promise's callbacks run.
+      // The place is taken at once, so that nobody else takes it before the promise's callbacks run.
       enter: () => {
         this.#take(account)
         resolve()
@@ -133,7 +136,7 @@ export class Gate {
   }
 }
 
-/** What everybody gets who comes while the server is being stopped. */
+/** The error for requests that come while the server is being stopped. */
 export function stopping(): ServerError {
   return new ServerError('shutting_down', 'The server is being stopped. Try again in a few seconds.')
 }

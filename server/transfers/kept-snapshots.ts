@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache'
 import type { Dataset, Snapshot } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 
-/** How long a version is kept after it was asked for, and how many are kept at once. */
+/** How long a version is kept after its last use, and how many are kept at once. */
 const KEPT_MS = 10 * 60_000
 const MOST_KEPT = 256
 
 /**
- * Versions that clients still read with one request after another: pages of a feed, ranges of files. Without it, a
- * version that is no longer current would be gone between two requests.
+ * Keeps versions that clients read with several requests, such as pages of a feed or ranges of files. Without it, a
+ * version that is no longer current could be removed between two requests.
  */
 export class KeptSnapshots {
   readonly #kept = new LRUCache<string, Snapshot>({
@@ -19,18 +19,18 @@ export class KeptSnapshots {
     dispose: (snapshot) => snapshot[Symbol.dispose](),
   })
 
-  /** Keeps the current version for the requests that follow, if it still is that one. */
+  /** Keeps the given version for later requests, if it is still the current one. */
   async keep(dataset: Dataset, version: number): Promise<void> {
     const key = keyOf(dataset, version)
     if (this.#kept.get(key)) return
     const snapshot = await dataset.snapshot()
-    // Another request may have kept it meanwhile, and read from that one.
+    // Another request may have kept the same version meanwhile and may be reading from that snapshot, so it stays.
     if (snapshot.version === version && !this.#kept.has(key)) this.#kept.set(key, snapshot)
     else snapshot[Symbol.dispose]()
   }
 
   /**
-   * A version that is kept or current, kept from now on for the requests that follow. Don't dispose it.
+   * Gives a version that is kept or current, and keeps it for later requests. Don't dispose it.
    * @throws ServerError `version_gone`
    */
   async get(dataset: Dataset, version: number): Promise<Snapshot> {

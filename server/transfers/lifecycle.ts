@@ -4,12 +4,12 @@ import { stopping } from './gate.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered also while the server is overloaded or being stopped. */
+    /** Whether the route also answers while the server is overloaded or being stopped. */
     always?: boolean
   }
 }
 
-/** Knows what is under way, and ends it in good order. */
+/** Knows the requests and transfers under way, and ends them in order when the server is stopped. */
 export class Lifecycle {
   #stopping = false
   #requests = 0
@@ -34,7 +34,7 @@ export class Lifecycle {
     })
   }
 
-  /** A transfer, which will be aborted when it is not done in time. */
+  /** Registers a transfer, which is aborted if it has not ended in time when the server is stopped. */
   track(transfer: AbortController): void {
     this.#transfers.add(transfer)
     transfer.signal.addEventListener('abort', () => this.#transfers.delete(transfer), { once: true })
@@ -44,7 +44,7 @@ export class Lifecycle {
     this.#transfers.delete(transfer)
   }
 
-  /** From here on new work is refused. Waits until what is under way has ended; after `limit` milliseconds cuts it. */
+  /** Refuses new requests, and waits until those under way have ended; aborts transfers after `limit` milliseconds. */
   async drain(limit: number): Promise<void> {
     this.#stopping = true
     if (this.#requests === 0) return

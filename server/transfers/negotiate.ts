@@ -1,10 +1,10 @@
-/** Content codings that bodies are sent in, the preferred one first. */
+/** The content codings in which bodies can be sent, the preferred one first. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
 /**
- * The coding that an `Accept-Encoding` header asks for (RFC 9110, 12.5.3): the highest weight wins, among equals our
- * preference. undefined is "as it is", also where nothing is acceptable, for which a server may do so.
+ * The coding that an `Accept-Encoding` header asks for (RFC 9110, 12.5.3): the one with the highest weight, among
+ * equals the one that we prefer. undefined means no compression, which the RFC also allows if no coding is acceptable.
  */
 export function chooseCoding(header: string | undefined): Coding | undefined {
   if (header === undefined) return undefined
@@ -15,7 +15,7 @@ export function chooseCoding(header: string | undefined): Coding | undefined {
   return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
 }
 
-/** How much an `Accept-Encoding` header wants one coding; 0 is "not at all". */
+/** The weight of a coding in an `Accept-Encoding` header; 0 means "not acceptable". */
 export function weightOf(header: string | undefined, coding: Coding): number {
   const weights = weightsIn(header ?? '')
   return weights.get(coding) ?? weights.get('*') ?? 0
@@ -42,9 +42,9 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   return [...header.matchAll(/(?:W\/)?"[^"]*"/g)].some(([given]) => opaque(given) === opaque(tag))
 }
 
-/** A `Content-Disposition` that saves under a name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
+/** A `Content-Disposition` with a file name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
 export function attachment(name: string, extension: string): string {
-  // A slash would be a folder to some clients; control characters and lone surrogates have no place in a header.
+  // Some clients take a slash for a folder; control characters and lone surrogates are not allowed in a header.
   const safe = `${name.toWellFormed().replace(/[\x00-\x1f\x7f/\\]/g, '_')}.${extension}`
   const ascii = safe
     .normalize('NFKD')

@@ -4,13 +4,13 @@ export interface ByteRange {
   readonly to: number
 }
 
-/** More pieces than a reader of columns asks for at once. */
+/** The most ranges in one request. Readers of columns ask for fewer. */
 const MOST_RANGES = 200
 
 /**
- * The ranges that a `Range` header asks for, within the length of what there is (RFC 9110, 14.1.2).
- * @returns undefined where everything is to be sent: no header, another unit, or a malformed one, which RFC 9110, 14.2
- * has passed over; `none` where nothing of what is asked for is there (416)
+ * The ranges that a `Range` header asks for, cut to the length of the content (RFC 9110, 14.1.2).
+ * @returns undefined if everything is to be sent: there is no header, it has another unit, or it is malformed, in which
+ * case RFC 9110, 14.2 says to ignore it; `none` if no range is within the content or there are too many (416)
  */
 export function rangesIn(
   header: string | undefined,
@@ -32,12 +32,12 @@ export function rangesIn(
   return ranges.length > 0 ? ranges : 'none'
 }
 
-/** Whether a range counts, by `If-Range`: the tag must be strong and the same (RFC 9110, 13.1.5). */
+/** Whether `If-Range` allows to send a range: its tag must be strong and the same (RFC 9110, 13.1.5). */
 export function isSame(ifRange: string | undefined, tag: string): boolean {
   return ifRange === undefined || ifRange.trim() === tag
 }
 
-/** A range as the header of its answer has it. */
+/** The header `Content-Range` for a range. */
 export function contentRange({ from, to }: ByteRange, length: number): string {
   return `bytes ${from}-${to - 1}/${length}`
 }

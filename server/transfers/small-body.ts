@@ -7,19 +7,19 @@ const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
 const zstded = promisify(zstdCompress)
 
-/** So long the end of a body is waited for; who asks for much, or for what is rare, gets the first rows by then. */
+/** How long to wait for the end of a body. After that, large or slow answers are sent as they come. */
 const PATIENCE_MS = 20
 
-/** A body that is whole already, or all of it as it comes. */
+/** A body that is complete already, or its pieces as they come. */
 type Gathered =
   | { readonly whole: Buffer }
   | { readonly whole: undefined; readonly pieces: AsyncIterable<Uint8Array> }
 
 /**
- * Waits a moment for a body to end. A small one can then be sent as one piece with its length, which costs a fraction
- * of a stream, and be kept.
- * @param most bytes of a small body
- * @param onWhole given a small body that took longer, when all of it has been sent
+ * Waits a moment for a body to end. A small body can then be sent in one piece with its length, which costs much less
+ * than a stream, and it can be kept.
+ * @param most the most bytes of a small body
+ * @param onWhole called with a small body that took longer, when all of it has been sent
  */
 export async function gather(
   pieces: AsyncIterable<Uint8Array>,
@@ -34,7 +34,7 @@ export async function gather(
   try {
     for (;;) {
       const next = iterator.next()
-      // Whoever goes on reading is told of its failure.
+      // A failure is not lost: the reader of the remaining pieces gets it.
       next.catch(() => {})
       const piece = await Promise.race([next, patience])
       if (piece?.done) return { whole: Buffer.concat(head) }
@@ -68,7 +68,7 @@ async function* rest(
   }
 }
 
-/** The same pieces, copied so long as they are few. */
+/** Gives the same pieces, and copies them unless they become more than `most` bytes. */
 async function* remembered(
   pieces: AsyncIterable<Uint8Array>,
   most: number,
@@ -85,7 +85,7 @@ async function* remembered(
   if (copies) onWhole(Buffer.concat(copies))
 }
 
-/** A whole body in a coding. */
+/** Compresses a complete body. */
 export async function encoded(body: Buffer, coding: Coding | undefined): Promise<Buffer> {
   switch (coding) {
     case undefined:

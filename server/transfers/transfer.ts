@@ -12,8 +12,8 @@ type CleanUp = () => void | PromiseLike<void>
 const STALL_STEPS = 4
 
 /**
- * The life of one download or upload: its signal aborts when the client leaves, a deadline passes, nothing moves any
- * more, or the server is stopped; its clean-up runs once, when the connection is done with it.
+ * One download or upload. Its signal is aborted when the client leaves, a deadline passes, the transfer stalls, or the
+ * server is stopped. Its clean-up runs once, when the answer is closed.
  */
 export class Transfer {
   readonly #controller = new AbortController()
@@ -34,7 +34,7 @@ export class Transfer {
     this.#times = times
     lifecycle.track(this.#controller)
     this.deadline(times.transfer, () => late('The transfer', times.transfer))
-    // The client may have left while something else was waited for: that is not told again.
+    // The client may have left before this was made. Then the event `close` does not come again.
     if (reply.raw.closed) this.#close()
     else reply.raw.once('close', () => this.#close())
   }
@@ -43,19 +43,19 @@ export class Transfer {
     return this.#controller.signal
   }
 
-  /** What has ended the transfer before its time; what the work threw is then but a consequence. */
+  /** Why the transfer was aborted; undefined if it was not. Errors of the work are then only a consequence. */
   get reason(): unknown {
     return this.#controller.signal.aborted ? this.#controller.signal.reason : undefined
   }
 
-  /** Ends the transfer, the connection with it when bytes have been sent. */
+  /** Aborts the transfer. If bytes have already been sent, the connection is ended as well. */
   abort(reason: Error): void {
     if (this.#controller.signal.aborted) return
     this.#controller.abort(reason)
     if (this.#reply.raw.headersSent) this.#reply.raw.destroy()
   }
 
-  /** Aborts with an error after some milliseconds, unless the function that it gives is called before. */
+  /** Aborts with an error after some milliseconds, unless the returned function is called before. */
   deadline(milliseconds: number, error: () => Error): () => void {
     const timer = setTimeout(() => this.abort(error()), milliseconds).unref()
     this.#timers.add(timer)
@@ -65,7 +65,7 @@ export class Transfer {
     }
   }
 
-  /** 504 when the first byte isn't there in time; call what it gives when it is. */
+  /** Answers 504 if the first byte is not there in time. Call the returned function when it is. */
   firstByteBy(milliseconds: number): () => void {
     return this.deadline(milliseconds, () =>
       late('The first byte', milliseconds, ' Narrow the request with $top, $last, $filter or a date range.'),
@@ -73,9 +73,10 @@ export class Transfer {
   }
 
   /**
-   * Watches the socket: when for the stall limit no byte has moved while `clientOwes` says that it's the client's
-   * turn, `onStall` is called. Node counts bytes that the kernel has taken of a pending write as movement, but looks for
-   * them only when a timeout is over: so the limit is waited for in steps, to be kept to within two of them.
+   * Watches the socket. Calls `onStall` when no byte has moved for the time of the stall limit although `clientOwes`
+   * says that it is the client's turn. For Node, bytes of a pending write that the kernel has accepted count as
+   * movement, but Node checks them only when a timeout ends. So the limit is divided into steps, and is exact to within
+   * two of them.
    */
   watch(clientOwes: () => boolean, onStall: () => void): void {
     const { raw } = this.#reply
@@ -85,7 +86,7 @@ export class Transfer {
     const check = () => {
       if (this.signal.aborted || raw.writableFinished) return
       const now = performance.now()
-      // A step that took longer was begun anew, because something moved.
+      // If a step took longer, Node has restarted its timeout because something moved.
       const follows = now - last < 1.5 * step
       quiet = !clientOwes() ? 0 : follows ? quiet + 1 : 1
       last = now
@@ -100,7 +101,7 @@ export class Transfer {
     raw.setTimeout(step, check)
   }
 
-  /** Runs when the connection is done with this transfer, however it ended; at once where it is already. */
+  /** Registers a clean-up that runs when the answer is closed, however it ended; at once if it already is. */
   onClose(cleanUp: CleanUp): void {
     if (this.#closed) this.#run(cleanUp)
     else this.#cleanUps.push(cleanUp)

@@ -3,7 +3,7 @@ import type { UploadFormat } from '../../engine/index.ts'
 import { checkParameters } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 
-/** What an upload may be sent as, and whether it may be compressed on the way. */
+/** The content types of uploads, with their format and whether they may be sent with gzip. */
 export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
   'application/json': { format: 'json', gzip: true },
   'text/csv': { format: 'csv', gzip: true },
@@ -15,7 +15,7 @@ export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip:
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
 }
 
-/** How the headers say that a body is to be read. @throws ServerError `unsupported_media_type` */
+/** Format and compression of a body according to its headers. @throws ServerError `unsupported_media_type` */
 export function uploadType(request: FastifyRequest): { format: UploadFormat; gzip: boolean } {
   const given = request.headers['content-type'] ?? ''
   const type = given.split(';', 1)[0]!.trim().toLowerCase()
@@ -48,16 +48,16 @@ export function checkDeclaredLength(request: FastifyRequest, most: number): void
   throw new ServerError('body_too_large', `The body has ${declared} bytes; at most ${most} are taken.`)
 }
 
-/** The beginning of a body, and the whole with it. */
+/** The beginning of a body, and the whole body. */
 export interface Peeked {
   readonly head: Buffer
-  /** Whether `head` is all of it. */
+  /** Whether `head` is the whole body. */
   readonly whole: boolean
-  /** The body from its first byte on; to be read once. */
+  /** The body from its first byte on; it can be read once. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Reads the first bytes of a body, to decide by them, without losing them. */
+/** Reads the first bytes of a body, so that the caller can look at them and still read the whole body. */
 export async function peek(source: AsyncIterable<Uint8Array>, bytes: number): Promise<Peeked> {
   const iterator = source[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []

@@ -25,10 +25,10 @@ const OPTIONS = {
   ),
 } as const
 
-/** What a request may say of the file that it appends. */
+/** The parameters of a request that appends rows, which say how its file is to be read. */
 export const APPEND_PARAMETERS = parameters(OPTIONS)
 
-/** The same of one that replaces the rows. */
+/** The parameters of a request that replaces the rows. */
 export const REPLACE_PARAMETERS = parameters({
   ...OPTIONS,
   columns: oneOf(['replace'], 'The columns of the upload take the place of those of the dataset.'),

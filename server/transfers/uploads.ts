@@ -16,26 +16,26 @@ export type WriteMode = 'replace' | 'append'
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
 
-/** What is to be written, and how. */
+/** The target of an upload, and how to write it. */
 export interface Writing {
   readonly dataset: Dataset
   readonly mode: WriteMode
-  /** Throws where the plan does not allow what the dataset would become. */
+  /** Throws if the plan does not allow the dataset's new size. */
   readonly accept: NonNullable<Upload['accept']>
   readonly fetchSeries: FetchSeries
 }
 
-/** A body of JSON that asks for series is short; of a longer one this much is looked at. */
+/** A JSON body that asks for series is short, so a body with more bytes than this must contain rows. */
 const PEEK_BYTES = 64 * 1024
 
-/** What downloads and uploads both work with. */
+/** The services that downloads and uploads both use. */
 export interface TransferParts {
   readonly config: Config
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
 }
 
-/** Takes the rows of uploads in, as many at once as the limits allow, from clients that keep sending. */
+/** Receives uploads. Limits how many run at once, and aborts those whose client sends nothing or too slowly. */
 export class Uploads {
   readonly gate: Gate
   readonly #parts: TransferParts
@@ -86,8 +86,8 @@ export class Uploads {
   }
 
   /**
-   * Ends an upload that trickles: it would hold its place for an hour. Only time counts in which we wait for the client,
-   * and not before there was twice as much of it as a silent one is given.
+   * Aborts an upload that is too slow, because it would occupy its place for up to an hour. Only the time in which we
+   * wait for the client counts. The rate is not checked before that time is twice the stall limit.
    */
   #demandRate(transfer: Transfer, clientOwes: () => boolean, bytes: () => number): void {
     const { limits, timeouts } = this.#parts.config
@@ -110,7 +110,9 @@ export class Uploads {
     transfer.onClose(() => clearInterval(timer))
   }
 
-  /** The bytes as they come; an error when none come for the stall limit although we wait for them. */
+  /**
+   * The bytes of a body as they come. Aborts if none come for the time of the stall limit although we wait for them.
+   */
   #body(
     request: FastifyRequest,
     transfer: Transfer,
@@ -118,7 +120,7 @@ export class Uploads {
   ): AsyncIterable<Uint8Array> {
     const { raw } = request
     const limit = this.#parts.config.timeouts.stall
-    // A stream of its own can be ended without ending the connection, on which the error is still to be told.
+    // A separate stream can be ended without ending the connection, which is still needed to send the error.
     const body = addAbortSignal(transfer.signal, new PassThrough())
     raw.once('error', (error) => body.destroy(error))
     raw.pipe(body)
