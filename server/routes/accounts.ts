@@ -10,7 +10,7 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Accounts']
 
-/** Accounts as admins see them: make, move to another plan, disable, give a new key. */
+/** The routes with which admins make accounts, change their plans, disable them and give them new keys. */
 export function accountsRoutes(app: Routes, services: Services): void {
   const { accounts, plans } = services
   const plan = { type: 'string', enum: plans.names, description: 'Its plan.' } as const

@@ -49,9 +49,9 @@ export function rowContent(jsonSchema: JsonSchema) {
 export const NOT_MODIFIED = empty('You have it already.', { ETag: ROW_HEADERS['ETag']! })
 
 const JSON_UPLOAD: JsonSchema = {
-  // Not oneOf: an empty list of rows is both.
+  // Not oneOf, because an empty list of rows matches both.
   anyOf: [
-    // Two shapes of their own, since generators of clients make no sense of items of two types.
+    // Two separate schemas, because generators of clients can't handle items of two types.
     ...(['object', 'array'] as const).map((item) => ({
       type: 'object',
       title: item === 'object' ? 'Rows as objects' : 'Rows as lists',
@@ -106,7 +106,7 @@ const UPLOADED = {
   ...errors(402, 403, 404, 408, 409, 413, 415, 429, 504),
 }
 
-/** The options of `rowParameters`, read. */
+/** The values of the parameters of `rowParameters`. */
 type DataQuery = Parameters<typeof queryOptions>[0] &
   EncodingQuery & {
     readonly $format?: string | undefined
@@ -126,13 +126,13 @@ const QUESTION_BODY = {
   },
 }
 
-/** The options in a body: a query string, or JSON. @throws ServerError `invalid_query`, `invalid_url` */
+/** Reads options from a body, which is a query string or JSON. @throws ServerError `invalid_query`, `invalid_url` */
 function questionIn(body: unknown): DataQuery {
   const text = typeof body === 'string' ? body.trim().replace(/^\?/, '') : queryString(body)
   return readQuery(text, ROW_PARAMETERS) as DataQuery
 }
 
-/** JSON options as a query string, so that both are read alike. */
+/** Turns JSON options into a query string, so that both are read in the same way. */
 function queryString(body: unknown): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ServerError('invalid_query', 'The body is an object of options, as {"$filter":"delay gt 100"}.')
@@ -152,7 +152,7 @@ function optionText(name: string, value: unknown): string {
 export function dataRoutes(app: Routes, services: Services): void {
   const { access, accounts, exports, plans, sources, uploads } = services
 
-  // HEAD beside GET, because Fastify's own would run the whole download and throw it away.
+  // Handles HEAD as well, because Fastify's own HEAD would run the whole download and discard it.
   app.route({
     method: ['GET', 'HEAD'],
     url: '/datasets/:id/data',
@@ -237,7 +237,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     const owner = await accounts.get((await access.of(record.repositoryId, account)).ownerId)
     const accept = (made: { columns: number; bytes: number }, t?: Handle) =>
       plans.allowContent(owner, t ? access.in(t) : access, made, record.id)
-    // What is full already takes nothing in; what it becomes is known when the rows have been read.
+    // Refuses at once if the limit is already reached. The new size is checked again after the rows have been read.
     await accept({ columns: 0, bytes: mode === 'append' ? record.bytes : 0 })
     return uploads.receive(request, reply, {
       dataset,
@@ -247,7 +247,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     })
   }
   app.register(async (raw) => {
-    // The handler reads the body itself, as it comes.
+    // The handler reads the body itself while it arrives.
     raw.removeAllContentTypeParsers()
     raw.addContentTypeParser('*', (_request, _body, done) => done(null))
     raw.put('/datasets/:id/data', {

@@ -5,7 +5,8 @@ import type { Services } from '../services.ts'
 import { pathId } from './ids.ts'
 
 /**
- * The dataset in the path, for somebody who may. In a transaction nobody else changes it until that ends.
+ * The dataset in the path, if the account has the permission. In a transaction, nobody else can change the dataset
+ * until the transaction ends.
  * @throws EngineError `not_found`, ServerError `forbidden`
  */
 export async function datasetFor(

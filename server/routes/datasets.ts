@@ -13,7 +13,9 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']
 
-/** Columns of so many bytes of JSON, about a hundred, are in a list of datasets. */
+/**
+ * A list of datasets contains the columns of a dataset if they have at most this many bytes of JSON, about a hundred.
+ */
 const COLUMN_BYTES = 8 * 1024
 
 const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
@@ -199,7 +201,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       requireMatch(request, tagOf(record))
       const owner = await ownerOf(record.repositoryId, account)
       await plans.allowContent(owner, access, { columns: columns.length, bytes: record.bytes }, record.id)
-      // Rows may have to be rewritten, for which a server that is being stopped has no time.
+      // Rows may have to be rewritten, which must be aborted if the server is stopped and it takes too long.
       const stopping = new AbortController()
       lifecycle.track(stopping)
       try {
@@ -214,14 +216,14 @@ export function datasetRoutes(app: Routes, services: Services): void {
   })
 }
 
-/** Columns as the engine takes them, which knows the names of types and refuses all others. */
+/** Columns for the engine, which checks the names of types itself and refuses unknown ones. */
 function declared(
   columns: readonly FromSchema<typeof DECLARED_COLUMNS>[number][],
 ): readonly DeclaredColumn[] {
   return columns as readonly DeclaredColumn[]
 }
 
-/** Another one with each change of metadata, columns or rows. */
+/** The entity tag of a dataset, which changes with its metadata, columns or rows. */
 function tagOf({ id, name, description, version, updatedAt }: DatasetRecord): string {
   return recordTag(id, name, description, version, updatedAt)
 }

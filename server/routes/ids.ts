@@ -6,7 +6,7 @@ export function pathParameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''
 }
 
-/** The id in the path. What is no id can't exist. @throws ServerError `not_found` */
+/** The id in the path. Text that is no id gives the same error as an unknown id. @throws ServerError `not_found` */
 export function pathId(request: FastifyRequest, what: 'repository' | 'dataset'): number {
   const text = pathParameter(request, 'id')
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import { EXAMPLES, LINK } from './records.ts'
 import type { Routes } from './routes.ts'
 
-/** What a link may open: rows of a dataset, or of a provider's series. */
+/** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
 const EXPORT = /^\/(?:datasets\/\d+\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
 export function linkRoutes(app: Routes, services: Services): void {

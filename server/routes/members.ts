@@ -10,7 +10,7 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Members']
 
-/** Members are seen by those who are, and changed by the owner; a member may leave. */
+/** The routes for members. Members can see each other; the owner can change them; a member may leave. */
 export function memberRoutes(app: Routes, services: Services): void {
   const { access, engine } = services
 
@@ -18,7 +18,7 @@ export function memberRoutes(app: Routes, services: Services): void {
     const id = pathId(request, 'repository')
     const seen = await access.require(id, request.account, 'Read')
     const members = await access.members(id)
-    // A public repository is read by everybody, but who works on it is not everybody's to know.
+    // Everybody may read a public repository, but only members may know who works on it.
     if (seen.right !== 'Own' && !members.some((member) => member.account === request.account.name)) {
       throw new ServerError('forbidden', `Only members of repository ${id} may see its members.`)
     }

@@ -32,8 +32,8 @@ const FILES_EXAMPLE = [
 ]
 
 /**
- * The rows as Parquet files for programs that read only the ranges that they need: polars, pyarrow, DuckDB. A version is
- * kept for ten minutes after the last request for it.
+ * Gives the rows as Parquet files to programs that read only the ranges that they need, such as polars, pyarrow and
+ * DuckDB. A version is kept for ten minutes after the last request for it.
  */
 export function parquetRoutes(app: Routes, services: Services): void {
   const { kept } = services
@@ -222,7 +222,7 @@ function several(file: ShownFile, ranges: readonly ByteRange[]): Body {
   }
 }
 
-/** Rows that ranges stand for: of each row group as large a share as is read of its bytes. */
+/** The rows that ranges are counted as: from each row group, the same share of rows as is read of its bytes. */
 function rowsOf({ rowGroups }: ShownFile, ranges: readonly ByteRange[]): number {
   let rows = 0
   for (const group of rowGroups) {

@@ -2,7 +2,7 @@ import { checkEncoding, type EncodeOptions, type Format, type QueryOptions } fro
 import { ALIASES, type ParameterSchema } from '../http/query.ts'
 import { FORMAT_NAMES } from '../transfers/formats.ts'
 
-/** How the formats are written; the engine checks what fits which. */
+/** The parameters for how a format is written. The engine checks which of them fit the format. */
 const ENCODING_PARAMETERS = {
   $bom: {
     type: 'boolean',
@@ -42,7 +42,7 @@ const ENCODING_PARAMETERS = {
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 
-/** The parameters that every table of rows takes. OData's rules for names: `$` may be left out, case does not matter. */
+/** The parameters of every table of rows. As in OData, `$` may be left out of their names and case does not matter. */
 export function rowParameters<const Default extends Format>(defaultFormat: Default) {
   return {
     $format: {
@@ -110,7 +110,7 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
   } as const satisfies Readonly<Record<string, ParameterSchema>>
 }
 
-/** What `rowParameters` describes, without the format. */
+/** The values of the parameters of `rowParameters`, without the format. */
 interface RowQuery {
   readonly $filter?: string | undefined
   readonly $select?: string
@@ -141,7 +141,7 @@ export function queryOptions(query: RowQuery): QueryOptions {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** The parameters of `ENCODING_PARAMETERS`, read. */
+/** The values of the parameters of `ENCODING_PARAMETERS`. */
 export interface EncodingQuery {
   readonly $bom?: boolean | undefined
   readonly $delimiter?: string | undefined
@@ -152,8 +152,8 @@ export interface EncodingQuery {
 }
 
 /**
- * How the rows are to be written; undefined where nothing is said of it.
- * @throws EngineError `invalid_option` where that does not fit the format
+ * The options for writing the rows; undefined if none are given.
+ * @throws EngineError `invalid_option` if they do not fit the format
  */
 export function encodingOf(query: EncodingQuery, format: Format): EncodeOptions | undefined {
   const { $bom: bom, $decimal: decimal, $null: missing, $formulas: formulas } = query

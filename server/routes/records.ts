@@ -4,7 +4,7 @@ import type { Account } from '../accounts/accounts.ts'
 import type { PlanLimits } from '../config/config.ts'
 import type { JsonSchema } from '../openapi/describe.ts'
 
-/** A schema whose every field is always there. */
+/** A schema of an object in which all fields are required. */
 function record(description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return {
     type: 'object',
@@ -34,11 +34,11 @@ export const COLUMN = record('A column of a dataset.', {
   description: { type: 'string' },
 })
 
-/** What names of repositories and datasets must look like: the engine checks it, and says what is wrong. */
+/** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
 export const NAME_PATTERN =
   '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
 
-/** Checked in the engine, which knows the types and says what is wrong with which column. */
+/** The schema of declared columns. The engine checks them, because it knows the types and can name the wrong column. */
 export const DECLARED_COLUMNS = {
   type: 'array',
   items: {
@@ -287,10 +287,10 @@ const FOUND = {
   categories: { type: 'array', items: FOUND_CATEGORY },
 } as const
 
-/** What a search in one provider found. */
+/** The results of a search in one provider. */
 export const SEARCH = record('What a search found.', FOUND)
 
-/** What a search in everything found. */
+/** The results of a search in everything. */
 export const SEARCH_ALL = record('What a search found.', {
   ...FOUND,
   datasets: { type: 'array', items: FOUND_DATASET },

@@ -7,12 +7,12 @@ import type {
   RawServerDefault,
 } from 'fastify'
 
-/** Defaults are documented, not filled in, so a property that has one may still be missing. */
+/** Defaults are only documentation and are not filled in, so a property with a default may still be missing. */
 type FromRouteSchema = JsonSchemaToTsProvider<{
   ValidatorSchemaOptions: { keepDefaultedPropertiesOptional: true; parseIfThenElseKeywords: true }
 }>
 
-/** Where routes are added: body and query string of a request have the types that the route's schema says. */
+/** The type of an application to which routes are added. Body and query string have the types of the route's schema. */
 export type Routes = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

@@ -25,7 +25,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     return loading
   }
 
-  // Who opens the address in a browser is shown where to go, not asked for a password.
+  // Somebody who opens the address in a browser is shown where to go, instead of being asked for a password.
   app.get('/', {
     config: { public: true },
     schema: { hide: true },

@@ -15,7 +15,7 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Sources']
 
-/** How long an answer waits for the first refresh; it goes on behind it. */
+/** How long an answer waits for the first refresh, which goes on after the answer if it takes longer. */
 const PATIENCE_MS = 10_000
 
 const momentOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' }
@@ -61,7 +61,7 @@ const EXAMPLE = {
   lastVersion: 3,
 }
 
-/** Datasets that follow series of providers. */
+/** The routes for datasets that follow series of providers. */
 export function sourceRoutes(app: Routes, services: Services): void {
   const { config, connectors, refresher, sources } = services
 

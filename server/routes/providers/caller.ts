@@ -5,7 +5,7 @@ import type { UserKeys } from '../../accounts/user-keys.ts'
 import type { Config } from '../../config/config.ts'
 import { ServerError } from '../../http/errors.ts'
 
-/** What is needed to find out who asks a provider. */
+/** The services needed to find the caller of a provider and its key. */
 export interface CallerParts {
   readonly config: Config
   readonly connectors: Connectors
@@ -29,7 +29,7 @@ export async function providerRecord(services: CallerParts, account: Account, in
   }
 }
 
-/** A key that can't be read any more is told of where it is used; here it would hide every provider. */
+/** The account's key. One that can't be decrypted is left out: the error would prevent the list of all providers. */
 async function readableKey(
   services: CallerParts,
   account: Account,
@@ -44,7 +44,7 @@ async function readableKey(
 }
 
 /**
- * The provider with a slug and who asks it, with the account's own key where there is one.
+ * The provider with a slug, and the caller for it, which has the account's own key if there is one.
  * @throws ConnectorError `unknown_provider`, ServerError `plan_limit`, `user_key_unreadable`
  */
 export async function callerOf(
@@ -59,7 +59,9 @@ export async function callerOf(
   return { info, caller: { signal, ...(userKey && { userKey }) } }
 }
 
-/** Where only the service's own key costs, an account with a key of its own does not need a paid plan. */
+/**
+ * Whether a paid plan is needed. If only the service's own key costs, an account with its own key does not need one.
+ */
 async function isPaid(
   { config, userKeys }: CallerParts,
   account: Account,

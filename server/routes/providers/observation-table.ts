@@ -14,7 +14,7 @@ export function observationRows({ observations }: Series) {
   return observations.map(({ date, period = null, value, status = null }) => [date, period, value, status])
 }
 
-/** The options, with the columns that have something in them where none are named. */
+/** The options. If they name no columns, those that contain values are selected. */
 export function withColumns(options: QueryOptions, { observations }: Series): QueryOptions {
   const { select, apply, compute } = options
   if (select !== undefined || apply !== undefined || compute !== undefined) return options
@@ -24,7 +24,7 @@ export function withColumns(options: QueryOptions, { observations }: Series): Qu
   return { ...options, select: names.join(',') }
 }
 
-/** What stands before and after the observations in the JSON of a series. */
+/** The text before and after the observations in the JSON of a series. */
 export function aroundObservations(series: Series): Around {
   const { observations, ...head } = series
   return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }

@@ -21,7 +21,7 @@ const UPSTREAM = errors(402, 404, 429, 504)
 export function providerRoutes(app: Routes, services: Services): void {
   const { connectors, config, engine, exports, lifecycle } = services
 
-  /** Ends when the client leaves. */
+  /** Makes a transfer, whose signal is aborted when the client leaves. */
   const transferOf = (request: FastifyRequest, reply: FastifyReply) =>
     new Transfer(request, reply, lifecycle, config.timeouts)
 
@@ -119,7 +119,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       const transfer = transferOf(request, reply)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = await callerOf(services, request.account, slug, transfer.signal)
-      // Before the provider is asked, because that counts against its limit.
+      // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const series = withoutProvenance(
         reply,
@@ -143,7 +143,7 @@ export function providerRoutes(app: Routes, services: Services): void {
   })
 }
 
-/** Moves what is told about the cache from the body to the headers (RFC 9111, 5.1). */
+/** Moves the facts about the cache from the body to the headers (RFC 9111, 5.1). */
 function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T) {
   const { stale, cachedAt, ...rest } = answer
   if (cachedAt !== undefined) {

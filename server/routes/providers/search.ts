@@ -20,7 +20,7 @@ const QUERY = parameters({
   offset: { type: 'integer', minimum: 0, default: 0, description: 'Series to pass over.' },
 })
 
-/** Search in one provider, and in all that is known of all of them. */
+/** The routes for a search in one provider, and in everything that is known of all providers. */
 export function searchRoutes(app: Routes, services: Services): void {
   const { access, config, connectors, engine, lifecycle } = services
 

@@ -1,7 +1,7 @@
 import { AGGREGATES, CONVERSIONS, type SeriesQuery } from '../../../connectors/index.ts'
 import type { ParameterSchema } from '../../http/query.ts'
 
-/** The parameters that say which part of a series is wanted and what is made of it; the connectors check them. */
+/** The parameters that select a part of a series and transform it; the connectors check them. */
 export const SERIES_PARAMETERS = {
   start: { type: 'string', description: 'First date, ISO.', examples: ['2020-01-01'] },
   end: { type: 'string', description: 'Last date, ISO.', examples: ['2024-12-31'] },

@@ -65,7 +65,7 @@ const ANSWERS = {
   ...errors(402, 404, 429, 504),
 } as const
 
-/** Several series as one table, of one provider and of several. */
+/** The routes that give several series, of one provider or of several, as one table. */
 export function seriesTableRoutes(app: Routes, services: Services): void {
   const { connectors } = services
 
@@ -163,7 +163,7 @@ interface Missing {
   readonly error: string
 }
 
-/** Who asks for each series. What the plan of an account does not include is missing like the rest. */
+/** The caller for each series. Series that the account's plan does not include are listed as missing, like others. */
 async function callers(
   services: Services,
   { account }: FastifyRequest,

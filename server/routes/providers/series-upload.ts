@@ -5,12 +5,12 @@ import type { Services } from '../../services.ts'
 import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../../sources/rows.ts'
 import { callerOf } from './caller.ts'
 
-/** Series fetched at once; the provider's limits order them anyway. */
+/** How many series are fetched at once. The provider's own limits apply as well. */
 const AT_ONCE = 4
 
 /**
- * Series of a provider as rows to be written: all of them or an error. Into a dataset that has some of the columns, and
- * no others, go those alone.
+ * Fetches series of a provider as rows to be written, all of them or an error. If the dataset has only some of the
+ * series' columns and no others, only those columns are written.
  * @throws ServerError `invalid_body`, `plan_limit`, ConnectorError
  */
 export async function seriesUpload(
@@ -28,7 +28,7 @@ export async function seriesUpload(
     while (next < ids.length) {
       const index = next++
       fetched[index] = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
-        // The provider isn't asked for what nobody wants any more.
+        // Stops the other fetches, because their series are no longer needed.
         next = ids.length
         throw error
       })
@@ -38,7 +38,8 @@ export async function seriesUpload(
   const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
   const all = seriesColumns({ provider: true, times })
   const has = new Set(existing.map(({ name }) => name))
-  // Whether a moment is lost where the dataset has days alone, the columns tell: then they are in conflict.
+  // If the series have times but the dataset has only days, all columns are sent, so that the engine reports a conflict
+  // instead of losing the times.
   const isPart = existing.length > 0 && holdsSeriesAlone(existing) && has.has(times ? 'time' : 'date')
   const columns = isPart ? all.filter(({ name }) => has.has(name)) : all
   const lines = fetched.map((series) =>

@@ -10,8 +10,8 @@ import type { Routes } from '../routes.ts'
 const tags = ['User keys']
 
 /**
- * A change takes at least so many milliseconds, even where there is nothing to check: two that are sent at the same
- * moment then meet, and one is told, instead of one silently undoing the other.
+ * A change takes at least this many milliseconds, even if there is nothing to check. So two changes that are sent at
+ * the same moment overlap and one of them is refused, instead of one silently overwriting the other.
  */
 const SHORTEST_CHANGE = 50
 
