@@ -13,9 +13,7 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']
 
-/**
- * A list of datasets contains the columns of a dataset if they have at most this many bytes of JSON, about a hundred.
- */
+/** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
 const COLUMN_BYTES = 8 * 1024
 
 const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }

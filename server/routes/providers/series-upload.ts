@@ -28,7 +28,7 @@ export async function seriesUpload(
     while (next < ids.length) {
       const index = next++
       fetched[index] = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
-        // Stops the other fetches, because their series are no longer needed.
+        // No further series are requested from the provider, because nobody needs them any more.
         next = ids.length
         throw error
       })
