@@ -97,13 +97,11 @@ test('uploads that are given up while they arrive leave nothing', async () => {
   await using place = await openWorkplace()
   const given = new AbortController()
   const waits = once(given.signal, 'abort')
-  const uploads = Array.from({ length: 4 }, async () =>
-    (await newDataset(place.engine)).replace({
-      body: halves(() => waits),
-      format: 'csv',
-      signal: given.signal,
-    }),
-  )
+  const uploads = []
+  for (let count = 0; count < 4; count++) {
+    const dataset = await newDataset(place.engine)
+    uploads.push(dataset.replace({ body: halves(() => waits), format: 'csv', signal: given.signal }))
+  }
   const ended = Promise.allSettled(uploads)
   const broken = (await newDataset(place.engine)).replace({
     body: halves(() => Promise.reject(new Error('connection lost'))),

@@ -17,7 +17,7 @@ async function workbook(
 }
 
 /** A workbook of one sheet, whose rows are the XML as some other program writes it. */
-async function raw(rows: string): Promise<Buffer> {
+async function raw(rows: string, name = 'a'): Promise<Buffer> {
   const zip = new ZipFile()
   const relation = (type: string, target: string) =>
     Buffer.from(
@@ -26,7 +26,7 @@ async function raw(rows: string): Promise<Buffer> {
   zip.addBuffer(relation('officeDocument', 'xl/workbook.xml'), '_rels/.rels')
   zip.addBuffer(relation('worksheet', 'sheet.xml'), 'xl/_rels/workbook.xml.rels')
   zip.addBuffer(
-    Buffer.from('<workbook><sheets><sheet name="a" id="r"/></sheets></workbook>'),
+    Buffer.from(`<workbook><sheets><sheet name="${name}" id="r"/></sheets></workbook>`),
     'xl/workbook.xml',
   )
   zip.addBuffer(Buffer.from(`<worksheet><sheetData>${rows}</sheetData></worksheet>`), 'xl/sheet.xml')
@@ -49,6 +49,13 @@ describe('xlsx', () => {
       [null, null, null],
       ['3.0', null, 'c'],
     ])
+  })
+
+  test('a sheet may be named like an attribute', async () => {
+    for (const name of ['my id=5', 'r:id=&quot;x&quot;', " id='r2' ", 'a=b']) {
+      const { values } = await bench.read('xlsx', await raw('<row r="1"><c><v>1</v></c></row>', name))
+      expect(values, name).toHaveLength(0)
+    }
   })
 
   test('cells keep their types', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SqliteDatabase } from '../../engine/catalog/sqlite.ts'
+import { SqliteDatabase } from '../../engine/catalog/sqlite/sqlite.ts'
 import { Accounts } from '../../server/accounts/accounts.ts'
 import { generateKey, isMistyped } from '../../server/accounts/keys.ts'
 import { basic, type Platform, platform } from './platform.ts'

@@ -7,7 +7,7 @@ export interface XmlHandler {
   text?(text: string): void
 }
 
-const [SPACE, DOUBLE_QUOTE, SINGLE_QUOTE, COLON, EQUALS, GREATER] = [0x20, 0x22, 0x27, 0x3a, 0x3d, 0x3e]
+const [SPACE, DOUBLE_QUOTE, SINGLE_QUOTE, COLON, GREATER] = [0x20, 0x22, 0x27, 0x3a, 0x3e]
 
 /** Longer tags and texts are refused. Workbooks have none: a cell holds at most 32,767 characters. */
 const LONGEST = 4 * 1024 * 1024
@@ -124,18 +124,21 @@ function localName(name: string): string {
 /** The value of an attribute in the text between a tag's name and its end. */
 export function attribute(attributes: string, name: string): string | undefined {
   for (let at = 0; ; ) {
-    const found = attributes.indexOf(name, at)
-    if (found < 0) return undefined
-    at = found + name.length
-    const before = attributes.charCodeAt(found - 1)
-    // The name has to follow a blank or a prefix; otherwise it is part of another name or value.
-    if (found === 0 || (before > SPACE && before !== COLON)) continue
-    while (attributes.charCodeAt(at) <= SPACE) at++
-    if (attributes.charCodeAt(at++) !== EQUALS) continue
-    while (attributes.charCodeAt(at) <= SPACE) at++
-    const quote = attributes.charCodeAt(at) === SINGLE_QUOTE ? "'" : '"'
-    const end = attributes.indexOf(quote, at + 1)
-    return end < 0 ? undefined : unescapeXml(attributes.slice(at + 1, end))
+    const equals = attributes.indexOf('=', at)
+    if (equals < 0) return undefined
+    let open = equals + 1
+    while (attributes.charCodeAt(open) <= SPACE) open++
+    const quote = attributes.charCodeAt(open) === SINGLE_QUOTE ? "'" : '"'
+    const close = attributes.indexOf(quote, open + 1)
+    if (close < 0) return undefined
+    let end = equals
+    while (end > at && attributes.charCodeAt(end - 1) <= SPACE) end--
+    // The name follows a blank, or the prefix of a namespace; otherwise it is the end of another name.
+    const before = attributes.charCodeAt(end - name.length - 1)
+    if ((before <= SPACE || before === COLON) && attributes.startsWith(name, end - name.length)) {
+      return unescapeXml(attributes.slice(open + 1, close))
+    }
+    at = close + 1
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import type { SqlValue } from './database.ts'
+import type { SqlValue } from '../database.ts'
 
 /** One of our statements in the form that PostgreSQL accepts. */
 interface Prepared {

@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError } from '../../errors.ts'
 
 /** Whether an error says that the server can't be reached or that the connection to it was lost. */
 export function isUnreachable(error: unknown): boolean {

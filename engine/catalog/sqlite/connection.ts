@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { EngineError } from '../errors.ts'
-import type { SqlValue } from './database.ts'
-import { databaseError, isDisorder } from './failures.ts'
+import { EngineError } from '../../errors.ts'
+import type { SqlValue } from '../database.ts'
+import { databaseError, isDisorder } from '../failures.ts'
 
 /** One connection to an SQLite file. Its statements run synchronously on the calling thread. */
 export class SqliteConnection {

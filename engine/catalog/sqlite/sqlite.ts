@@ -1,12 +1,12 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
-import { Semaphore } from '../util/semaphore.ts'
-import { Alone } from './alone.ts'
-import type { Database, Handle, SqlValue } from './database.ts'
-import { SQLITE } from './dialect.ts'
+import { Semaphore } from '../../util/semaphore.ts'
+import { Alone } from '../alone.ts'
+import type { Database, Handle, SqlValue } from '../database.ts'
+import { SQLITE } from '../dialect.ts'
+import { isSurelyUndone } from '../failures.ts'
+import { Recalled } from '../recalled.ts'
+import { guard, knownError, SqliteConnection } from './connection.ts'
 import { Doubt } from './doubt.ts'
-import { isSurelyUndone } from './failures.ts'
-import { Recalled } from './recalled.ts'
-import { guard, knownError, SqliteConnection } from './sqlite-connection.ts'
 
 /**
  * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and

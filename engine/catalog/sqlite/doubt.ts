@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { EngineError } from '../errors.ts'
+import { EngineError } from '../../errors.ts'
 
 const PAGE = 4_096
 

@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg'
-import { Alone } from './alone.ts'
-import type { Database, Handle, LockedTable, RecallOptions, SqlValue } from './database.ts'
-import { POSTGRES } from './dialect.ts'
-import { Changes } from './postgres-changes.ts'
-import { isUnreachable, postgresError, unknownOutcome } from './postgres-errors.ts'
-import { query } from './postgres-statements.ts'
-import { Recalled } from './recalled.ts'
+import { Alone } from '../alone.ts'
+import type { Database, Handle, LockedTable, RecallOptions, SqlValue } from '../database.ts'
+import { POSTGRES } from '../dialect.ts'
+import { Recalled } from '../recalled.ts'
+import { Changes } from './changes.ts'
+import { isUnreachable, postgresError, unknownOutcome } from './errors.ts'
+import { query } from './statements.ts'
 
 /** The most connections at once. A caller waits when all of them are in use. */
 const MOST_CONNECTIONS = 10
