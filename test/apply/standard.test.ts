@@ -138,6 +138,59 @@ describe('groupby', () => {
       ],
     ],
     [
+      'groupby((Customer,Product))',
+      [
+        ['Joe', 'Paper'],
+        ['Joe', 'Sugar'],
+        ['Joe', 'Coffee'],
+        ['Sue', 'Coffee'],
+        ['Sue', 'Paper'],
+        ['Ann', 'Sugar'],
+        ['Ann', 'Paper'],
+      ],
+    ],
+    [
+      'groupby((Country),aggregate(Amount with sum as Total,Amount with average as AvgAmt))',
+      [
+        ['USA', '19', '3.8'],
+        ['Netherlands', '5', '1.6666666666666667'],
+      ],
+    ],
+    [
+      'groupby((Amount),aggregate(Amount with sum as Total))',
+      [
+        ['1', '2'],
+        ['2', '6'],
+        ['4', '8'],
+        ['8', '8'],
+      ],
+    ],
+    [
+      'groupby((Country,Product),topcount(2,Amount)/aggregate(Amount with sum as Total))',
+      [
+        ['USA', 'Paper', '5'],
+        ['USA', 'Sugar', '2'],
+        ['USA', 'Coffee', '12'],
+        ['Netherlands', 'Sugar', '2'],
+        ['Netherlands', 'Paper', '3'],
+      ],
+    ],
+    [
+      "concat(groupby((Customer),topcount(1,Amount))/compute('Customer' as per),groupby((Product),topcount(1,Amount))/compute('Product' as per))/groupby((per,ID))",
+      [
+        ['Customer', '3'],
+        ['Customer', '4'],
+        ['Customer', '6'],
+        ['Product', '2'],
+        ['Product', '4'],
+        ['Product', '5'],
+      ],
+    ],
+    [
+      'groupby((Country),groupby((Time),aggregate(Amount with sum as D1))/aggregate(D1 with average as D2))/aggregate(D2 with max as Most)',
+      [['9.5']],
+    ],
+    [
       'groupby((Country,Time),aggregate(Amount with sum as D1))/groupby((Country),aggregate(D1 with average as D2))/aggregate(D2 with max as Most)',
       [['9.5']],
     ],
@@ -208,6 +261,10 @@ describe('what is wrong is refused', () => {
     ['aggregate($count as A,$count as A)', 'invalid_option'],
     ['aggregate(Amount with sum from Time with average as A)', 'invalid_option'],
     ['concat(identity,aggregate($count as N))', 'invalid_option'],
+    [
+      'concat(groupby((Country,Product),aggregate(Amount with sum as Total)),groupby((Country),aggregate(Amount with sum as Total)))',
+      'invalid_option',
+    ],
     ['concat(identity)', 'invalid_option'],
     ['groupby((Country),filter(Amount gt 3)/aggregate($count as N))', 'invalid_option'],
     ['groupby((Country),filter(Amount gt 3)/topcount(1,Amount)/aggregate($count as N))', 'invalid_option'],
