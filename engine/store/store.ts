@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database, Handle } from '../catalog/database.ts'
+import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
 import { Parts } from '../catalog/parts.ts'
@@ -11,10 +11,9 @@ import { Versions } from '../catalog/versions.ts'
 import type { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
-import type { Ingestor, UploadFormat, UploadOptions } from '../ingest/index.ts'
+import type { Ingestor } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
-import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
 import { UnderWay } from '../util/under-way.ts'
@@ -31,37 +30,7 @@ import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
-
-/** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
-export interface Upload {
-  readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
-  readonly format: UploadFormat
-  readonly gzip?: boolean
-  readonly columns?: readonly DeclaredColumn[]
-  /** How the file is to be read, if not as usual for its format. */
-  readonly options?: UploadOptions
-  /** Whether a replace takes over the upload's columns as well. */
-  readonly replaceColumns?: boolean
-  readonly signal?: AbortSignal
-  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
-  /**
-   * Called in the transaction that would make the rows visible, with the number of columns and the bytes on disk that
-   * the dataset would have, and with the transaction's handle. If it throws, the upload is refused with that error.
-   */
-  readonly accept?: (
-    made: { readonly columns: number; readonly bytes: number },
-    t: Handle,
-  ) => void | Promise<void>
-}
-
-export interface UploadLimits {
-  /** The most bytes of an upload as it is sent. */
-  readonly bytes: number
-  /** The most bytes of an upload after it is decompressed. */
-  readonly unpackedBytes: number
-  /** The most memory for reading one upload; by default an eighth of the machine's, from 768 MiB to 2 GiB. */
-  readonly memory?: number
-}
+import { ingestRequest, type Upload, type UploadLimits } from './upload.ts'
 
 export interface StoreOptions {
   readonly directory: string
@@ -473,21 +442,6 @@ export class Store {
 
   #sweep(): Promise<Swept> {
     return sweep(this.#hold, this.versions, this.parts, this.#leases, this.manifests, this.#options.events)
-  }
-}
-
-/** The ingestor's request for an upload into a dataset with these columns. */
-function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
-  const { format, gzip, options, columns: declared, signal, onProgress } = upload
-  return {
-    file,
-    options,
-    format,
-    gzip,
-    existing: columns.length > 0 ? columns : undefined,
-    declared,
-    signal,
-    onProgress,
   }
 }
 

@@ -1,0 +1,50 @@
+import type { Handle } from '../catalog/database.ts'
+import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
+import type { DeclaredColumn } from '../types/columns.ts'
+import type { Column } from '../types/index.ts'
+
+/** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
+export interface Upload {
+  readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
+  readonly format: UploadFormat
+  readonly gzip?: boolean
+  readonly columns?: readonly DeclaredColumn[]
+  /** How the file is to be read, if not as usual for its format. */
+  readonly options?: UploadOptions
+  /** Whether a replace takes over the upload's columns as well. */
+  readonly replaceColumns?: boolean
+  readonly signal?: AbortSignal
+  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+  /**
+   * Called in the transaction that would make the rows visible, with the number of columns and the bytes on disk that
+   * the dataset would have, and with the transaction's handle. If it throws, the upload is refused with that error.
+   */
+  readonly accept?: (
+    made: { readonly columns: number; readonly bytes: number },
+    t: Handle,
+  ) => void | Promise<void>
+}
+
+export interface UploadLimits {
+  /** The most bytes of an upload as it is sent. */
+  readonly bytes: number
+  /** The most bytes of an upload after it is decompressed. */
+  readonly unpackedBytes: number
+  /** The most memory for reading one upload; by default an eighth of the machine's, from 768 MiB to 2 GiB. */
+  readonly memory?: number
+}
+
+/** The ingestor's request for an upload into a dataset with these columns. */
+export function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
+  const { format, gzip, options, columns: declared, signal, onProgress } = upload
+  return {
+    file,
+    options,
+    format,
+    gzip,
+    existing: columns.length > 0 ? columns : undefined,
+    declared,
+    signal,
+    onProgress,
+  }
+}
