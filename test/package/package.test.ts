@@ -36,7 +36,7 @@ beforeAll(async () => {
   served = await serveSamples()
   packed = await consumer.pack()
   await consumer.install(packed.tarball)
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await upstream.close()
   await served[Symbol.asyncDispose]()

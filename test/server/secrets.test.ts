@@ -134,7 +134,7 @@ beforeAll(async () => {
   server = await serveProcess({ data, environment: environment() })
   await drive()
   statuses = Object.fromEntries(answers.map(({ asked, status }) => [asked, status]))
-}, 60_000)
+}, 240_000)
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await upstream.close()
