@@ -8,7 +8,7 @@ export default defineConfig({
     // DuckDB and the workers use every core themselves: more files at once would only queue.
     maxWorkers: 2,
     testTimeout: 90_000,
-    hookTimeout: 240_000,
+    hookTimeout: 90_000,
     coverage: {
       include: ['engine/**/*.ts', 'connectors/**/*.ts', 'server/**/*.ts'],
       exclude: ['server/console/**', '**/dist/**'],

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
@@ -10,13 +8,10 @@ import { Repositories } from '../catalog/repositories.ts'
 import { Versions } from '../catalog/versions.ts'
 import type { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
-import { Arriving, type EarlyReading } from '../ingest/early.ts'
 import type { Ingestor } from '../ingest/index.ts'
-import { spool } from '../ingest/spool.ts'
-import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
+import type { DeclaredColumn } from '../types/columns.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
-import { UnderWay } from '../util/under-way.ts'
 import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
 import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
@@ -30,7 +25,8 @@ import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
-import { ingestRequest, type Upload, type UploadLimits } from './upload.ts'
+import type { Upload, UploadLimits } from './upload.ts'
+import { Writer } from './writer.ts'
 
 export interface StoreOptions {
   readonly directory: string
@@ -67,14 +63,13 @@ export class Store {
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #leases: Leases
-  readonly #writes = new UnderWay()
   readonly #background: Background
   readonly #commits: Commits
   readonly #merger: Merger
+  readonly #writer: Writer
   readonly #checker: Checker
   #timer: NodeJS.Timeout | undefined
   readonly #ingestor = new Opened(() => this.#openIngestor())
-  #spooled = 0
 
   private constructor(options: StoreOptions, hold: Hold) {
     this.#options = options
@@ -91,9 +86,7 @@ export class Store {
         events.tell(
           'lease_unwritten',
           'Who reads could not be written down; nothing is removed until it can.',
-          {
-            cause,
-          },
+          { cause },
         ),
     })
     this.manifests = new FolderManifests(this.layout, this.temporary)
@@ -114,6 +107,19 @@ export class Store {
     const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
+    this.#writer = new Writer({
+      events,
+      datasets: this.datasets,
+      versions: this.versions,
+      commits: this.#commits,
+      leases: this.#leases,
+      integrity: this.integrity,
+      merger: this.#merger,
+      background: this.#background,
+      uploadLimits: options.uploadLimits,
+      temporary: this.temporary,
+      ingestor: () => this.ingestor(),
+    })
   }
 
   /** @throws EngineError as `Hold.open` does */
@@ -209,9 +215,7 @@ export class Store {
           this.#options.events.tell(
             'check_failed',
             'Rows that could not be read could not be checked either.',
-            {
-              cause,
-            },
+            { cause },
           ),
       )
     }
@@ -220,97 +224,7 @@ export class Store {
 
   /** Replaces a dataset's rows by those of an upload, or appends them: all of them or, if it fails, none. */
   write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#write(datasetId, upload, mode))
-  }
-
-  async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    await this.datasets.get(datasetId)
-    const { body, signal } = upload
-    if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
-    // Starts a reader while the body still arrives.
-    this.ingestor().then(
-      (ingestor) => ingestor.warm(),
-      () => {},
-    )
-    const file = join(this.temporary, `upload-${++this.#spooled}`)
-    using arriving = this.#arriving(datasetId, file, upload)
-    const { bytes } = this.#options.uploadLimits
-    await spool(body, file, { bytes, signal, onWritten: (written) => arriving?.reached(written) })
-    try {
-      return await this.#ingest(datasetId, file, upload, mode, await arriving?.whole())
-    } finally {
-      await this.#removeBody(file)
-    }
-  }
-
-  /**
-   * Removes the copy of a body. By now its rows are in or refused, so a failure here is only reported: the file takes
-   * room until the next start removes it.
-   */
-  async #removeBody(file: string): Promise<void> {
-    try {
-      await rm(file, { force: true })
-    } catch (cause) {
-      this.#options.events.tell(
-        'file_left',
-        'The body of an upload could not be removed; the next start removes it.',
-        {
-          cause,
-        },
-      )
-    }
-  }
-
-  /** For csv and tsv, starts to scan as soon as enough of the body has arrived. */
-  #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
-    const asIs = !upload.gzip && upload.options === undefined
-    if (!asIs || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
-    return new Arriving(async () => {
-      const ingestor = await this.ingestor()
-      const columns = upload.replaceColumns ? [] : (await this.versions.current(datasetId)).columns
-      const { signal, onProgress, ...input } = ingestRequest(file, upload, columns)
-      return ingestor.scanEarly(input, { signal, onProgress })
-    })
-  }
-
-  async #ingest(
-    datasetId: number,
-    file: string,
-    upload: Upload,
-    mode: 'replace' | 'append',
-    early?: EarlyReading,
-  ): Promise<DatasetRecord> {
-    for (;;) {
-      const base = await this.versions.current(datasetId)
-      const anew = mode === 'replace' && upload.replaceColumns === true
-      const request = ingestRequest(file, upload, anew ? [] : base.columns)
-      const limits = { unpackedBytes: this.#options.uploadLimits.unpackedBytes }
-      const made = await this.#commits.makeParts(
-        (ingestor, target) => ingestor.ingest({ ...request, target, limits }, early),
-        upload,
-      )
-      const done = await this.#commits.commit(datasetId, made.parts, async (current, t) => {
-        // If the columns changed while the rows were read, the rows are read again with the new columns.
-        if (!anew && !sameColumns(current.columns, base.columns)) return undefined
-        const kept = mode === 'append' ? current.parts : []
-        const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
-        const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-        await upload.accept?.({ columns: made.columns.length, bytes }, t)
-        return { columns: made.columns, parts }
-      })
-      if (done) {
-        this.#mergeLater(datasetId)
-        return this.datasets.get(datasetId)
-      }
-    }
-  }
-
-  #mergeLater(datasetId: number): void {
-    const { events } = this.#options
-    this.#background.later(
-      () => this.#merger.merge(datasetId),
-      (cause) => events.tell('merge_failed', 'Parts could not be merged.', { dataset: datasetId, cause }),
-    )
+    return this.#writer.write(datasetId, upload, mode)
   }
 
   /** Declares the columns: any columns while there are no rows, afterwards only changes that lose no data. */
@@ -319,42 +233,7 @@ export class Store {
     columns: readonly DeclaredColumn[],
     signal?: AbortSignal,
   ): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#declareColumns(id, columns, signal))
-  }
-
-  async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[], signal?: AbortSignal) {
-    const columns = checkColumns(declared)
-    for (;;) {
-      const base = await this.versions.current(datasetId)
-      const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
-      if (sameColumns(base.columns, columns)) return this.datasets.get(datasetId)
-      if (change !== 'rewrite') {
-        const done = await this.#commits.commit(datasetId, [], (current) =>
-          current.id === base.id ? { columns, parts: base.parts } : undefined,
-        )
-        if (done) return this.datasets.get(datasetId)
-        continue
-      }
-      const lease = await this.read(datasetId)
-      try {
-        if (lease.version.id !== base.id) continue
-        using _ = await this.pin(base.parts, signal)
-        const files = base.parts.map((part) => this.partFile(part))
-        const made = await this.#commits.makeParts(
-          (ingestor, target) =>
-            ingestor
-              .rewrite(files, target, base.columns, columns, { signal })
-              .then((result) => ({ ...result, columns })),
-          { signal },
-        )
-        const done = await this.#commits.commit(datasetId, made.parts, (current) =>
-          current.id === base.id ? { columns, parts: made.parts } : undefined,
-        )
-        if (done) return this.datasets.get(datasetId)
-      } finally {
-        lease.release()
-      }
-    }
+    return this.#writer.declareColumns(id, columns, signal)
   }
 
   async deleteDataset(id: number): Promise<void> {
@@ -404,7 +283,7 @@ export class Store {
 
   /** Refuses new writes; resolves when the writes under way are done. */
   endWrites(): Promise<void> {
-    return this.#writes.end()
+    return this.#writer.end()
   }
 
   /**

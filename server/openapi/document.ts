@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import * as providers from '../routes/providers/provider-records.ts'
 import * as records from '../routes/records.ts'
 import { SOURCE } from '../routes/source.ts'
 import type { JsonSchema } from './describe.ts'
@@ -29,11 +30,11 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   NewAccount: records.NEW_ACCOUNT,
   NamedKey: records.NAMED_KEY,
   NewNamedKey: records.NEW_NAMED_KEY,
-  Provider: records.PROVIDER,
-  CategoryList: records.CATEGORIES,
-  SeriesList: records.SERIES_LIST,
-  Series: records.SERIES,
-  UserKey: records.USER_KEY,
+  Provider: providers.PROVIDER,
+  CategoryList: providers.CATEGORIES,
+  SeriesList: providers.SERIES_LIST,
+  Series: providers.SERIES,
+  UserKey: providers.USER_KEY,
   Source: SOURCE,
 }
 

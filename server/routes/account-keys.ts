@@ -1,8 +1,9 @@
 import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { EXAMPLES } from './examples.ts'
 import { pathParameter } from './ids.ts'
-import { EXAMPLES, NAMED_KEY, NEW_NAMED_KEY } from './records.ts'
+import { NAMED_KEY, NEW_NAMED_KEY } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Account']

@@ -1,6 +1,7 @@
 import { json, LOCATION } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
-import { ACCOUNT, API_KEY, accountRecord, EXAMPLES } from './records.ts'
+import { EXAMPLES } from './examples.ts'
+import { ACCOUNT, API_KEY, accountRecord } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Account']

@@ -4,8 +4,9 @@ import { ServerError } from '../http/errors.ts'
 import { json, LOCATION, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { EXAMPLES } from './examples.ts'
 import { pathParameter } from './ids.ts'
-import { API_KEY, EXAMPLES, MANAGED_ACCOUNT, NEW_ACCOUNT } from './records.ts'
+import { API_KEY, MANAGED_ACCOUNT, NEW_ACCOUNT } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Accounts']

@@ -12,9 +12,10 @@ import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import { APPEND_PARAMETERS, REPLACE_PARAMETERS } from '../transfers/upload-options.ts'
 import type { WriteMode } from '../transfers/uploads.ts'
 import { datasetFor } from './dataset-for.ts'
+import { EXAMPLES } from './examples.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import { type EncodingQuery, encodingOf, queryOptions, rowParameters } from './query-options.ts'
-import { DATASET, DECLARED_COLUMNS, EXAMPLES } from './records.ts'
+import { DATASET, DECLARED_COLUMNS } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Data']

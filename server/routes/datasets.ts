@@ -8,7 +8,8 @@ import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.t
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { datasetFor } from './dataset-for.ts'
-import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, EXAMPLES, NAME_PATTERN } from './records.ts'
+import { EXAMPLES } from './examples.ts'
+import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, NAME_PATTERN } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Datasets']

@@ -2,7 +2,8 @@ import { ServerError } from '../http/errors.ts'
 import { json, LOCATION } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
-import { EXAMPLES, LINK } from './records.ts'
+import { EXAMPLES } from './examples.ts'
+import { LINK } from './records.ts'
 import type { Routes } from './routes.ts'
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */

@@ -4,8 +4,9 @@ import { ServerError } from '../http/errors.ts'
 import { empty, json, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { EXAMPLES } from './examples.ts'
 import { pathId, pathParameter } from './ids.ts'
-import { EXAMPLES, MEMBER } from './records.ts'
+import { MEMBER } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Members']

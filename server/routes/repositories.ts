@@ -5,8 +5,9 @@ import { recordTag, requireMatch } from '../http/preconditions.ts'
 import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
+import { EXAMPLES } from './examples.ts'
 import { pathId } from './ids.ts'
-import { EXAMPLES, NAME_PATTERN, REPOSITORY, repositoryRecord } from './records.ts'
+import { NAME_PATTERN, REPOSITORY, repositoryRecord } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']

@@ -2,7 +2,8 @@ import { type AggregateRow, aggregateTable, percentile } from '../apply/aggregat
 import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { atom } from '../sql/fragments.ts'
 import { castTable } from './casts.ts'
-import { CASE, CAST, type FunctionRow, functionTable } from './functions.ts'
+import type { FunctionRow } from './function-rows.ts'
+import { CASE, CAST, functionTable } from './functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from './operators.ts'
 import { type Overload, resultType } from './overloads.ts'
 

@@ -4,9 +4,9 @@ import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../ids.ts'
-import { SEARCH, SEARCH_ALL } from '../records.ts'
 import type { Routes } from '../routes.ts'
 import { callerOf } from './caller.ts'
+import { SEARCH, SEARCH_ALL } from './provider-records.ts'
 
 const tags = ['Providers']
 

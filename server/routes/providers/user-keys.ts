@@ -3,9 +3,10 @@ import { empty, json, listOf } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
+import { EXAMPLES } from '../examples.ts'
 import { pathParameter } from '../ids.ts'
-import { EXAMPLES, USER_KEY } from '../records.ts'
 import type { Routes } from '../routes.ts'
+import { USER_KEY } from './provider-records.ts'
 
 const tags = ['User keys']
 
