@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { csdlJson } from '../../server/odata/metadata/csdl-json.ts'
 import { csdlXml } from '../../server/odata/metadata/csdl-xml.ts'
 import { type DescribedSet, propertiesOf } from '../../server/odata/metadata/model.ts'
+import { schemaProblems } from './csdl-facts.ts'
 
 const column = (name: string, type: string, nullable = true, description = '') =>
   ({ name, type, nullable, description }) as Parameters<typeof propertiesOf>[0][number]
@@ -52,6 +53,30 @@ test('metadata as XML declares the key, the properties with their facets, and th
   expect(xml).toContain('String="Penguins &#60;of&#62; &#34;Palmer&#34;"')
   // A line break in an attribute would be read as a blank; XML has no U+0001 at all.
   expect(xml).toContain('String="line&#10;break \ufffd"')
+})
+
+test('metadata keeps to the schema of CSDL 4.01, also without sets', () => {
+  for (const version of ['4.0', '4.01'] as const) {
+    expect(schemaProblems(csdlXml([SET], version))).toEqual([])
+    expect(schemaProblems(csdlXml([], version))).toEqual([])
+  }
+})
+
+test.each([
+  ['Name="at"', 'Name="a t"', '/Property[a t]: Name="a t" is not allowed'],
+  ['Name="at" ', '', '/Property: it has no Name'],
+  [' Version="4.01"', ' Version="4.1"', 'Version="4.1" is not allowed'],
+  [/<Key>.*<\/Key>(<Property .*?<\/Property>)/, '$&<Key/>', 'children are Key Property Key'],
+  ['<Record>', '<Record><String/>', '/Record: its children are String'],
+  ['Precision="6"', 'Precision="six"', 'Precision="six" is not allowed'],
+  ['<Schema ', '<Schema Version="1" ', 'Version="1" is not allowed'],
+  ['Type="Edm.Decimal"', 'Type="Edm.Number"', 'Type="Edm.Number" is not allowed'],
+  ['<EntityContainer', '<Container/><EntityContainer', 'there is no such element'],
+])('the schema would find %s as %s', (right, wrong, problem) => {
+  const xml = csdlXml([SET], '4.01')
+  const broken = xml.replace(right, wrong)
+  expect(broken).not.toBe(xml)
+  expect(schemaProblems(broken).join('\n')).toContain(problem)
 })
 
 test('metadata as JSON declares the same', () => {

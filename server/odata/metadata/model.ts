@@ -44,13 +44,16 @@ export function typeName(set: Pick<EntitySet, 'name'>): string {
   return `${NAMESPACE}.${set.name}Row`
 }
 
+/** Words that are values in a `$filter`, in any case; a property of such a name could not be asked for. */
+const VALUES = ['null', 'true', 'false', 'NaN', 'INF']
+
 /**
- * Columns as properties. Their names are identifiers, and none is that of the key.
+ * Columns as properties. Their names are identifiers, and none is that of the key or a value.
  */
 export function propertiesOf(columns: readonly Column[]): Property[] {
   const names = identifiersFor(
     columns.map((column) => column.name),
-    [KEY],
+    [KEY, ...VALUES],
   )
   return columns.map(({ name: column, type, nullable, description }, index) => ({
     name: names[index]!,
