@@ -313,6 +313,7 @@ const EXPLAIN_COLUMNS = [
 function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
   return {
     rows: () => stream.rows(),
+    size: stream.size,
     coding: stream.coding,
     recycle: (bytes) => stream.recycle(bytes),
     [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),

@@ -27,6 +27,7 @@ export async function exportCopied(
   if (signal?.aborted) throw cancelled(signal)
   const joined = await join(files, columns)
   if (!joined) return undefined
+  const end = fileEnd(joined.footer)
   const ending = new AbortController()
   const over = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
   const spare: ArrayBufferLike[] = []
@@ -50,9 +51,7 @@ export async function exportCopied(
       }
       if (over.aborted) throw cancelled(over)
       rows = joined!.rows
-      const tail = Buffer.alloc(4)
-      tail.writeUInt32LE(joined!.footer.length)
-      yield Buffer.concat([joined!.footer, tail, MAGIC])
+      yield end
     } finally {
       around.running.delete(stream)
     }
@@ -60,6 +59,7 @@ export async function exportCopied(
   const generator = bytes()
   const stream: ByteStream = {
     rows: () => rows,
+    size: joined.copied.reduce((sum, { from, to }) => sum + to - from, MAGIC.length + end.length),
     recycle({ buffer }) {
       if (lent.delete(buffer) && spare.length < MOST_SPARE) spare.push(buffer)
     },
@@ -72,6 +72,13 @@ export async function exportCopied(
   }
   around.running.add(stream)
   return stream
+}
+
+/** What stands behind the pages of a Parquet file: the footer, its length, the magic number. */
+function fileEnd(footer: Uint8Array): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(footer.length)
+  return Buffer.concat([footer, length, MAGIC])
 }
 
 async function join(files: readonly string[], columns: readonly JoinedColumn[]): Promise<Joined | undefined> {

@@ -15,6 +15,8 @@ import { Output } from './formats/output.ts'
 export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
   /** Rows in the bytes handed out so far. */
   rows(): number
+  /** How many bytes there are in all, if that is known before the first of them. */
+  readonly size?: number | undefined
   /** How the bytes are compressed, if compression was asked for and the format has none of its own. */
   readonly coding?: 'gzip' | undefined
   /**

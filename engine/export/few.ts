@@ -84,6 +84,7 @@ function streamOf(
   let left = bytes.length > 0
   return {
     rows: () => handedOut,
+    size: bytes.length,
     coding,
     recycle: () => {},
     [Symbol.asyncDispose]: async () => {

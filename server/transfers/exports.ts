@@ -135,6 +135,8 @@ export class Exports {
         return this.#sendWhole(request, reply, download, answer)
       }
       reply.headers({ ...headers, ...headersOf(request, download) })
+      if (stream.size !== undefined && !coding && !download.around)
+        reply.header('content-length', stream.size)
       const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
       return reply.send(this.#watched(request, reply, { format, stream, transfer, body }))
     } catch (error) {

@@ -203,6 +203,22 @@ describe('a download', () => {
     expect((await fetch(`${url}/data`, { headers: headers() })).status).toBe(404)
   })
 
+  it('tells its length as whole columns of Parquet, however large, and where it is small', async () => {
+    for (const query of [
+      '?$format=parquet',
+      '?$format=parquet&$select=word',
+      '?$top=9',
+      '?$top=9&$format=xlsx',
+    ]) {
+      const answer = await open(query)
+      const { bytes, whole } = await read(answer)
+      expect([query, answer.headers['content-length'], whole]).toEqual([query, String(bytes), true])
+    }
+    const unknown = await open('?$format=parquet&$filter=n gt 0'.replaceAll(' ', '%20'))
+    expect(unknown.headers['content-length']).toBeUndefined()
+    expect(await read(unknown)).toMatchObject({ whole: true })
+  })
+
   it('is compressed on the way, and a broken compressed one is broken for the client too', async () => {
     const get = (filter: string) =>
       fetch(`http://127.0.0.1:${port}${path(`?$filter=${encodeURIComponent(filter)}`)}`, {
