@@ -3,7 +3,7 @@ import type { DatasetRecord } from './catalog/records.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { Query } from './query.ts'
 import { Snapshot, type SnapshotPlace } from './snapshot.ts'
-import type { Upload } from './store/upload.ts'
+import type { DeclareOptions, Upload } from './store/upload.ts'
 import type { DeclaredColumn } from './types/columns.ts'
 
 /** Something whose rows can be queried. When a query is disposed, or garbage-collected, it releases its version. */
@@ -54,10 +54,7 @@ export class Dataset implements Queryable {
    * Declares the columns: any columns while there are no rows, afterwards only changes that lose nothing.
    * @throws EngineError `column_conflict`
    */
-  declareColumns(
-    columns: readonly DeclaredColumn[],
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<DatasetRecord> {
-    return this.#place.store.declareColumns(this.id, columns, options.signal)
+  declareColumns(columns: readonly DeclaredColumn[], options: DeclareOptions = {}): Promise<DatasetRecord> {
+    return this.#place.store.declareColumns(this.id, columns, options)
   }
 }

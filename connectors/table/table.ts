@@ -41,21 +41,33 @@ function longTable(series: readonly Named[]): SeriesTable {
   return { columns: LONG, rows }
 }
 
+interface WideRow {
+  readonly date: string
+  /** The periods of the observations with a value, and of those without; null is that of a day. */
+  readonly periods: Set<string | null>
+  readonly missing: Set<string | null>
+  readonly values: (number | null)[]
+}
+
 /**
  * One row for each date, or for each instant of a day. Series of different frequencies share the row of the first day
- * of their periods; the period is given if all series with a value in the row have the same one.
+ * of their periods; the period is given if all series with a value in the row have the same one, or all series at all if
+ * none has a value.
  */
 function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
-  const rows = new Map<
-    string,
-    { date: string; period: string | null | undefined; values: (number | null)[] }
-  >()
+  const rows = new Map<string, WideRow>()
   for (const [index, { observations, frequency }] of series.entries()) {
     for (const { date, period = null, value } of observations) {
       const key = frequency === 'intraday' ? `${date} ${period}` : date
-      const row = rows.get(key) ?? { date, period: undefined, values: series.map(() => null) }
+      const row = rows.get(key) ?? {
+        date,
+        periods: new Set(),
+        missing: new Set(),
+        values: series.map(() => null),
+      }
       rows.set(key, row)
-      row.period = row.period === undefined || row.period === period ? period : null
+      const periods = value === null ? row.missing : row.periods
+      periods.add(period)
       row.values[index] = value
     }
   }
@@ -68,6 +80,15 @@ function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
     ],
     rows: [...rows]
       .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-      .map(([, { date, period, values }]) => [date, period ?? null, ...values]),
+      .map(([, { date, periods, missing, values }]) => [
+        date,
+        common(periods.size > 0 ? periods : missing),
+        ...values,
+      ]),
   }
+}
+
+function common(periods: ReadonlySet<string | null>): string | null {
+  const [first = null, ...others] = periods
+  return others.length === 0 ? first : null
 }

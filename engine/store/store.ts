@@ -25,7 +25,7 @@ import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
-import type { Upload, UploadLimits } from './upload.ts'
+import type { DeclareOptions, Upload, UploadLimits } from './upload.ts'
 import { Writer } from './writer.ts'
 
 export interface StoreOptions {
@@ -231,9 +231,9 @@ export class Store {
   declareColumns(
     id: number,
     columns: readonly DeclaredColumn[],
-    signal?: AbortSignal,
+    options: DeclareOptions = {},
   ): Promise<DatasetRecord> {
-    return this.#writer.declareColumns(id, columns, signal)
+    return this.#writer.declareColumns(id, columns, options)
   }
 
   async deleteDataset(id: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Handle } from '../catalog/database.ts'
+import type { DatasetRecord } from '../catalog/records.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
@@ -23,6 +24,15 @@ export interface Upload {
     made: { readonly columns: number; readonly bytes: number },
     t: Handle,
   ) => void | Promise<void>
+}
+
+export interface DeclareOptions {
+  readonly signal?: AbortSignal
+  /**
+   * Called in the transaction that makes the change, with the dataset as it is then; throw to refuse. Not called where
+   * the columns are these already.
+   */
+  readonly accept?: (dataset: DatasetRecord, t: Handle) => void | Promise<void>
 }
 
 export interface UploadLimits {

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Handle } from '../catalog/database.ts'
 import type { Datasets } from '../catalog/datasets.ts'
-import type { DatasetRecord } from '../catalog/records.ts'
+import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
@@ -14,7 +15,7 @@ import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import type { Leases } from './leases.ts'
 import type { Merger } from './merger.ts'
-import { ingestRequest, type Upload, type UploadLimits } from './upload.ts'
+import { type DeclareOptions, ingestRequest, type Upload, type UploadLimits } from './upload.ts'
 
 /** What a writer needs of the store. */
 export interface WriterPlace {
@@ -144,21 +145,28 @@ export class Writer {
   declareColumns(
     id: number,
     columns: readonly DeclaredColumn[],
-    signal?: AbortSignal,
+    options: DeclareOptions,
   ): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#declareColumns(id, columns, signal))
+    return this.#writes.run(() => this.#declareColumns(id, columns, options))
   }
 
-  async #declareColumns(datasetId: number, declared: readonly DeclaredColumn[], signal?: AbortSignal) {
+  async #declareColumns(
+    datasetId: number,
+    declared: readonly DeclaredColumn[],
+    { signal, accept }: DeclareOptions,
+  ) {
     const columns = checkColumns(declared)
+    const show = (base: Version, parts: readonly Part[]) => async (current: Version, t: Handle) => {
+      if (current.id !== base.id) return undefined
+      await accept?.(await this.#place.datasets.in(t).get(datasetId), t)
+      return { columns, parts }
+    }
     for (;;) {
       const base = await this.#place.versions.current(datasetId)
       const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
       if (sameColumns(base.columns, columns)) return this.#place.datasets.get(datasetId)
       if (change !== 'rewrite') {
-        const done = await this.#place.commits.commit(datasetId, [], (current) =>
-          current.id === base.id ? { columns, parts: base.parts } : undefined,
-        )
+        const done = await this.#place.commits.commit(datasetId, [], show(base, base.parts))
         if (done) return this.#place.datasets.get(datasetId)
         continue
       }
@@ -174,9 +182,7 @@ export class Writer {
               .then((result) => ({ ...result, columns })),
           { signal },
         )
-        const done = await this.#place.commits.commit(datasetId, made.parts, (current) =>
-          current.id === base.id ? { columns, parts: made.parts } : undefined,
-        )
+        const done = await this.#place.commits.commit(datasetId, made.parts, show(base, made.parts))
         if (done) return this.#place.datasets.get(datasetId)
       } finally {
         lease.release()

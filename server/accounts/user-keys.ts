@@ -16,8 +16,6 @@ const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FR
 export class UserKeys {
   readonly #database: Database
   readonly #vault: Vault
-  /** Changes under way, as `account provider`. */
-  readonly #changing = new Set<string>()
 
   constructor(database: Database, vault: Vault) {
     this.#database = database
@@ -47,34 +45,37 @@ export class UserKeys {
   }
 
   /**
-   * Saves a key after `check` has passed. Until then another request can't change the same key.
-   * @throws ServerError `user_key_conflict`
+   * Saves a key after `check` has passed. Of several changes at the same time, by whatever process, one is made.
+   * @throws ServerError `user_key_conflict` if the saved key has changed since the call
    */
   async save(account: Account, provider: string, key: string, check: () => Promise<void>): Promise<UserKey> {
-    const place = context(account, provider)
-    if (this.#changing.has(place)) {
+    const before = await this.#row(account, provider)
+    await check()
+    const updatedAt = new Date().toISOString()
+    const values = [this.#vault.seal(key, context(account, provider)), hint(key), updatedAt]
+    // A key is never sealed twice into the same bytes, so they tell whether it is still the one that was read.
+    const changes = before
+      ? await this.#database.run(
+          `UPDATE provider_keys SET sealed = ?, hint = ?, updated_at = ?
+           WHERE account_id = ? AND provider = ? AND sealed = ?`,
+          ...values,
+          account.id,
+          provider,
+          before.sealed,
+        )
+      : await this.#database.run(
+          'INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, provider) DO NOTHING',
+          account.id,
+          provider,
+          ...values,
+        )
+    if (changes === 0) {
       throw new ServerError(
         'user_key_conflict',
-        `Your key for ${provider} is being changed by another request. Look at it and try again.`,
+        `Your key for ${provider} was changed by another request at the same time. Look at it and try again.`,
       )
     }
-    this.#changing.add(place)
-    try {
-      await check()
-      const updatedAt = new Date().toISOString()
-      await this.#database.run(
-        `INSERT INTO provider_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id, provider) DO UPDATE
-         SET sealed = excluded.sealed, hint = excluded.hint, updated_at = excluded.updated_at`,
-        account.id,
-        provider,
-        this.#vault.seal(key, place),
-        hint(key),
-        updatedAt,
-      )
-      return { provider, keyHint: hint(key), updatedAt }
-    } finally {
-      this.#changing.delete(place)
-    }
+    return { provider, keyHint: hint(key), updatedAt }
   }
 
   /** @throws ServerError `not_found` */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { DatasetRecord, DeclaredColumn } from '../../engine/index.ts'
+import type { DatasetRecord, DeclaredColumn, Handle } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag, requireMatch } from '../http/preconditions.ts'
 import { parameters } from '../http/query.ts'
@@ -197,14 +197,19 @@ export function datasetRoutes(app: Routes, services: Services): void {
       const { dataset, record } = await datasetFor(request, services, 'Write')
       const { account, body } = request
       const columns = declared('columns' in body ? body.columns : body)
+      // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
       requireMatch(request, tagOf(record))
       const owner = await ownerOf(record.repositoryId, account)
-      await plans.allowContent(owner, access, { columns: columns.length, bytes: record.bytes }, record.id)
       // Rows may have to be rewritten, which must be aborted if the server is stopped and it takes too long.
       const stopping = new AbortController()
       lifecycle.track(stopping)
+      const accept = async (now: DatasetRecord, t: Handle) => {
+        requireMatch(request, tagOf(now))
+        const content = { columns: columns.length, bytes: now.bytes }
+        await plans.allowContent(owner, access.in(t), content, now.id)
+      }
       try {
-        const declared = await dataset.declareColumns(columns, { signal: stopping.signal })
+        const declared = await dataset.declareColumns(columns, { signal: stopping.signal, accept })
         return reply.header('etag', tagOf(declared)).send(declared)
       } catch (error) {
         throw stopping.signal.reason ?? error

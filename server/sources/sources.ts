@@ -56,9 +56,8 @@ export class Sources {
     this.#database = database
   }
 
-  async get(datasetId: number): Promise<Source | undefined> {
-    const sql = `SELECT ${COLUMNS} FROM dataset_sources WHERE dataset_id = ?`
-    return sourceOf(await this.#database.get<SourceRow>(sql, datasetId))
+  get(datasetId: number): Promise<Source | undefined> {
+    return read(this.#database, datasetId)
   }
 
   /** Sets what a dataset follows, due now, and takes it in the same step. */
@@ -69,29 +68,34 @@ export class Sources {
     at: { readonly now: Date; readonly token: string; readonly until: Date },
   ): Promise<Source> {
     const { datasetId, accountId, start, every } = wanted
-    const before = await this.get(datasetId)
-    const found = new Map(before?.series.map((one) => [one.id, one.found]))
-    const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
     const now = at.now.toISOString()
-    await this.#database.run(
-      `INSERT INTO dataset_sources
+    return this.#database.transaction(async (t) => {
+      // Taken before it is read: from then on a run that is ending can't write down what it found.
+      const take = 'UPDATE dataset_sources SET taken_by = ?, taken_until = ? WHERE dataset_id = ?'
+      await t.run(take, at.token, at.until.toISOString(), datasetId)
+      const before = await read(t, datasetId)
+      const found = new Map(before?.series.map((one) => [one.id, one.found]))
+      const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
+      await t.run(
+        `INSERT INTO dataset_sources
          (dataset_id, account_id, series, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
        ON CONFLICT (dataset_id) DO UPDATE SET account_id = excluded.account_id, series = excluded.series,
          start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
          scheduled = excluded.scheduled, failures = 0, taken_by = excluded.taken_by, taken_until = excluded.taken_until`,
-      datasetId,
-      accountId,
-      JSON.stringify(series),
-      start,
-      every,
-      now,
-      now,
-      now,
-      at.token,
-      at.until.toISOString(),
-    )
-    return (await this.get(datasetId))!
+        datasetId,
+        accountId,
+        JSON.stringify(series),
+        start,
+        every,
+        now,
+        now,
+        now,
+        at.token,
+        at.until.toISOString(),
+      )
+      return (await read(t, datasetId))!
+    })
   }
 
   /** Removes the source of a dataset; gives whether there was one. */
@@ -162,6 +166,11 @@ export class Sources {
       token,
     )
   }
+}
+
+async function read(handle: Handle, datasetId: number): Promise<Source | undefined> {
+  const sql = `SELECT ${COLUMNS} FROM dataset_sources WHERE dataset_id = ?`
+  return sourceOf(await handle.get<SourceRow>(sql, datasetId))
 }
 
 function sourceOf(row: SourceRow | undefined): Source | undefined {

@@ -111,6 +111,30 @@ describe('many series', () => {
       ['2024-02-01', '2024-02', null, 1.1, null],
     ])
   })
+
+  it('side by side, have the period of those that have a value', () => {
+    const of = (series_id: string, period: string, value: number | null) => ({
+      provider: 'ecb',
+      series_id,
+      name: series_id,
+      frequency: null,
+      unit: null,
+      lastUpdated: null,
+      seasonalAdjustment: null,
+      source: null,
+      notes: null,
+      dimensions: null,
+      start: null,
+      end: null,
+      observations: [{ date: '2024-01-01', period, value }],
+    })
+    const rows = (...series: ReturnType<typeof of>[]) => tableOf(series, 'wide', false).rows
+    const [quarter, month] = [of('q', '2024-Q1', null), of('m', '2024-01', 5)]
+    expect(rows(quarter, month)).toEqual([['2024-01-01', '2024-01', null, 5]])
+    expect(rows(month, quarter)).toEqual([['2024-01-01', '2024-01', 5, null]])
+    expect(rows(quarter)).toEqual([['2024-01-01', '2024-Q1', null]])
+    expect(rows(quarter, of('m', '2024-01', null))).toEqual([['2024-01-01', null, null, null]])
+  })
 })
 
 describe('a series as of a day', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { dataset, type Platform, platform } from './platform.ts'
 
 let at: Platform
@@ -42,6 +42,27 @@ describe.each([
     expect((await put(`"other", ${await tag()}`)).statusCode).toBe(200)
     expect((await put('*')).statusCode).toBe(200)
   })
+})
+
+it('of two PUTs of columns that saw the same, one is made', async () => {
+  const url = `/datasets/${table.id}/columns`
+  const tag = String((await at.call(at.root, 'GET', url)).headers['etag'])
+  const put = (description: string) =>
+    at.call(at.root, 'PUT', url, {
+      json: { columns: columns.map((one) => ({ ...one, description })) },
+      headers: { 'if-match': tag },
+    })
+  const written = Promise.withResolvers<void>()
+  // Nobody else can change anything until both have been let in.
+  const writing = at.engine.transaction(() => written.promise)
+  const asked = vi.spyOn(at.services.access, 'of')
+  const both = Promise.all([put('by Ada'), put('by Bob')])
+  await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(4))
+  written.resolve()
+  const [answers] = await Promise.all([both, writing])
+  expect(answers.map((one) => one.statusCode).sort()).toEqual([200, 412])
+  const made = answers.find((one) => one.statusCode === 200)!.json()
+  expect((await at.call(at.root, 'GET', url)).json()).toEqual(made.columns)
 })
 
 it('the tag of a dataset changes with its rows', async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UserKeys } from '../../server/accounts/user-keys.ts'
+import { Vault } from '../../server/accounts/vault.ts'
 import { CANARY, fredPlatform } from './fred.ts'
 import type { Platform } from './platform.ts'
 
@@ -68,6 +70,28 @@ describe('/user-keys', () => {
     const others = await Promise.all([put('key-one-111111', 'fred'), put('key-two-222222', 'alphavantage')])
     expect(others.map((one) => one.statusCode)).toEqual([200, 200])
     for (const slug of ['fred', 'alphavantage']) await at.call(ada, 'DELETE', `/user-keys/${slug}`)
+  })
+
+  it('two changes at the same time in two processes: one wins, the other is refused', async () => {
+    const account = await at.services.accounts.byName('ada')
+    const vault = new Vault('a secret of the tests')
+    const keys = [1, 2].map(() => new UserKeys(at.engine.database, vault))
+    for (const round of ['of none', 'of one that is there']) {
+      const both = Promise.withResolvers<void>()
+      let checked = 0
+      const check = async () => {
+        if (++checked === 2) both.resolve()
+        await both.promise
+      }
+      const answers = await Promise.allSettled(
+        keys.map((one, n) => one.save(account, 'fred', `a-key-of-process-${n}`, check)),
+      )
+      expect(answers.map(({ status }) => status).sort(), round).toEqual(['fulfilled', 'rejected'])
+      const winner = answers.findIndex(({ status }) => status === 'fulfilled')
+      expect(answers[1 - winner]).toMatchObject({ reason: { code: 'user_key_conflict' } })
+      expect(await keys[0]!.reveal(account, 'fred')).toBe(`a-key-of-process-${winner}`)
+    }
+    await keys[0]!.delete(account, 'fred')
   })
 
   it.each([
