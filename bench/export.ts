@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import ExcelJS from 'exceljs'
 import { normaliseColumn } from '../engine/duckdb/normalise.ts'
 import { type Executor, openExecutor } from '../engine/export/index.ts'
 import { type Format, quoteIdentifier, quoteLiteral, type Statement } from '../engine/types/index.ts'
 import { type BenchOptions, type Case, duel, median } from './case.ts'
+import { openScratch } from './scratch.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 
@@ -42,9 +41,8 @@ function tables(quick: boolean): Record<string, { sql: string; rowBytes: number 
 
 /** Exports by the engine alone, without HTTP, compared with DuckDB's `COPY` to a file and exceljs' streaming writer. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
-  const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
+  using scratch = await openScratch()
+  const { folder: directory, connection } = scratch
   const executor = await openExecutor({
     tempDirectory: join(directory, 'tmp'),
     allowedDirectories: [directory],
@@ -72,15 +70,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
     }
   } finally {
     await executor.close()
-    connection.closeSync()
-    instance.closeSync()
-    rmSync(directory, { recursive: true })
   }
-}
-
-/** All cases of `measure`. */
-export async function engineCases(options: BenchOptions): Promise<Case[]> {
-  return Array.fromAsync(measure(options))
 }
 
 async function makeTable(

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { compileFilter, type FilterColumn } from '../engine/filter/index.ts'
 import { type BenchOptions, type Case, duel, median } from './case.ts'
+import { openScratch } from './scratch.ts'
 
 /** A typical filter: it has names, values of several kinds, a function, a list and a date. */
 const TYPICAL =
@@ -59,40 +58,33 @@ function compiling(
  * The same rows by two filters: DuckDB can skip row groups with one; the other means the same but must read all rows.
  */
 async function* skipping(quick: boolean): AsyncGenerator<Case> {
-  const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-filter-'))
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
+  using scratch = await openScratch()
+  const { folder, connection } = scratch
   const rows = quick ? 3_000_000 : 20_000_000
   const file = join(folder, 'sorted.parquet')
-  try {
-    await connection.run("SET TimeZone = 'UTC'")
-    await connection.run(`COPY (
-      SELECT n AS c0, 'k' || lpad(n::VARCHAR, 9, '0') AS c1,
-        TIMESTAMPTZ '2000-01-01 00:00:00+00' + to_seconds(n) AS c2, n / 7 AS c3
-      FROM range(${rows}) t(n)
-    ) TO '${file}' (FORMAT parquet)`)
-    const last = rows - 1000
-    const key = `k${String(last).padStart(9, '0')}`
-    const seen = new Date(Date.UTC(2000, 0, 1) + last * 1000).toISOString()
-    const pairs: readonly (readonly [name: string, sparing: string, reading: string])[] = [
-      ['integer', `Id ge ${last}`, `not (Id lt ${last})`],
-      ['text', `Key ge '${key}'`, `not (Key lt '${key}')`],
-      ['moment', `Seen ge ${seen}`, `not (Seen lt ${seen})`],
-      ['double', `Rate ge ${last / 7}`, `not (Rate lt ${last / 7})`],
-    ]
-    for (const [name, sparing, reading] of pairs) {
-      yield await duel(
-        `filter: last 1,000 of ${rows / 1e6}M sorted rows by ${name}`,
-        'a filter that reads every row group',
-        quick ? 5 : 11,
-        () => run(connection, file, sparing),
-        () => run(connection, file, reading),
-      )
-    }
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
-    rmSync(folder, { recursive: true })
+  await connection.run("SET TimeZone = 'UTC'")
+  await connection.run(`COPY (
+    SELECT n AS c0, 'k' || lpad(n::VARCHAR, 9, '0') AS c1,
+      TIMESTAMPTZ '2000-01-01 00:00:00+00' + to_seconds(n) AS c2, n / 7 AS c3
+    FROM range(${rows}) t(n)
+  ) TO '${file}' (FORMAT parquet)`)
+  const last = rows - 1000
+  const key = `k${String(last).padStart(9, '0')}`
+  const seen = new Date(Date.UTC(2000, 0, 1) + last * 1000).toISOString()
+  const pairs: readonly (readonly [name: string, sparing: string, reading: string])[] = [
+    ['integer', `Id ge ${last}`, `not (Id lt ${last})`],
+    ['text', `Key ge '${key}'`, `not (Key lt '${key}')`],
+    ['moment', `Seen ge ${seen}`, `not (Seen lt ${seen})`],
+    ['double', `Rate ge ${last / 7}`, `not (Rate lt ${last / 7})`],
+  ]
+  for (const [name, sparing, reading] of pairs) {
+    yield await duel(
+      `filter: last 1,000 of ${rows / 1e6}M sorted rows by ${name}`,
+      'a filter that reads every row group',
+      quick ? 5 : 11,
+      () => run(connection, file, sparing),
+      () => run(connection, file, reading),
+    )
   }
 }
 

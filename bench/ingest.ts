@@ -1,22 +1,21 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createReadStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { openEngine } from '../engine/index.ts'
 import { Ingestor, type UploadFormat } from '../engine/ingest/index.ts'
 import { quoteLiteral } from '../engine/types/index.ts'
 import { type BenchOptions, type Case, duel, median, timed } from './case.ts'
+import { openScratch } from './scratch.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 
 /** Uploads: from files on disk to parts and to committed versions, compared with DuckDB's own `COPY` to Parquet. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
-  const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
+  using scratch = await openScratch()
+  const { folder: directory, connection } = scratch
   const ingestor = new Ingestor({ tempDirectory: directory })
   const place: Place = {
     directory,
@@ -33,9 +32,6 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
     yield await memoryCase(directory, quick ? 200_000 : 1_000_000)
   } finally {
     await ingestor.close()
-    connection.closeSync()
-    instance.closeSync()
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

@@ -35,6 +35,11 @@ export interface Category {
   readonly series: boolean
 }
 
+/** Categories without a description: for each path its name. */
+export function categories(names: Readonly<Record<string, string>>, series: boolean): Category[] {
+  return Object.entries(names).map(([path, name]) => ({ path, name, description: '', series }))
+}
+
 export interface SeriesInfo {
   readonly series_id: string
   readonly name: string

@@ -1,4 +1,10 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import {
+  type Connector,
+  type ConnectorContext,
+  categories,
+  type SeriesInfo,
+  type UpstreamAnswer,
+} from '../connector.ts'
 import { invalidSeriesId, keyRejected, limitReached, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
@@ -43,14 +49,7 @@ export const bea: Connector = {
   freshSeconds: 3600,
 
   async browse(path, context) {
-    if (path === '') {
-      return Object.entries(DATASETS).map(([id, name]) => ({
-        path: id,
-        name,
-        description: '',
-        series: false,
-      }))
-    }
+    if (path === '') return categories(DATASETS, false)
     if (!(path in DATASETS)) throw pathNotFound(info, path)
     const query = { method: 'GetParameterValues', DatasetName: path, ParameterName: 'TableName' }
     const rows = await context.cached(requestOf(context, query), (answer) =>

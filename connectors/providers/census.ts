@@ -1,4 +1,10 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import {
+  type Connector,
+  type ConnectorContext,
+  categories,
+  type SeriesInfo,
+  type UpstreamAnswer,
+} from '../connector.ts'
 import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
@@ -50,9 +56,7 @@ export const census: Connector = {
   freshSeconds: 3600,
 
   async browse(path) {
-    if (path === '') {
-      return Object.entries(PROGRAMS).map(([id, name]) => ({ path: id, name, description: '', series: true }))
-    }
+    if (path === '') return categories(PROGRAMS, true)
     if (!(path in PROGRAMS)) throw pathNotFound(info, path)
     return []
   },

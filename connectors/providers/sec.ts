@@ -1,4 +1,10 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import {
+  type Connector,
+  type ConnectorContext,
+  categories,
+  type SeriesInfo,
+  type UpstreamAnswer,
+} from '../connector.ts'
 import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
@@ -44,14 +50,7 @@ export const sec: Connector = {
   freshSeconds: 3600,
 
   async browse(path, context) {
-    if (path === '') {
-      return Object.entries(COMPANIES).map(([cik, name]) => ({
-        path: cik,
-        name,
-        description: '',
-        series: false,
-      }))
-    }
+    if (path === '') return categories(COMPANIES, false)
     const { facts } = await factsOf(path, context)
     return Object.keys(facts).map((taxonomy) => ({
       path: `${path}/${taxonomy}`,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
 import {
   type Grouping,
@@ -10,8 +10,9 @@ import {
   writeGrouping,
 } from '../../server/console/src/group/grouping.ts'
 import { drawResult, readResultChoice } from '../../server/console/src/plot/result-choice.ts'
-import { picture, signIn, type Visitor, violations, visit, withoutBrowser } from './browser.ts'
-import { FRED, openStage, ROOT_KEY, type Stage } from './stage.ts'
+import { signIn, visit, withoutBrowser } from './browser.ts'
+import { ROOT_KEY } from './stage.ts'
+import { walk } from './steps.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,
@@ -117,43 +118,18 @@ const CSV = [
 ].join('\n')
 
 describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
-  let stage: Stage
-  let visitor: Visitor
-
-  beforeAll(async () => {
-    stage = await openStage(FRED)
-    visitor = await visit(stage.server.url)
+  const walked = walk(async ({ stage, visitor }) => {
     await stage.api('POST', '/repositories', { name: 'Weather' })
     await stage.api('POST', '/datasets', { name: 'rain', repositoryId: 1 })
     await stage.upload('/datasets/1/data', 'text/csv', CSV)
     await signIn(visitor, `${stage.server.url}/console/#/datasets/1`, ROOT_KEY)
-  }, 120_000)
-
-  afterAll(async () => {
-    await visitor?.[Symbol.asyncDispose]()
-    await stage?.[Symbol.asyncDispose]()
   })
 
-  // Each step begins where the one before has ended.
-  let broken = false
-  beforeEach(({ onTestFailed }) => {
-    if (broken) throw new Error('an earlier step has failed')
-    onTestFailed(() => {
-      broken = true
-    })
-  })
-
-  async function expectClean(name: string) {
-    await picture(visitor, name)
-    expect(await violations(visitor.page)).toEqual([])
-    expect(visitor.complaints).toEqual([])
-  }
-
-  const rows = () => visitor.page.locator('.grid-row')
+  const rows = () => walked.visitor.page.locator('.grid-row')
   const cells = async (at: number) => rows().nth(at).getByRole('gridcell').allTextContents()
 
   it('writes the pipeline that it shows, and shows what comes out', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('button', { name: 'Group and sum' }).click()
     await page.getByRole('button', { name: 'Group by a column' }).click()
     await page.getByLabel('Column to group by').selectOption('town')
@@ -167,11 +143,11 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     const lines = CSV.split('\n').filter((line) => line.includes('Oslo'))
     const sum = lines.reduce((total, line) => total + Number(line.split(',')[2]), 0)
     await expect.poll(() => cells(0)).toEqual(['Oslo', '200', String(sum)])
-    await expectClean('group-table')
+    await walked.expectClean('group-table')
   })
 
   it('groups by parts of dates, under the filter of the rows', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByLabel('Column to group by').selectOption('day')
     await page.getByLabel('Taken of day').selectOption('year')
     const filter = page.getByLabel('Filter', { exact: true })
@@ -182,19 +158,19 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     const heading = page.getByRole('columnheader', { name: 'rows' })
     await heading.getByRole('button').click()
     await expect.poll(async () => (await cells(0)).slice(0, 2)).toEqual(['2024', '78'])
-    await expectClean('group-year')
+    await walked.expectClean('group-year')
   })
 
   it('tells apart what is wrong with the filter and with the pipeline', async () => {
-    const { page } = visitor
-    visitor.expectRefusal(400, '/data?')
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(400, '/data?')
     const text = page.getByLabel('$apply')
     await text.fill('groupby((town),aggregate(rain with summ as total))')
     await text.press('Enter')
     const alert = page.getByRole('alert')
     await alert.getByText("'summ' is no method of aggregation").waitFor()
     expect(await alert.textContent()).toContain('position 36')
-    await expectClean('group-wrong')
+    await walked.expectClean('group-wrong')
     await text.fill('groupby((town),aggregate(rain with sum as total))/topcount(1,total)')
     await text.press('Enter')
     await page.getByText('1 row in the result').waitFor()
@@ -204,7 +180,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     await filter.press('Enter')
     await page.getByText('Filter contains invalid column(s): twon.').waitFor()
     expect(await page.locator('.filter-mirror .is-wrong').textContent()).toBe('twon')
-    await expectClean('group-wrong-filter')
+    await walked.expectClean('group-wrong-filter')
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await text.fill(
       'compute(month(day) as day_month)/groupby((day_month),aggregate(rain with average as rain_average))',
@@ -214,20 +190,20 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
   })
 
   it('draws the result by what its columns are', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('tab', { name: 'Plot' }).click()
     await page.locator('.u-over').waitFor()
     await page.getByText('All 12 rows of the result.').waitFor()
     expect(await page.getByLabel('Drawn as').inputValue()).toBe('bar')
-    await expectClean('group-bars')
+    await walked.expectClean('group-bars')
     await page.getByLabel('Drawn as').selectOption('line')
     await page.getByText('The numbers').click()
     expect(await page.locator('.values-table tbody tr').count()).toBe(12)
-    await expectClean('group-line')
+    await walked.expectClean('group-line')
   })
 
   it('downloads the result in every format, byte for byte', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     for (const format of ['CSV', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
       const ending = format === 'Excel' ? 'xlsx' : format.toLowerCase()
       await page.getByRole('button', { name: 'Download' }).click()
@@ -243,7 +219,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
           'compute(month(day) as day_month)/groupby((day_month),aggregate(rain with average as rain_average))',
         $format: ending,
       })
-      const direct = await (await stage.api('GET', `/datasets/1/data?${query}`)).arrayBuffer()
+      const direct = await (await walked.stage.api('GET', `/datasets/1/data?${query}`)).arrayBuffer()
       const saved = await readFile(await download.path())
       expect(saved.equals(Buffer.from(direct)), format).toBe(true)
       await dialog.waitFor({ state: 'hidden' })
@@ -251,7 +227,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
   })
 
   it('gives a link that shows another account the same', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.getByRole('tab', { name: 'Table' }).click()
     await page.getByRole('columnheader', { name: 'rain_average' }).getByRole('button').click()
     await page.getByRole('tab', { name: 'Plot' }).click()
@@ -260,8 +236,8 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     const shown = await page.locator('.values-table').textContent()
     await page.getByRole('button', { name: 'Copy link' }).click()
     await page.getByText('The link to this view is copied.').waitFor()
-    const key = await stage.account('grace')
-    await using grace = await visit(stage.server.url)
+    const key = await walked.stage.account('grace')
+    await using grace = await visit(walked.stage.server.url)
     await signIn(grace, page.url(), key)
     await grace.page.getByText('All 12 rows of the result.').waitFor()
     await grace.page.getByText('The numbers').click()
@@ -274,7 +250,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
   })
 
   it('fits a narrow screen, and goes back to the rows', async () => {
-    const { page } = visitor
+    const { page } = walked.visitor
     await page.setViewportSize({ width: 360, height: 740 })
     for (const tab of ['Plot', 'Table']) {
       await page.getByRole('tab', { name: tab }).click()
@@ -283,11 +259,11 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
       await expect
         .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
         .toBeLessThanOrEqual(0)
-      await expectClean(`group-narrow-${tab.toLowerCase()}`)
+      await walked.expectClean(`group-narrow-${tab.toLowerCase()}`)
     }
     await page.getByRole('button', { name: 'Show the rows again' }).click()
     await page.getByText('all rows').waitFor()
     expect(page.url()).not.toContain('apply')
-    await expectClean('group-over')
+    await walked.expectClean('group-over')
   })
 })

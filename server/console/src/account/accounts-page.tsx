@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ManagedAccount } from '../../../client/index.ts'
-import { api, isStatus, messageOf } from '../api.ts'
+import { api, isStatus } from '../api.ts'
 import { plural } from '../format.ts'
 import { href } from '../router.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { Field } from '../ui/field.tsx'
@@ -85,6 +86,8 @@ function AccountLine(props: {
   const { account } = props
   const { name, plan, disabled } = account
   const [rekeying, setRekeying] = useState(false)
+  // Kept apart from the account, so that a list which is read again meanwhile does not undo what is being typed.
+  const [typed, setTyped] = useState<string>()
   return (
     <li class="account-item">
       <div>
@@ -97,10 +100,12 @@ function AccountLine(props: {
       <input
         class="input account-plan"
         aria-label={`Plan of ${name}`}
-        value={plan}
+        value={typed ?? plan}
         spellcheck={false}
+        onInput={(event) => setTyped(event.currentTarget.value)}
         onChange={(event) => {
           const wanted = event.currentTarget.value.trim()
+          setTyped(undefined)
           if (wanted !== plan)
             props.onChange(account, { plan: wanted }, `${name} has the plan ${wanted} now.`)
         }}
@@ -149,23 +154,13 @@ function AddAccount(props: {
 }) {
   const [name, setName] = useState('')
   const [plan, setPlan] = useState('')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const add = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      const wanted = plan.trim()
-      props.onMade(await api().accounts.create({ name: name.trim(), ...(wanted !== '' && { plan: wanted }) }))
-      setName('')
-    } catch (failure) {
-      setError(messageOf(failure))
-    }
-    setBusy(false)
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    const wanted = plan.trim()
+    props.onMade(await api().accounts.create({ name: name.trim(), ...(wanted !== '' && { plan: wanted }) }))
+    setName('')
+  })
   return (
-    <form class="member-form" onSubmit={add}>
+    <form class="member-form" onSubmit={attempt}>
       <Field
         label="Name of the new account"
         value={name}

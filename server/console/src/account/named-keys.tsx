@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { NamedKey } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { formatAge, formatDateTime } from '../format.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
@@ -92,25 +93,13 @@ function AddKey(props: {
   const [name, setName] = useState('')
   const [right, setRight] = useState<(typeof RIGHTS)[number]['value']>('read')
   const [days, setDays] = useState<(typeof ENDS)[number]['value']>('0')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const add = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
-      props.onMade(
-        await api().account.createKey({ name: name.trim(), readOnly: right === 'read', expiresAt }),
-      )
-      setName('')
-    } catch (failure) {
-      setError(messageOf(failure))
-    }
-    setBusy(false)
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
+    props.onMade(await api().account.createKey({ name: name.trim(), readOnly: right === 'read', expiresAt }))
+    setName('')
+  })
   return (
-    <form class="member-form" onSubmit={add}>
+    <form class="member-form" onSubmit={attempt}>
       <Field
         label="For what it is"
         value={name}

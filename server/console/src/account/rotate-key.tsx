@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { setSessionKey } from '../session.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -8,22 +9,12 @@ import { Dialog } from '../ui/dialog.tsx'
 export function RotateKey(props: { readonly hint: string; readonly onRotated: () => void }) {
   const [asking, setAsking] = useState(false)
   const [fresh, setFresh] = useState<string>()
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
 
-  const rotate = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const { apiKey } = await api().account.rotateKey()
-      setSessionKey(apiKey)
-      setFresh(apiKey)
-    } catch (failure) {
-      setError(messageOf(failure))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    const { apiKey } = await api().account.rotateKey()
+    setSessionKey(apiKey)
+    setFresh(apiKey)
+  })
   const close = () => {
     setAsking(false)
     if (fresh !== undefined) props.onRotated()
@@ -70,7 +61,7 @@ export function RotateKey(props: { readonly hint: string; readonly onRotated: ()
                 <button type="button" class="button" onClick={close}>
                   Keep the old one
                 </button>
-                <button type="button" class="button button-danger" disabled={busy} onClick={rotate}>
+                <button type="button" class="button button-danger" disabled={busy} onClick={attempt}>
                   Replace the key
                 </button>
               </>

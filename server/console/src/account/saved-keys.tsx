@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Provider, UserKey } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
 import { formatAge } from '../format.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
@@ -79,23 +80,14 @@ export function SaveKeyDialog(props: {
 }) {
   const [slug, setSlug] = useState(props.slug)
   const [key, setKey] = useState('')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
-      await api().userKeys.save(slug, key.trim())
-      announce('The key is saved.')
-      props.onSaved()
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    await api().userKeys.save(slug, key.trim())
+    announce('The key is saved.')
+    props.onSaved()
+  })
   return (
     <Dialog title="Save a key for a provider" onClose={props.onClose}>
-      <form onSubmit={save}>
+      <form onSubmit={attempt}>
         <div class="dialog-body">
           <Select
             label="Provider"

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Dataset, Format, Question } from '../../../client/index.ts'
-import { messageOf } from '../api.ts'
 import { plural } from '../format.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { announce } from '../ui/toast.tsx'
 import { saveConnectionFile, startDownload } from './download.ts'
@@ -24,21 +24,12 @@ export function DownloadDialog(props: {
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<Format>('csv')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
 
-  const attempt = async (work: () => Promise<void>, done: string) => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await work()
-      announce(done)
-      props.onClose()
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(async (work: () => Promise<void>, done: string) => {
+    await work()
+    announce(done)
+    props.onClose()
+  })
 
   const { id, name } = props.dataset
   const start = () =>

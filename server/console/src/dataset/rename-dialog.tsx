@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { messageOf } from '../api.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 
@@ -13,22 +13,13 @@ export function RenameDialog(props: {
 }) {
   const [name, setName] = useState(props.name)
   const [description, setDescription] = useState(props.description)
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
-      await props.onSave({ name: name.trim(), description: description.trim() })
-      props.onClose()
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    await props.onSave({ name: name.trim(), description: description.trim() })
+    props.onClose()
+  })
   return (
     <Dialog title={props.title} onClose={props.onClose}>
-      <form onSubmit={save}>
+      <form onSubmit={attempt}>
         <div class="dialog-body">
           <Field label="Name" value={name} onValue={setName} required error={error} />
           <Field label="Description" value={description} onValue={setDescription} />

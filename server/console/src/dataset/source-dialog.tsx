@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Interval, Source } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Select } from '../ui/field.tsx'
 
@@ -22,24 +23,14 @@ export function SourceDialog(props: {
   const [ids, setIds] = useState(source?.series.join(' ') ?? '')
   const [start, setStart] = useState(source?.start ?? '')
   const [every, setEvery] = useState<Interval>(source?.every ?? 'day')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
   const series = ids.split(/\s+/).filter((id) => id !== '')
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await api().datasets.follow(props.datasetId, { series, start: start.trim() || null, every })
-      props.onDone()
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    await api().datasets.follow(props.datasetId, { series, start: start.trim() || null, every })
+    props.onDone()
+  })
   return (
     <Dialog title="Follow series" onClose={props.onClose}>
-      <form onSubmit={save}>
+      <form onSubmit={attempt}>
         <div class="dialog-body">
           <Field
             label="Series"

@@ -3,6 +3,7 @@ import type { Member, Permission, Repository } from '../../../client/index.ts'
 import { api, isStatus, messageOf } from '../api.ts'
 import { plural } from '../format.ts'
 import { href } from '../router.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
@@ -131,24 +132,14 @@ function MembersView(props: {
 function AddMember(props: { readonly repositoryId: number; readonly onAdded: () => void }) {
   const [name, setName] = useState('')
   const [permission, setPermission] = useState<Permission>('Read')
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const add = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await api().repositories.setMember(props.repositoryId, name.trim(), permission)
-      announce(`${name.trim()} ${labelOf(permission)} now.`)
-      setName('')
-      props.onAdded()
-    } catch (failure) {
-      setError(messageOf(failure))
-    }
-    setBusy(false)
-  }
+  const { busy, error, attempt } = useAttempt(async () => {
+    await api().repositories.setMember(props.repositoryId, name.trim(), permission)
+    announce(`${name.trim()} ${labelOf(permission)} now.`)
+    setName('')
+    props.onAdded()
+  })
   return (
-    <form class="member-form" onSubmit={add}>
+    <form class="member-form" onSubmit={attempt}>
       <Field
         label="Name of an account"
         value={name}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Repository } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 
@@ -14,27 +15,18 @@ export function RepositoryDialog(props: {
   const [name, setName] = useState(repository?.name ?? '')
   const [description, setDescription] = useState(repository?.description ?? '')
   const [isPrivate, setPrivate] = useState(repository?.private ?? false)
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
 
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
+  const { busy, error, attempt } = useAttempt(async () => {
     const fields = { name: name.trim(), description: description.trim(), private: isPrivate }
-    try {
-      const saved = repository
-        ? await api().repositories.update(repository.id, fields)
-        : await api().repositories.create(fields)
-      props.onSaved(saved)
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+    const { repositories } = api()
+    props.onSaved(
+      repository ? await repositories.update(repository.id, fields) : await repositories.create(fields),
+    )
+  })
 
   return (
     <Dialog title={repository ? 'Change the repository' : 'New repository'} onClose={props.onClose}>
-      <form onSubmit={save}>
+      <form onSubmit={attempt}>
         <div class="dialog-body">
           <Field label="Name" value={name} onValue={setName} required maxLength={255} error={error} />
           <Field

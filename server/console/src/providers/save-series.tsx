@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Provider, Series } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
@@ -33,36 +34,24 @@ export function SaveSeries(props: {
   const [home, setHome] = useState('')
   const [target, setTarget] = useState('')
   const [name, setName] = useState(series.name || series.series_id)
-  const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
   const loaded = latest(resource)
   const chosenHome = home || String(loaded?.writable[0]?.id ?? '')
 
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    const isNew = target === ''
-    let created: number | undefined
+  const { busy, error, attempt } = useAttempt(async () => {
+    const { datasets } = api()
+    const fields = { name: name.trim(), repositoryId: Number(chosenHome) }
+    const created = target === '' ? (await datasets.create(fields)).id : undefined
     try {
-      if (isNew)
-        created = (await api().datasets.create({ name: name.trim(), repositoryId: Number(chosenHome) })).id
-      const stored = await api().datasets.append(created ?? Number(target), {
-        provider: provider.slug,
-        series: [series.series_id],
-      })
+      const wanted = { provider: provider.slug, series: [series.series_id] }
+      const stored = await datasets.append(created ?? Number(target), wanted)
       announce(`${stored.name} now has ${plural(stored.rowCount, 'row')}.`)
       navigate(href(['datasets', stored.id]))
     } catch (failure) {
       // Nothing half is left: a dataset without the rows that it was made for goes again.
-      if (created !== undefined)
-        await api()
-          .datasets.delete(created)
-          .catch(() => undefined)
-      setError(messageOf(failure))
-      setBusy(false)
+      if (created !== undefined) await datasets.delete(created).catch(() => undefined)
+      throw failure
     }
-  }
+  })
 
   return (
     <Dialog title="Save the series" onClose={props.onClose}>
@@ -77,7 +66,7 @@ export function SaveSeries(props: {
         </div>
       )}
       {loaded && loaded.writable.length > 0 && (
-        <form onSubmit={save}>
+        <form onSubmit={attempt}>
           <div class="dialog-body">
             {loaded.fitting.length > 0 && (
               <Select

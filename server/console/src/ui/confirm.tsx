@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { messageOf } from '../api.ts'
+import { useAttempt } from './attempt.ts'
 import { Dialog } from './dialog.tsx'
 
 /** Asks before something that can't be undone, and shows why where it fails. */
@@ -10,17 +9,7 @@ export function Confirm(props: {
   readonly onConfirm: () => Promise<void>
   readonly onClose: () => void
 }) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string>()
-  const confirm = async () => {
-    setBusy(true)
-    try {
-      await props.onConfirm()
-    } catch (failure) {
-      setError(messageOf(failure))
-      setBusy(false)
-    }
-  }
+  const { busy, error, attempt } = useAttempt(props.onConfirm)
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <div class="dialog-body">
@@ -35,7 +24,7 @@ export function Confirm(props: {
         <button type="button" class="button" onClick={props.onClose}>
           Keep it
         </button>
-        <button type="button" class="button button-danger" disabled={busy} onClick={confirm}>
+        <button type="button" class="button button-danger" disabled={busy} onClick={attempt}>
           {props.action}
         </button>
       </footer>
