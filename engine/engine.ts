@@ -38,6 +38,12 @@ export interface EngineOptions {
    * With `anew`, the engine instead starts with an empty catalog and moves what was there to the folder `lost`.
    */
   readonly anew?: boolean
+  /**
+   * The PostgreSQL database of the catalog, as `postgres://user:password@host/database`; it needs a `store`, too. Then
+   * any number of processes may serve, and the directory only holds caches and temporary files. Without it the catalog
+   * is in the data directory.
+   */
+  readonly database?: string | undefined
   /** The object store in which rows are kept; without it they are kept in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
   /** Called when background work fails, and when there is something that an operator must act on; see `EVENTS`. */
@@ -111,6 +117,7 @@ export class Engine implements AsyncDisposable {
     const store = await Store.open({
       directory: options.directory,
       anew: options.anew,
+      database: options.database,
       store: options.store,
       events,
       checks: options.checks,
@@ -259,7 +266,10 @@ export class Engine implements AsyncDisposable {
     return this.#store.gc()
   }
 
-  /** Resolves if the database and the store of the rows answer. @throws EngineError `storage_unavailable` */
+  /**
+   * Resolves if the database and the store of the rows answer.
+   * @throws EngineError `catalog_unavailable`, `storage_unavailable`
+   */
   async ready(): Promise<void> {
     await this.database.get('SELECT 1')
     await this.#store.files.answers()

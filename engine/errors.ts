@@ -25,7 +25,7 @@ export const ERRORS = {
   storage_unavailable:
     'the store of the rows can not be reached, is too slow or refuses us; nothing was changed',
   outcome_unknown:
-    'the disk failed while a change was written; whether it was made shows after the next start',
+    'the disk failed, or the database was lost, while a change was written; whether it was made shows later',
   writes_stopped: 'an earlier outcome is unknown, so nothing is written until the next start; reads go on',
   catalog_unavailable: 'the database that holds the catalog does not answer; nothing was changed',
   overloaded: 'more work than the configured limits allow; try again later',

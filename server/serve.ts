@@ -8,6 +8,7 @@ import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config/config.ts'
 import { objectStore } from './config/store.ts'
+import { ServerError } from './http/errors.ts'
 import { addGauges } from './metrics/gauges.ts'
 import { openProviders } from './providers.ts'
 import { openServices } from './services.ts'
@@ -53,6 +54,7 @@ export async function serve(
       directory: config.data,
       role: 'server',
       anew,
+      database: config.database,
       store: objectStore(config),
       onEvent: (event) => told.event(event),
       ...config.engine,
@@ -138,13 +140,19 @@ export async function serve(
 /** Makes the root account if there is none. Gives its key if the key was generated. */
 async function firstAccount(accounts: Accounts, key: string | undefined): Promise<string | undefined> {
   if ((await accounts.list()).some(({ name }) => name === ROOT)) return undefined
-  const made = await accounts.create({
-    name: ROOT,
-    plan: 'unlimited',
-    admin: true,
-    ...(key !== undefined && { key }),
-  })
-  return key === undefined ? made.key : undefined
+  try {
+    const made = await accounts.create({
+      name: ROOT,
+      plan: 'unlimited',
+      admin: true,
+      ...(key !== undefined && { key }),
+    })
+    return key === undefined ? made.key : undefined
+  } catch (error) {
+    // Another node starts at the same moment.
+    if (error instanceof ServerError && error.code === 'account_exists') return undefined
+    throw error
+  }
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

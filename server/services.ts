@@ -8,7 +8,7 @@ import { Plans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { Usage } from './accounts/usage.ts'
 import { UserKeys } from './accounts/user-keys.ts'
-import { secretIn, Vault } from './accounts/vault.ts'
+import { secretAmong, secretIn, Vault } from './accounts/vault.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
 import { Metrics } from './metrics/metrics.ts'
@@ -86,7 +86,7 @@ export async function openServices({
   )
   const metrics = new Metrics()
   const lifecycle = new Lifecycle()
-  const secret = config.secret ?? secretIn(config.data)
+  const secret = config.secret ?? (database.isShared ? await secretAmong(database) : secretIn(config.data))
   const access = new Access(database)
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)

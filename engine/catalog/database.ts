@@ -19,7 +19,7 @@ export interface Handle {
 
   /**
    * Runs a statement that changes rows; gives how many.
-   * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`
+   * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`, `catalog_unavailable`
    */
   run(sql: string, ...parameters: SqlValue[]): Promise<number>
 
@@ -35,11 +35,14 @@ export interface Handle {
    */
   lock(table: LockedTable, id: number): Promise<void>
 
+  /** Like `lock`, for a name in place of a row: everybody else who locks the same name waits. */
+  lockName(name: string): Promise<void>
+
   /**
    * Commits all of `work` or nothing of it. `work` must use the handle that it is given and no other: statements on
    * another handle would not be part of the transaction, and waiting for them could last for ever. Called in a
    * transaction, it opens a nested part that can be rolled back alone.
-   * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`
+   * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`, `catalog_unavailable`
    */
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T>
 
@@ -68,6 +71,9 @@ export type LockedTable = 'repositories' | 'datasets' | 'accounts'
  * datasets. Nobody else sees what a transaction has written before it is committed.
  */
 export interface Database extends Handle {
+  /** Whether processes on other machines may use it, too. */
+  readonly isShared: boolean
+
   /** Whether it will stay unknown if a commit succeeded. Then nothing may be written, and no file may be removed. */
   readonly inDoubt: boolean
 

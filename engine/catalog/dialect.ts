@@ -4,11 +4,14 @@ export interface Dialect {
   readonly definition: (sql: string) => string
   /** An expression for the number of elements of a JSON array in a text column. */
   readonly arrayLength: (column: string) => string
+  /** An expression for the time of the database's clock, in milliseconds since 1970. */
+  readonly now: string
 }
 
 export const SQLITE: Dialect = {
   definition: (sql) => sql,
   arrayLength: (column) => `json_array_length(${column})`,
+  now: `unixepoch('subsec') * 1000`,
 }
 
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -24,4 +27,5 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 export const POSTGRES: Dialect = {
   definition: (sql) => WORDS.reduce((text, [word, other]) => text.replace(word, other), sql),
   arrayLength: (column) => `json_array_length(CAST(${column} AS json))`,
+  now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision)',
 }

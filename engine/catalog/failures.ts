@@ -57,9 +57,17 @@ export function databaseError(error: unknown): unknown {
   return error
 }
 
-const UNWRITABLE: readonly ErrorCode[] = ['storage_full', 'outcome_unknown', 'writes_stopped']
+const UNWRITABLE: readonly ErrorCode[] = [
+  'storage_full',
+  'outcome_unknown',
+  'writes_stopped',
+  'catalog_unavailable',
+]
 
-/** Whether a write was refused because nothing can be written now: the disk is full, or it failed before. */
+/**
+ * Whether a write was refused because nothing can be written now: the disk is full or failed before, or the database
+ * does not answer.
+ */
 export function isUnwritable(error: unknown): boolean {
   return error instanceof EngineError && UNWRITABLE.includes(error.code)
 }

@@ -13,6 +13,7 @@ export async function migrate(
 ): Promise<void> {
   const { definition } = database.dialect
   await database.transaction(async (t) => {
+    await t.lockName('migrations')
     await t.exec(
       definition(
         'CREATE TABLE IF NOT EXISTS migrations (namespace TEXT PRIMARY KEY, step INTEGER NOT NULL) STRICT',
@@ -23,7 +24,7 @@ export async function migrate(
     if (done > steps.length) {
       throw new EngineError(
         'locked',
-        `The data directory was written by a newer version (${namespace} step ${done}; this version knows ${steps.length}).`,
+        `The catalog was written by a newer version (${namespace} step ${done}; this version knows ${steps.length}).`,
       )
     }
     if (done === steps.length) return

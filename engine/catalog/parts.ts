@@ -44,9 +44,13 @@ export class Parts {
     )
   }
 
-  /** Forgets a part whose write failed. */
-  async drop(id: number): Promise<void> {
-    await this.#database.run('DELETE FROM parts WHERE id = ? AND process IS NOT NULL', id)
+  /**
+   * Forgets a part unless a commit has taken it into a version; gives whether it did. A commit whose outcome is unknown
+   * here may still be under way at the database; then this waits for it.
+   */
+  async drop(id: number): Promise<boolean> {
+    const sql = 'DELETE FROM parts WHERE id = ? AND process IS NOT NULL'
+    return (await this.#database.run(sql, id)) > 0
   }
 
   /** The ids of all registered parts. A file with another id is a leftover. */

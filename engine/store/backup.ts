@@ -47,6 +47,12 @@ export async function backupStore(
   directory: string,
   onProgress?: OnProgress,
 ): Promise<BackupReport> {
+  if (store.database.isShared) {
+    throw new EngineError(
+      'invalid_option',
+      'The catalog is in PostgreSQL: copy it with pg_dump, and then the store of objects with its own tools.',
+    )
+  }
   const to = layoutOf(directory)
   if (to.directory === store.layout.directory) {
     throw new EngineError('invalid_option', 'A backup goes into another directory than the data.')

@@ -65,6 +65,8 @@ export class Commits {
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
   /** Parts that did not get into a version, whose bytes and catalog entries are still to be removed. */
   readonly #discarded = new Set<RemovedPart>()
+  /** Parts of commits whose outcome is unknown here. The database knows if they are in a version. */
+  readonly #undecided = new Set<RemovedPart>()
 
   constructor(place: CommitsPlace) {
     this.#place = place
@@ -143,20 +145,27 @@ export class Commits {
     number: (current: Version) => number = (current) => current.number + 1,
   ): Promise<boolean> {
     const { hold, versions } = this.#place
-    let shown: Content | undefined
+    let unneeded = parts
     try {
-      shown = await hold.database.transaction(async (t) => {
+      const shown = await hold.database.transaction(async (t) => {
         await t.lock('datasets', datasetId)
         const current = await versions.in(t).current(datasetId)
         const next = await content(current, t)
         if (next) await versions.in(t).commit(datasetId, { ...next, number: number(current) })
         return next
       })
-      return shown !== undefined
-    } finally {
       // An upload without rows makes a new version, but its empty part is not needed.
       const kept = new Set(shown?.parts.map(({ id }) => id))
-      for (const part of parts) if (!kept.has(part.id)) await this.#discard(part)
+      unneeded = parts.filter(({ id }) => !kept.has(id))
+      return shown !== undefined
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'outcome_unknown') {
+        for (const part of unneeded) this.#undecided.add(part)
+        unneeded = []
+      }
+      throw error
+    } finally {
+      for (const part of unneeded) await this.#discard(part)
       this.tidyLater()
     }
   }
@@ -172,6 +181,10 @@ export class Commits {
       await this.#remove(part)
       await parts.drop(part.id)
       this.#discarded.delete(part)
+    }
+    for (const part of this.#undecided) {
+      if (await parts.drop(part.id)) await this.#remove(part)
+      this.#undecided.delete(part)
     }
     await leases.settle()
     for (const part of await versions.reclaim()) await this.#remove(part)

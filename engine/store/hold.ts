@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { FileLock } from '../catalog/lock.ts'
 import { migrate } from '../catalog/migrate.ts'
+import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite/sqlite.ts'
 import { EngineError } from '../errors.ts'
@@ -17,19 +18,24 @@ export interface HoldOptions {
   readonly role: 'server' | 'guest'
   /** Begin with an empty catalog if the present one is lost or damaged; see `EngineOptions`. */
   readonly anew?: boolean
+  /** The PostgreSQL database of the catalog, as `postgres://…`; without it, the catalog is in the directory. */
+  readonly database?: string | undefined
   /** Where the parts are; with `whereItIs`, the store that the catalog names. */
   readonly store?: ObjectStoreOptions | WhereItIs | undefined
   readonly events: Events
 }
 
-/** All that a process opens in a data directory while it works there. If one thing can't be opened, all are closed. */
+/**
+ * All that a process opens while it works: its data directory and the catalog, which may be elsewhere. If one thing
+ * can't be opened, all are closed.
+ */
 export class Hold {
   readonly layout: Layout
   readonly database: Database
   readonly mark: ProcessMark
   /** Where the bytes of parts are. */
   readonly files: PartStore
-  /** The lock of the server that owns the directory; undefined if this process is not that server. */
+  /** The lock of the server that owns the directory; undefined if this process does not own it. */
   readonly serverLock: FileLock | undefined
 
   private constructor(held: Pick<Hold, 'layout' | 'database' | 'mark' | 'files' | 'serverLock'>) {
@@ -42,17 +48,20 @@ export class Hold {
 
   /**
    * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
-   * catalog is lost or damaged
+   * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
    */
-  static async open({ directory, role, anew, store, events }: HoldOptions): Promise<Hold> {
+  static async open(options: HoldOptions): Promise<Hold> {
+    const { directory, store } = options
+    checkShared(options)
     const layout = layoutOf(directory)
-    const lock = role === 'server' ? lockServer(layout, 'it is served already') : undefined
+    const lock = options.role === 'server' ? ownDirectory(layout, options) : undefined
     let database: Database | undefined
     let mark: ProcessMark | undefined
     try {
-      database = await (anew ? openAnew(layout, events) : openCatalog(layout, events))
+      database = await openDatabase(layout, options)
       await migrate(database, 'catalog', CATALOG_STEPS)
       mark = new ProcessMark(layout)
+      const role = lock ? 'server' : 'guest'
       const files = await openParts({ layout, database, role, temporary: mark.temporary }, store)
       return new Hold({ layout, database, mark, files, serverLock: lock })
     } catch (error) {
@@ -72,6 +81,37 @@ export class Hold {
       this.serverLock?.release()
     }
   }
+}
+
+/** @throws EngineError `invalid_option` */
+function checkShared({ database, store, anew }: HoldOptions): void {
+  if (database === undefined) return
+  if (store === undefined) {
+    throw new EngineError(
+      'invalid_option',
+      'A catalog in PostgreSQL needs a store of objects for the rows, because other machines must reach them.',
+    )
+  }
+  if (anew) {
+    throw new EngineError(
+      'invalid_option',
+      '--new is for a catalog in the data directory. Restore the database, or name another one and another store.',
+    )
+  }
+}
+
+/**
+ * The lock of a server on its directory. With a catalog elsewhere, several servers may share a directory, and the lock
+ * only says whose the cache there is.
+ * @throws EngineError `locked`
+ */
+function ownDirectory(layout: Layout, { database }: HoldOptions): FileLock | undefined {
+  return database === undefined ? lockServer(layout, 'it is served already') : serverLock(layout)
+}
+
+function openDatabase(layout: Layout, { database, anew, events }: HoldOptions): Promise<Database> {
+  if (database !== undefined) return PostgresDatabase.open(database)
+  return anew ? openAnew(layout, events) : openCatalog(layout, events)
 }
 
 /**
@@ -124,9 +164,13 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   )
 }
 
+function serverLock(layout: Layout): FileLock | undefined {
+  return FileLock.acquire(join(layout.locks, 'server.lock'))
+}
+
 /** @throws EngineError `locked` with `why` in its message, if a server holds the directory */
 export function lockServer(layout: Layout, why: string): FileLock {
-  const lock = FileLock.acquire(join(layout.locks, 'server.lock'))
+  const lock = serverLock(layout)
   if (lock) return lock
   throw new EngineError(
     'locked',

@@ -37,6 +37,8 @@ export interface StoreOptions {
   readonly role: 'server' | 'guest'
   /** Begin with an empty catalog if the present one is lost or damaged. */
   readonly anew?: boolean
+  /** The PostgreSQL database of the catalog; without it, the catalog is in the data directory. */
+  readonly database?: string | undefined
   /** The store of objects for the parts; without it, they are in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
   readonly events: Events
@@ -75,7 +77,8 @@ export class Store {
     this.#options = options
     const { events } = options
     this.#hold = hold
-    this.#background = new Background(() => existsSync(hold.layout.catalog))
+    const { directory, catalog } = hold.layout
+    this.#background = new Background(() => existsSync(hold.database.isShared ? directory : catalog))
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)

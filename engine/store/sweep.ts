@@ -30,7 +30,8 @@ export async function sweep(
   const { layout, database, files } = hold
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
-  swept.processes = await forgetDeadProcesses(layout, versions)
+  // Lock files say nothing about processes on other machines.
+  if (!database.isShared) swept.processes = await forgetDeadProcesses(layout, versions)
   // Files are listed before the catalog is read. A part is registered before its file appears, so no file of a new part
   // is taken for a leftover.
   const found: FoundPart[] = []

@@ -52,6 +52,14 @@ export class Access {
     return new Access(t)
   }
 
+  /**
+   * Keeps others from adding to what an account owns until the transaction ends, so that what is counted of it stays
+   * right. Outside of a transaction it does nothing.
+   */
+  async holdOwned(ownerId: number): Promise<void> {
+    if (this.#handle.inTransaction) await this.#handle.lock('accounts', ownerId)
+  }
+
   /** @throws ServerError `not_found` */
   of(repositoryId: number, account: Account): Promise<RepositoryAccess> {
     const { id, admin } = account

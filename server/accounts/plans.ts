@@ -27,7 +27,9 @@ export class Plans {
    */
   async allowPrivateRepository(owner: Account, access: Access): Promise<void> {
     const most = this.limits(owner.plan).privateRepositories
-    if (most === null || (await access.privateRepositories(owner.id)) < most) return
+    if (most === null) return
+    await access.holdOwned(owner.id)
+    if ((await access.privateRepositories(owner.id)) < most) return
     throw limit('private repositories', owner, most)
   }
 
@@ -38,7 +40,9 @@ export class Plans {
    */
   async allowDataset(owner: Account, access: Access): Promise<void> {
     const most = this.limits(owner.plan).datasets
-    if (most === null || (await access.stored(owner.id)).datasets < most) return
+    if (most === null) return
+    await access.holdOwned(owner.id)
+    if ((await access.stored(owner.id)).datasets < most) return
     throw limit('datasets', owner, most)
   }
 
@@ -58,6 +62,7 @@ export class Plans {
       throw limit('columns', owner, columns, ` in a dataset, and this has ${made.columns}`)
     }
     if (storedBytes === null) return
+    await access.holdOwned(owner.id)
     const bytes = (await access.stored(owner.id, datasetId)).bytes + made.bytes
     if (bytes > storedBytes) {
       throw limit('stored bytes', owner, storedBytes, `, and with this there would be ${bytes}`)

@@ -11,7 +11,11 @@ const SELECT = 'SELECT name, consumed, expires_at AS "expiresAt" FROM provider_l
 
 /** Keeps in the database how much of the providers' limits is used up, so that a restart does not reset it. */
 export async function providerLimits(database: Database, now: () => number = Date.now): Promise<LimitStore> {
-  await ifWritable(() => database.run('DELETE FROM provider_limits WHERE expires_at < ?', now()))
+  await ifWritable(() =>
+    database.transient(async (t) =>
+      t.run('DELETE FROM provider_limits WHERE expires_at < ?', (await sharedClock(database, t)) ?? now()),
+    ),
+  )
   const seen = new Map<string, Row>()
   for (const row of await database.all<Row>(SELECT)) seen.set(row.name, { ...row })
   return {
@@ -21,19 +25,27 @@ export async function providerLimits(database: Database, now: () => number = Dat
       let done: { readonly result: ReturnType<typeof work> } | undefined
       try {
         return await database.transient(async (t) => {
+          await t.lockName(`limits ${name}`)
           await entries.read(t, name)
-          done ??= { result: work(entries) }
+          done ??= { result: work(entries, await sharedClock(database, t)) }
           await entries.write(t)
           return done.result
         })
       } catch (error) {
-        if (!isUnwritable(error)) throw error
+        // What other nodes have used is known to the database alone.
+        if (!isUnwritable(error) || database.isShared) throw error
         // Providers can still be asked while nothing can be written: until it ends, this process remembers what was
         // used.
         return done ? done.result : work(entries)
       }
     },
   }
+}
+
+/** The time by which all nodes count, where the clocks of their machines may differ. */
+async function sharedClock({ isShared }: Database, t: Handle): Promise<number | undefined> {
+  if (!isShared) return undefined
+  return (await t.get<{ now: number }>(`SELECT ${t.dialect.now} AS now`))!.now
 }
 
 /** The entries of one name while `work` uses them. This process sees saved entries even if the transaction fails. */

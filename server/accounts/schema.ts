@@ -103,4 +103,11 @@ export const SERVER_STEPS = [
   ) STRICT;
   CREATE INDEX dataset_sources_due ON dataset_sources (due);
   `,
+  `
+  -- The secret of nodes that share the database, where the configuration gives none.
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ] as const

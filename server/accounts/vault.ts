@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Database } from '../../engine/index.ts'
 import { ConfigError } from '../config/read.ts'
 
 const NONCE_BYTES = 12
@@ -46,7 +47,7 @@ export function secretIn(directory: string): string {
   mkdirSync(directory, { recursive: true })
   try {
     // Fails if the file exists, so that two processes that start at once use the same secret.
-    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
+    writeFileSync(file, newSecret(), { flag: 'wx', mode: 0o600, flush: true })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
@@ -57,4 +58,21 @@ export function secretIn(directory: string): string {
     )
   }
   return secret
+}
+
+/** The secret of the nodes that share a database, made at the first call and kept there. */
+export async function secretAmong(database: Database): Promise<string> {
+  const kept = () => database.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'server'")
+  if (!(await kept())) {
+    // If another node does this at the same moment, its secret stays.
+    await database.run(
+      "INSERT INTO secrets (name, value) VALUES ('server', ?) ON CONFLICT (name) DO NOTHING",
+      newSecret(),
+    )
+  }
+  return (await kept())!.value
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('base64url')
 }

@@ -4,6 +4,7 @@ import { type Engine, moveRows, restoreBackup } from '../../engine/index.ts'
 import type { Config } from '../config/config.ts'
 import { objectStore } from '../config/store.ts'
 import { startProgress } from './progress.ts'
+import { UsageError } from './usage.ts'
 
 /** `parquetry verify`: every part against the catalog. Gives whether all is well. */
 export async function verify(engine: Engine): Promise<boolean> {
@@ -39,7 +40,13 @@ export async function backup(engine: Engine, data: string, directory: string): P
 }
 
 /** `parquetry restore`: a backup into a new data directory. */
-export async function restore(from: string, data: string): Promise<void> {
+export async function restore(from: string, { data, database }: Config): Promise<void> {
+  if (database !== undefined) {
+    throw new UsageError(
+      'A backup is restored into a data directory; leave PARQUETRY_DATABASE and PARQUETRY_STORE out. ' +
+        'A database is restored with the tools of PostgreSQL.',
+    )
+  }
   const { parts, bytes } = await restoreBackup(from, data)
   copySecret(from, data)
   console.log(`${parts} parts, ${bytes} bytes restored; all are what was written`)

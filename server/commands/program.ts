@@ -26,9 +26,10 @@ import { UsageError } from './usage.ts'
 import type { Workplace } from './workplace.ts'
 import { fileProblem } from './write-whole.ts'
 
-/** Where the rows are. */
+/** Where catalog and rows are. */
 interface Place {
   readonly data?: string
+  readonly database?: string
   readonly store?: string
 }
 
@@ -48,6 +49,10 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     .version(ownVersion(), '--version', 'print the version')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+    .option(
+      '--database <address>',
+      'the catalog, as postgres://host/database; a password better in PARQUETRY_DATABASE, which no list of processes shows',
+    )
     .option(
       '--store <address>',
       'the store of objects that holds the rows, as s3://bucket/prefix (PARQUETRY_STORE)',
@@ -82,6 +87,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const config = readConfig(program.opts<Place>())
     await using engine = await openEngine({
       directory: config.data,
+      database: config.database,
       store: objectStore(config),
       onEvent: ({ message }) => console.error(`parquetry: ${message}`),
       ...config.engine,
@@ -102,6 +108,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--port <number>', 'port; 0 takes a free one (PARQUETRY_PORT)')
     .option('--host <address>', 'address to listen on (PARQUETRY_HOST)')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+    .option('--database <address>', 'keep the catalog in PostgreSQL, as postgres://… (PARQUETRY_DATABASE)')
     .option('--store <address>', 'keep rows in a store of objects, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option('--no-samples', 'start empty')
     .option('--new', 'begin anew where the catalog is lost or damaged; what is there is set aside')
@@ -111,6 +118,7 @@ export async function run(args: readonly string[]): Promise<number> {
           port: options.port,
           host: options.host,
           data: options.data ?? program.opts<Place>().data,
+          database: options.database ?? program.opts<Place>().database,
           store: options.store ?? program.opts<Place>().store,
           // Commander says true where nothing was said; then the configuration decides.
           samples: options.samples ? undefined : false,
@@ -149,7 +157,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .description(
       'copy a backup into a new data directory, each part held against the hash it was written with',
     )
-    .action((from: string) => restore(from, readConfig({ data: program.opts<Place>().data }).data))
+    .action((from: string) => restore(from, readConfig(program.opts<Place>())))
 
   program
     .command('migrate')

@@ -18,11 +18,8 @@ export async function loadSamples(
   engine: Engine,
   share: (repositoryId: number) => Promise<void>,
 ): Promise<{ weather: number; penguins: number } | undefined> {
-  if ((await neverHeldAnything(engine)) && existsSync(fileOf('penguins'))) {
-    const { id: repositoryId } = await engine.createRepository({
-      name: REPOSITORY,
-      description: 'Small tables to try things on',
-    })
+  const repositoryId = existsSync(fileOf('penguins')) ? await makeRepository(engine) : undefined
+  if (repositoryId !== undefined) {
     await share(repositoryId)
     for (const [name, description] of Object.entries(SAMPLES)) {
       const { id } = await engine.createDataset({ repositoryId, name, description })
@@ -34,6 +31,17 @@ export async function loadSamples(
   const weather = datasets.find((one) => one.name === 'seattle-weather')?.id
   const penguins = datasets.find((one) => one.name === 'penguins')?.id
   return weather === undefined || penguins === undefined ? undefined : { weather, penguins }
+}
+
+/** Makes the repository, unless there was one before; of several nodes that start at once, one makes it. */
+async function makeRepository(engine: Engine): Promise<number | undefined> {
+  if (!(await neverHeldAnything(engine))) return undefined
+  return engine.transaction(async (t) => {
+    await t.lockName('samples')
+    if (!(await neverHeldAnything(engine))) return undefined
+    const fields = { name: REPOSITORY, description: 'Small tables to try things on' }
+    return (await engine.createRepository(fields, t)).id
+  })
 }
 
 /** Ids are never reused, so the database remembers whether there ever was a repository. */

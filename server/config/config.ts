@@ -30,6 +30,8 @@ export interface Config {
   readonly port: number
   /** The data directory, absolute. */
   readonly data: string
+  /** `postgres://…` if the catalog is not kept in the data directory; `store` is then set, too. */
+  readonly database?: string
   /**
    * `s3://bucket/prefix` if rows are not kept in the data directory; the `s3…` settings say how to reach that store.
    */
@@ -122,6 +124,7 @@ export interface ConfigArguments {
   readonly host?: string
   readonly port?: string
   readonly data?: string
+  readonly database?: string
   readonly store?: string
   readonly samples?: boolean
 }

@@ -29,6 +29,10 @@ const SETTINGS = Object.entries(CONFIG_SCHEMA.properties) as [string, Setting][]
 const ajv = new Ajv({ useDefaults: true, allowUnionTypes: true, verbose: true })
 ajv.addVocabulary(['environment', 'secret'])
 ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+ajv.addFormat(
+  'postgres-address',
+  (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
+)
 const check = ajv.compile<CheckedConfig>(CONFIG_SCHEMA)
 
 /**
@@ -50,6 +54,7 @@ export function readConfig(given: ConfigArguments = {}, environment: Environment
   }
   settings['providers'] = providersOf(settings['providers'], environment, names)
   if (!check(settings)) throw new ConfigError(sentence(names))
+  requireBoth(settings)
   // json-schema-to-ts can't derive the type of further plans.
   return { ...settings, data: resolve(settings.data), plans: settings.plans as Config['plans'] }
 }
@@ -61,6 +66,21 @@ function typed(type: string, text: unknown): unknown {
   if (type === 'integer' && /^\d+$/.test(String(text))) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(String(text))) return text === 'true'
   return text
+}
+
+/**
+ * Other nodes can't reach rows in a data directory, and nothing keeps them from removing rows of a catalog that only one
+ * of them knows.
+ */
+function requireBoth({ database, store }: CheckedConfig): void {
+  if ((database === undefined) === (store === undefined)) return
+  const [given, missing] =
+    store === undefined
+      ? ['PARQUETRY_DATABASE', 'PARQUETRY_STORE (s3://bucket/prefix)']
+      : ['PARQUETRY_STORE', 'PARQUETRY_DATABASE (postgres://user:password@host/database)']
+  throw new ConfigError(
+    `${given} is set without ${missing}. More than one machine takes both; one machine takes neither, and keeps all in the data directory.`,
+  )
 }
 
 function readFile(file: string | undefined): Settings {

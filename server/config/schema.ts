@@ -76,6 +76,14 @@ export const CONFIG_SCHEMA = {
     host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
     port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
     data: { ...text, default: 'data/store', environment: 'PARQUETRY_DATA' },
+    database: {
+      type: 'string',
+      format: 'postgres-address',
+      description: 'an address as postgres://user:password@host/database',
+      environment: 'PARQUETRY_DATABASE',
+      // It usually contains a password.
+      secret: true,
+    },
     store: {
       type: 'string',
       pattern: '^s3://.',

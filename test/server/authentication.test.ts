@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SqliteDatabase } from '../../engine/catalog/sqlite/sqlite.ts'
+import { openEngine } from '../../engine/index.ts'
 import { Accounts } from '../../server/accounts/accounts.ts'
 import { generateKey, isMistyped } from '../../server/accounts/keys.ts'
 import { basic, type Platform, platform } from './platform.ts'
@@ -137,8 +136,8 @@ describe('a rotated key', () => {
   it('is dead at once also when it was rotated over another connection, as the command does', async () => {
     const old = await at.account('elsewhere')
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(200)
-    const elsewhere = new SqliteDatabase(join(at.directory, 'catalog.sqlite'))
-    const accounts = new Accounts(elsewhere)
+    const elsewhere = await openEngine({ directory: at.directory })
+    const accounts = new Accounts(elsewhere.database)
     await accounts.rotateKey((await accounts.byName('elsewhere')).id)
     await elsewhere.close()
     expect((await at.call(old, 'GET', '/account')).statusCode).toBe(401)

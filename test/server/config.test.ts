@@ -69,7 +69,9 @@ describe('the configuration', () => {
   })
 
   it('takes the store of the rows from each of them', () => {
+    const database = { PARQUETRY_DATABASE: 'postgres://user:password@host/catalog' }
     const environment = {
+      ...database,
       PARQUETRY_STORE: 's3://bucket/rows',
       PARQUETRY_S3_ENDPOINT: 'http://127.0.0.1:7070',
       PARQUETRY_S3_REGION: 'eu-central-1',
@@ -77,8 +79,9 @@ describe('the configuration', () => {
       PARQUETRY_CACHE_BYTES: '1000000',
     }
     const settings = { store: 's3://bucket/other', s3PathStyle: true }
-    expect(withFile(settings)).toMatchObject(settings)
+    expect(withFile(settings, database)).toMatchObject(settings)
     expect(withFile(settings, environment)).toMatchObject({
+      database: 'postgres://user:password@host/catalog',
       store: 's3://bucket/rows',
       s3Endpoint: 'http://127.0.0.1:7070',
       s3Region: 'eu-central-1',
@@ -88,6 +91,27 @@ describe('the configuration', () => {
     expect(withFile({}, environment, { store: 's3://bucket/argument' }).store).toBe('s3://bucket/argument')
     expect(() => withFile({}, { PARQUETRY_STORE: '/a/folder' })).toThrow(/^PARQUETRY_STORE must be s3:/)
     expect(() => withFile({}, { PARQUETRY_S3_PATH_STYLE: 'yes' })).toThrow(/^PARQUETRY_S3_PATH_STYLE must be/)
+  })
+
+  it('takes a database and a store together, and no database from the file, which would hold its password', () => {
+    const store = { PARQUETRY_STORE: 's3://bucket/rows' }
+    const database = { PARQUETRY_DATABASE: 'postgresql://user:password@host/catalog' }
+    expect(withFile({}, { ...store, ...database })).toMatchObject({ database: database.PARQUETRY_DATABASE })
+    expect(() => withFile({}, store)).toThrow(/^PARQUETRY_STORE is set without PARQUETRY_DATABASE /)
+    expect(() => withFile({}, database)).toThrow(/^PARQUETRY_DATABASE is set without PARQUETRY_STORE /)
+    expect(() => withFile({ store: 's3://bucket/rows' })).toThrow(/without PARQUETRY_DATABASE /)
+    expect(() => withFile({ database: database.PARQUETRY_DATABASE }, store)).toThrow(
+      'database is not a setting of the file; set it with PARQUETRY_DATABASE.',
+    )
+    for (const wrong of [
+      'mysql://user:password@host/catalog',
+      'user:password@host',
+      'postgres://[password',
+    ]) {
+      expect(() => withFile({}, { ...store, PARQUETRY_DATABASE: wrong })).toThrow(
+        /^PARQUETRY_DATABASE must be an address as postgres:\/\/user:password@host\/database\.$/,
+      )
+    }
   })
 
   it('merges plans, timeouts and limits with the defaults', () => {

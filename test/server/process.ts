@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { storeEnvironment } from '../cluster/store-of.ts'
+import { clusterEnvironment } from '../cluster/elsewhere.ts'
 
 const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
 
@@ -22,7 +22,7 @@ export interface ServeOptions {
 
 /** Resolves when it serves. */
 export async function serveProcess({ data, environment = {}, args = [] }: ServeOptions): Promise<Served> {
-  const child = command(['serve', '--port', '0', '--data', data, '--no-samples', ...args], environment)
+  const child = await command(['serve', '--port', '0', '--data', data, '--no-samples', ...args], environment)
   const texts = collect(child)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await new Promise<string>((resolve, reject) => {
@@ -53,16 +53,17 @@ export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-  const child = command(args, environment)
+  const child = await command(args, environment)
   const texts = collect(child)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, ...texts }
 }
 
-function command(args: readonly string[], environment: Readonly<Record<string, string>>) {
+async function command(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const elsewhere = await clusterEnvironment(dataIn(args))
   return spawn(process.execPath, [MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...storeEnvironment(dataIn(args)), ...environment },
+    env: { ...process.env, ...elsewhere, ...environment },
   })
 }
 

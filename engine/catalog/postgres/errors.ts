@@ -1,13 +1,35 @@
 import { EngineError } from '../../errors.ts'
 
-/** Whether an error says that the server can't be reached or that the connection to it was lost. */
+/** Whether an error says that the server can't be reached, lets nobody in, or that the connection to it was lost. */
 export function isUnreachable(error: unknown): boolean {
+  if (error instanceof EngineError) return error.code === 'outcome_unknown'
   const { code, message, syscall } = error as { code?: string; message?: string; syscall?: string }
   if (syscall === 'connect') return true
-  // Classes of PostgreSQL's appendix A: connection exceptions, too many connections, a server that stops or starts.
-  if (code !== undefined && /^(08\w{3}|53300|57P0[123])$/.test(code)) return true
+  // Classes of PostgreSQL's appendix A: connection exceptions, a refused login, no such database, too many connections,
+  // a transaction that was idle for too long, a server that stops or starts.
+  if (code !== undefined && /^(08\w{3}|28\w{3}|3D000|53300|25P03|57P0[123])$/.test(code)) return true
   if (code !== undefined && /^E(CONN|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|HOSTUNREACH)/.test(code)) return true
-  return /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message ?? '')
+  return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(
+    message ?? '',
+  )
+}
+
+/**
+ * The error for a database that can't be opened. It gives the server's reason, and leaves out the address's user and
+ * password.
+ */
+export function unopened(url: string, error: unknown): EngineError {
+  const { host, pathname } = new URL(url)
+  const cause = error instanceof EngineError ? error.cause : error
+  const { message, errors = [] } = cause as { message?: string; errors?: readonly Error[] }
+  const reason = message || errors.map((one) => one.message).join(', ')
+  return new EngineError(
+    'catalog_unavailable',
+    `The database ${host}${pathname} can't be opened: ${reason}.`,
+    {
+      cause,
+    },
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Database, Handle, LockedTable, RecallOptions, SqlValue } from '../
 import { POSTGRES } from '../dialect.ts'
 import { Recalled } from '../recalled.ts'
 import { Changes } from './changes.ts'
-import { isUnreachable, postgresError, unknownOutcome } from './errors.ts'
+import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'
 import { query } from './statements.ts'
 
 /** The most connections at once. A caller waits when all of them are in use. */
@@ -13,6 +13,13 @@ const MOST_CONNECTIONS = 10
 const PATIENCE_MS = 5_000
 /** After this time a recalled value is read anew, in case the notification of its change was lost. */
 const OLDEST_MS = 30_000
+/** After this time without an answer, a statement's connection is taken for lost. */
+const LONGEST_STATEMENT_MS = 60_000
+/**
+ * After this time the server ends a transaction that sends nothing, as that of a machine that was cut off. Until then
+ * it holds its locks.
+ */
+const LONGEST_SILENCE_MS = 30_000
 
 /**
  * The metadata database in PostgreSQL. Statements run in READ COMMITTED: code that decides by what it reads must lock
@@ -24,6 +31,7 @@ const OLDEST_MS = 30_000
 export class PostgresDatabase implements Database {
   readonly dialect = POSTGRES
   readonly inTransaction = false
+  readonly isShared = true
   /** Each transaction knows by itself whether its outcome is known. */
   readonly inDoubt = false
   readonly #pool: Pool
@@ -39,13 +47,19 @@ export class PostgresDatabase implements Database {
     this.#changes = new Changes(url, () => this.#recalled.clear())
   }
 
-  /** @param url `postgres://user:password@host:port/database` @throws EngineError `catalog_unavailable` */
+  /**
+   * @param url `postgres://user:password@host:port/database`
+   * @throws EngineError `catalog_unavailable` if it can't be reached or refuses us
+   */
   static async open(url: string): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
     const pool = new pg.Pool({
       connectionString: url,
       max: MOST_CONNECTIONS,
       connectionTimeoutMillis: PATIENCE_MS,
+      query_timeout: LONGEST_STATEMENT_MS,
+      idle_in_transaction_session_timeout: LONGEST_SILENCE_MS,
+      keepAlive: true,
       types: { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) },
     })
     const database = new PostgresDatabase(pool, url)
@@ -55,7 +69,7 @@ export class PostgresDatabase implements Database {
       return database
     } catch (error) {
       await database.close()
-      throw error
+      throw unopened(url, error)
     }
   }
 
@@ -93,6 +107,10 @@ export class PostgresDatabase implements Database {
 
   async lock(): Promise<void> {
     throw new Error('a lock lasts for a transaction')
+  }
+
+  lockName(): Promise<void> {
+    return this.lock()
   }
 
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
@@ -135,7 +153,7 @@ export class PostgresDatabase implements Database {
       throw postgresError(error)
     }
     const t = new PostgresTransaction(client)
-    let broken: unknown
+    let isLost = false
     try {
       for (const sql of before) await client.query(sql)
       const result = await this.#alone.run(() => work(t))
@@ -144,21 +162,27 @@ export class PostgresDatabase implements Database {
       await commit(client)
       return result
     } catch (error) {
-      // If ROLLBACK fails, the connection is closed below, which rolls back what is open on it.
-      await client.query('ROLLBACK').catch((cause) => {
-        broken = cause
-      })
+      // A connection that is lost is closed below, and the server then rolls back what is open on it.
+      isLost = isUnreachable(error) || !(await rollBack(client))
       throw postgresError(error)
     } finally {
       t.end()
       this.#recalled.clear()
-      client.release(broken !== undefined)
+      client.release(isLost)
     }
   }
 }
 
 /** The type of BIGINT and count(*). Our numbers are below 2^53. */
 const BIGINT = 20
+
+/** Gives whether the connection can be used further. */
+function rollBack(client: PoolClient): Promise<boolean> {
+  return client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  )
+}
 
 async function commit(client: PoolClient): Promise<void> {
   let command: string
@@ -208,6 +232,10 @@ class PostgresTransaction implements Handle {
 
   async lock(table: LockedTable, id: number): Promise<void> {
     await query(this.#open(), `SELECT 1 FROM ${table} WHERE id = ? FOR UPDATE`, [id])
+  }
+
+  async lockName(name: string): Promise<void> {
+    await query(this.#open(), 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
   }
 
   async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {

@@ -23,6 +23,7 @@ export class SqliteDatabase implements Database {
   readonly file: string
   readonly dialect = SQLITE
   readonly inTransaction = false
+  readonly isShared = false
   readonly #writer: SqliteConnection
   #reader: SqliteConnection | undefined
   readonly #turns: Semaphore
@@ -88,6 +89,8 @@ export class SqliteDatabase implements Database {
 
   /** Does nothing: the write lock is for the whole file, and a transaction has it from its beginning. */
   async lock(): Promise<void> {}
+
+  async lockName(): Promise<void> {}
 
   /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
@@ -243,6 +246,8 @@ class SqliteTransaction implements Handle {
   }
 
   async lock(): Promise<void> {}
+
+  async lockName(): Promise<void> {}
 
   async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
     return read()

@@ -35,8 +35,8 @@ export interface Place {
   /** A folder that only this process uses. */
   readonly temporary: string
   /**
-   * A server's cache stays after it ends. Guests have caches of their own, so that no process removes files others
-   * read.
+   * The cache of the server that owns the directory stays after it ends. Others have caches of their own, so that no
+   * process removes files others read.
    */
   readonly role: 'server' | 'guest'
 }
