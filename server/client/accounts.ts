@@ -13,7 +13,10 @@ export class Accounts {
     return this.#transport.json({ path: ['account'], ...options })
   }
 
-  /** Makes a new key and ends the old one at once. This client uses the new one from then on; keep it. */
+  /**
+   * Replaces the account's key; the old one stops working at once. This client uses the new key from then on. Store it,
+   * because the server can't show it again.
+   */
   async rotateKey(options: CallOptions = {}): Promise<{ readonly apiKey: string }> {
     const path = ['account', 'api-key']
     const made = await this.#transport.json<{ apiKey: string }>({ method: 'POST', path, ...options })
@@ -21,12 +24,12 @@ export class Accounts {
     return made
   }
 
-  /** Further keys of the account, without the keys themselves. */
+  /** Lists the additional keys of the account, without the keys themselves. */
   listKeys(options: CallOptions = {}): Promise<NamedKey[]> {
     return this.#transport.json({ path: ['account', 'keys'], ...options })
   }
 
-  /** Makes a further key, which may only read or end by itself. It is told this once. */
+  /** Creates an additional key, which may be read-only or expire. The key is in this answer only. */
   createKey(
     key: { readonly name: string; readonly readOnly?: boolean; readonly expiresAt?: string | null },
     options: CallOptions = {},
@@ -39,7 +42,7 @@ export class Accounts {
   }
 }
 
-/** All accounts, for admins. */
+/** Management of all accounts, for admins. */
 export class ManagedAccounts {
   readonly #transport: Transport
 
@@ -51,7 +54,7 @@ export class ManagedAccounts {
     return this.#transport.json({ path: ['accounts'], ...options })
   }
 
-  /** Makes an account with its first key, which is told this once. */
+  /** Creates an account and its first key, which is in this answer only. */
   create(
     account: { readonly name: string; readonly plan?: string; readonly admin?: boolean },
     options: CallOptions = {},
@@ -67,13 +70,13 @@ export class ManagedAccounts {
     return this.#transport.json({ method: 'PUT', path: ['accounts', name], json: changes, ...options })
   }
 
-  /** Makes a new first key for an account and ends the old one at once. */
+  /** Replaces the first key of an account; the old one stops working at once. */
   rotateKey(name: string, options: CallOptions = {}): Promise<{ readonly apiKey: string }> {
     return this.#transport.json({ method: 'POST', path: ['accounts', name, 'api-key'], ...options })
   }
 }
 
-/** The account's own keys at providers, which raise its limits there. */
+/** The account's own keys for providers, which raise its limits there. */
 export class UserKeys {
   readonly #transport: Transport
 

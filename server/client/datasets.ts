@@ -15,7 +15,7 @@ import type {
 import type { CallOptions, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
-/** Tables of data. */
+/** Datasets, which are tables with typed columns. */
 export class Datasets {
   readonly #transport: Transport
 
@@ -23,7 +23,7 @@ export class Datasets {
     this.#transport = transport
   }
 
-  /** All that the account may read; `columns: true` asks for those of wide tables, too. */
+  /** Lists the datasets that the account may read. Wide tables come without their columns unless `columns` is true. */
   list(options: CallOptions & { readonly columns?: boolean } = {}): Promise<DatasetSummary[]> {
     const { columns, ...call } = options
     return this.#transport.json({
@@ -65,7 +65,7 @@ export class Datasets {
     return this.#transport.json({ path: ['datasets', id, 'columns'], ...options })
   }
 
-  /** Declares the columns: before data as one likes, with data what loses nothing. */
+  /** Declares the columns. An empty dataset takes any columns; one with rows only changes that lose no data. */
   declareColumns(
     id: number,
     columns: readonly DeclaredColumn[],
@@ -75,19 +75,22 @@ export class Datasets {
     return this.#transport.json({ method: 'PUT', path, json: { columns }, ...options })
   }
 
-  /** Puts the rows of an upload in place of all rows. All or nothing. */
+  /** Replaces all rows by those of an upload. If the upload fails, the dataset is unchanged. */
   replace(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
     const path = ['datasets', id, 'data']
     return this.#transport.json({ method: 'PUT', path, ...uploadRequest(upload), ...options })
   }
 
-  /** Puts the rows of an upload behind those that are there. All or nothing; never sent twice. */
+  /**
+   * Appends the rows of an upload. If the upload fails, the dataset is unchanged. Sent again only if the server says
+   * that it did not begin with the request, because a repeated append would duplicate rows.
+   */
   append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
     const path = ['datasets', id, 'data']
     return this.#transport.json({ method: 'POST', path, ...uploadRequest(upload), ...options })
   }
 
-  /** Which series a dataset follows; undefined where it follows none. */
+  /** The series that a dataset follows; undefined if it follows none. */
   async source(id: number, options: CallOptions = {}): Promise<Source | undefined> {
     try {
       return await this.#transport.json<Source>({ path: ['datasets', id, 'source'], ...options })
@@ -97,7 +100,10 @@ export class Datasets {
     }
   }
 
-  /** Lets a dataset follow series, and fetches them at once; the answer waits some seconds for that. */
+  /**
+   * Makes a dataset follow series. The server fetches them at once, and answers after ten seconds even if that takes
+   * longer.
+   */
   follow(
     id: number,
     fields: { readonly series: readonly string[]; readonly start?: string | null; readonly every?: Interval },
@@ -106,12 +112,12 @@ export class Datasets {
     return this.#transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
   }
 
-  /** Ends that a dataset follows series; its rows stay. */
+  /** Makes a dataset follow no series. Its rows stay. */
   unfollow(id: number, options: CallOptions = {}): Promise<void> {
     return this.#transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }
 
-  /** The rows in a format, as a stream of bytes. */
+  /** Downloads rows in a format, as a stream of bytes. */
   async download(
     id: number,
     format: Format,
@@ -126,14 +132,14 @@ export class Datasets {
     return new Download(response, signal)
   }
 
-  /** Where `download` goes, to be shown or put into another program. The key is not in it. */
+  /** The URL that `download` requests, without the API key. */
   address(id: number, format: Format, question: Question & Writing = {}): URL {
     return this.#transport.address(dataRequest(id, format, question))
   }
 
   /**
-   * An address that opens this one download without a key, for some minutes: for a browser, which downloads by address
-   * alone, or for another program.
+   * Creates a URL for this download that works for some minutes without an API key: for a browser, which can't send the
+   * key with a download, or for another program.
    */
   async link(id: number, format: Format, question: Question & Writing = {}): Promise<Link> {
     const request = dataRequest(id, format, question)
@@ -144,14 +150,14 @@ export class Datasets {
       json: { path: this.#transport.pathOf(request) },
       ...(signal && { signal }),
     })
-    // Where a proxy puts a path before ours, the server doesn't know of it.
+    // The server's own URL lacks the path that a proxy may have put before it, so only the ticket is taken from it.
     const ticket = url.slice(url.lastIndexOf('ticket='))
     return { url: new URL(`${this.#transport.address(request).href}&${ticket}`), expiresAt }
   }
 
   /**
-   * The rows as objects, as they come. Whole numbers beyond 2^53 are bigints; decimals are numbers as far as a double
-   * holds them (csv, parquet and arrow have all digits); dates and times are text.
+   * Yields rows as objects while they arrive. Integers beyond 2^53 are bigints. Decimals are numbers, so digits that a
+   * double can't hold are lost (csv, parquet and arrow keep them). Dates and times are strings.
    */
   async *rows<Row = Record<string, unknown>>(
     id: number,
@@ -160,13 +166,13 @@ export class Datasets {
     yield* jsonLines<Row>(await this.download(id, 'ndjson', question))
   }
 
-  /** A small file that opens Power BI (`pbids`) or Excel (`odc`) at the dataset's OData feed. The key is not in it. */
+  /** A small file that opens the dataset's OData feed in Power BI (`pbids`) or Excel (`odc`), without the API key. */
   async connectionFile(id: number, kind: 'pbids' | 'odc', options: CallOptions = {}): Promise<string> {
     const path = ['datasets', id, `odata.${kind}`]
     return (await this.#transport.send({ path, ...options })).text()
   }
 
-  /** How many rows match a filter. */
+  /** Counts the rows that match a filter. */
   async count(id: number, { filter, signal }: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
     const download = await this.download(id, 'csv', {
       top: 0,

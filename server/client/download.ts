@@ -1,16 +1,16 @@
 import { ParquetryError } from './errors.ts'
 
 /**
- * Rows in a format, as they come. Iterate the bytes once, or take them whole; leaving the loop ends the request. A
- * download that ends before its time throws `interrupted`: half a file never passes for a whole one.
+ * The body of a download. Iterate over its chunks once, or take it whole; leaving the loop ends the request. If the
+ * connection breaks, reading throws `interrupted`, so that an incomplete file is never taken for a complete one.
  */
 export class Download implements AsyncIterable<Uint8Array> {
-  /** How many rows match the filter, before `top` and `last`. Said only where one of those was asked for. */
+  /** How many rows match the filter, before `top` and `last`. Known only if one of them was given. */
   readonly rowCount: number | undefined
-  /** For `ifNoneMatch` the next time. */
+  /** Pass it as `ifNoneMatch` to download only if something has changed. */
   readonly etag: string | undefined
   readonly contentType: string
-  /** False when nothing has changed since `ifNoneMatch`; then there are no bytes. */
+  /** False if nothing has changed since `ifNoneMatch`; then the body is empty. */
   readonly modified: boolean
   readonly #response: Response
   readonly #signal: AbortSignal | undefined
@@ -27,7 +27,7 @@ export class Download implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    // By its reader: not every browser's streams can be iterated.
+    // Not every browser can iterate over a stream itself.
     const reader = this.#response.body?.getReader()
     if (!reader) return
     try {
@@ -41,17 +41,17 @@ export class Download implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** All of it as text. */
+  /** The whole body as text. */
   async text(): Promise<string> {
     return await this.#response.text().catch((error) => this.#broken(error))
   }
 
-  /** All of it. */
+  /** The whole body. */
   async arrayBuffer(): Promise<ArrayBuffer> {
     return await this.#response.arrayBuffer().catch((error) => this.#broken(error))
   }
 
-  /** Ends the request without reading what is left of it. */
+  /** Ends the request without reading the rest. */
   async cancel(): Promise<void> {
     await this.#response.body?.cancel()
   }

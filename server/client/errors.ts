@@ -1,18 +1,18 @@
 /**
- * What went wrong with a request. `message` is the server's sentence. An aborted signal is not one of these: as with
- * `fetch`, the call rejects with the signal's reason.
+ * The error of a request. `message` is the server's sentence. An aborted request rejects with the signal's reason
+ * instead, as with `fetch`.
  */
 export class ParquetryError extends Error {
   override readonly name = 'ParquetryError'
-  /** The HTTP status; 0 when there was no whole answer. */
+  /** The HTTP status; 0 if there was no complete answer. */
   readonly status: number
   /**
-   * The server's stable code, as `name_taken`. Of our own making are `unreachable` (no answer), `interrupted` (the
-   * answer ended in the middle), `not_understood` (the answer is not what this server sends) and `http_502` and the
-   * like (an answer of something between us and the server, which has no code).
+   * The server's stable error code, for example `name_taken`. The client adds `unreachable` (no answer), `interrupted`
+   * (the answer broke off), `not_understood` (the answer is not valid JSON), and `http_502` and the like (an answer
+   * without a code, which comes from a proxy rather than from the server).
    */
   readonly code: string
-  /** Seconds after which a new attempt makes sense, where the server said so. */
+  /** Seconds to wait before a new attempt, if the server said so. */
   readonly retryAfter: number | undefined
 
   constructor(
@@ -26,14 +26,14 @@ export class ParquetryError extends Error {
   }
 }
 
-/** The error that an answer outside 200-299 stands for. Reads its body. */
+/** The error for a response with a status outside 200-299. Reads its body. */
 export async function errorOf(response: Response): Promise<ParquetryError> {
   const text = await response.text().catch(() => '')
   const { error, code } = parsed(text)
   const { status } = response
-  // 401 and 500 may come with plain text or nothing (platform-api.md, Errors).
+  // 401 and 500 may have a plain text body, or none.
   const plain = /^text\/plain\b/i.test(response.headers.get('content-type') ?? '') ? text.trim() : ''
-  // Browsers don't say where a redirect leads. None is followed: it would make a GET of a POST.
+  // Redirects are not followed, because that would turn a POST into a GET. For a redirect, browsers show no status.
   const said = status === 0 ? 'with a redirect' : `${status} ${response.statusText}`.trim()
   return new ParquetryError(error ?? (plain || `The server answered ${said}.`), {
     status,
@@ -56,7 +56,7 @@ function parsed(text: string): { error?: string; code?: string } {
   }
 }
 
-/** Seconds of a `Retry-After`, which is a number of them or a date (RFC 9110, 10.2.3). */
+/** Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), into seconds. */
 export function retryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined
   if (/^\s*\d+\s*$/.test(header)) return Number(header)

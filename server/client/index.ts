@@ -18,10 +18,11 @@ export type { CallOptions, ClientOptions } from './transport.ts'
 export type { Upload, UploadOptions } from './uploads.ts'
 
 /**
- * The HTTP API of a Parquetry server, over `fetch`: in Node, in browsers and wherever else there is one.
+ * A client for the HTTP API of a Parquetry server. It needs only `fetch`, so it runs in Node, in browsers and
+ * elsewhere.
  *
- * Every call rejects with a `ParquetryError` that has the server's code. Requests that may safely be repeated are,
- * after 503 and 429 and when no answer came.
+ * Calls reject with a `ParquetryError` that has the server's error code. Requests that are safe to repeat are sent
+ * again after 429, after 503 and when there was no answer.
  */
 export class Client {
   readonly repositories: Repositories
@@ -43,7 +44,7 @@ export class Client {
     this.#transport = transport
   }
 
-  /** Finds datasets, and series of all providers in what was seen of them before. No provider is asked. */
+  /** Searches datasets, and the series of all providers that the server knows already. No provider is asked. */
   search(
     words: string,
     { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},

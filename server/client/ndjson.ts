@@ -1,4 +1,4 @@
-/** Values of a stream of JSON lines, one by one as they come. */
+/** Yields the values of a stream of JSON lines while it arrives. */
 export async function* jsonLines<Value>(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Value, void, undefined> {
@@ -13,14 +13,16 @@ export async function* jsonLines<Value>(
   if (rest !== '') yield parse(rest) as Value
 }
 
-/** Sixteen digits in a row: the least that a number must have to be too long for a double. */
+/** An integer that a double can't hold exactly has at least sixteen digits. */
 const LONG_NUMBER = /\d{16}/
 
 function parse(line: string): unknown {
   return LONG_NUMBER.test(line) ? JSON.parse(line, exactInteger) : JSON.parse(line)
 }
 
-/** A whole number that a double can't hold, as bigint. The source is given by engines since 2023 (ES2026). */
+/**
+ * Revives integers that a double can't hold exactly as bigint. `context.source` exists in engines since 2023 (ES2026).
+ */
 function exactInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const source = context?.source

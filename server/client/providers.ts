@@ -3,13 +3,13 @@ import { parameters, type Question } from './questions.ts'
 import type { Categories, Format, Found, Provider, Series, SeriesInfo, SeriesPage } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** ISO dates, inclusive. */
+/** First and last day wanted, as ISO 8601 dates. */
 export interface Range {
   readonly start?: string
   readonly end?: string
 }
 
-/** Sources of economic series. Slugs ignore case. */
+/** Providers of economic series. Slugs ignore case. */
 export class Providers {
   readonly #transport: Transport
 
@@ -25,7 +25,7 @@ export class Providers {
     return this.#transport.json({ path: ['providers', slug], ...options })
   }
 
-  /** Categories under a path; without one, the topmost. */
+  /** The categories below a path; without a path, those at the top. */
   browse(slug: string, path = '', options: CallOptions = {}): Promise<Categories> {
     return this.#transport.json({
       path: ['providers', slug, 'browse'],
@@ -34,7 +34,7 @@ export class Providers {
     })
   }
 
-  /** A page of the series directly under a path: 200 of them unless `limit` says otherwise, at most 1000. */
+  /** A page of the series directly in a category. `limit` is 200 by default and at most 1000. */
   seriesPage(
     slug: string,
     path: string,
@@ -47,7 +47,7 @@ export class Providers {
     })
   }
 
-  /** Series that a provider's search finds, best first: 20 of them unless `limit` says otherwise. */
+  /** Searches the series of a provider, best matches first. `limit` is 20 by default. */
   search(
     slug: string,
     words: string,
@@ -57,7 +57,7 @@ export class Providers {
     return this.#transport.json({ path, query: { q: words, limit, offset }, ...options })
   }
 
-  /** All series directly under a path, a page at a time. */
+  /** Yields all series directly in a category, page by page. */
   async *allSeries(
     slug: string,
     path: string,
@@ -76,7 +76,7 @@ export class Providers {
     return this.#transport.json({ path: seriesPath(slug, id), query: { start, end }, ...options })
   }
 
-  /** A series' observations as rows in a format, as a stream of bytes. */
+  /** Downloads the observations of a series in a format, as a stream of bytes. */
   async download(
     slug: string,
     id: string,
@@ -93,7 +93,7 @@ export class Providers {
   }
 }
 
-/** Ids may hold slashes, which stay slashes in the path. */
+/** Ids may contain slashes, which are not encoded in the path. */
 function seriesPath(slug: string, id: string): string[] {
   return ['providers', slug, 'series', ...id.split('/')]
 }

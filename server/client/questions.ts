@@ -1,47 +1,47 @@
 import type { CallOptions } from './transport.ts'
 
-/** What rows are wanted: the options of `GET /datasets/{id}/data`. */
+/** Which rows to read: the options of `GET /datasets/{id}/data`. */
 export interface Question extends CallOptions {
   /** An OData 4.01 `$filter` expression. */
   readonly filter?: string | undefined
-  /** Transformations, the text of `$apply`; all other options speak of what comes out. */
+  /** Transformations, as the text of `$apply`. All other options then refer to their result. */
   readonly apply?: string | undefined
-  /** Further columns, the text of `$compute`. */
+  /** Calculated columns, as the text of `$compute`. */
   readonly compute?: string | undefined
-  /** Words that the text columns hold, the text of `$search`. */
+  /** Words to find in text columns, as the text of `$search`. */
   readonly search?: string | undefined
-  /** Columns, in the order wanted; or the text of `$select`. */
+  /** The columns wanted, in this order; or the text of `$select`. */
   readonly select?: string | readonly string[] | undefined
-  /** Sort keys, the first one first; or the text of `$orderby`, which takes expressions. */
+  /** Sort keys, most significant first; or the text of `$orderby`, which may contain expressions. */
   readonly orderBy?:
     | string
     | readonly { readonly column: string; readonly descending?: boolean }[]
     | undefined
-  /** At most so many rows from the start. Not together with `last`. */
+  /** The most rows to read, from the start. Not with `last`. */
   readonly top?: number | undefined
-  /** At most so many rows from the end. Not together with `top` or `skip`. */
+  /** The most rows to read, from the end. Not with `top` or `skip`. */
   readonly last?: number | undefined
-  /** Rows to pass over at the start. */
+  /** The number of rows to skip at the start. */
   readonly skip?: number | undefined
 }
 
-/** How a format is written, where otherwise than usual. The server refuses what does not fit the format. */
+/** Options of a format. The server refuses those that the format doesn't have. */
 export interface Writing {
-  /** csv, tsv: begins with a byte order mark, by which Excel knows UTF-8. */
+  /** csv, tsv: whether to begin with a byte order mark, by which Excel recognizes UTF-8. */
   readonly bom?: boolean | undefined
-  /** csv: one sign between the fields, as `;`, `|` or a tab. */
+  /** csv: one character between fields, for example `;`, `|` or a tab. */
   readonly delimiter?: string | undefined
-  /** csv, tsv: what stands before the places of doubles and decimals. A comma needs another `delimiter`. */
+  /** csv, tsv: the decimal separator of doubles and decimals. A comma needs another `delimiter`. */
   readonly decimal?: '.' | ',' | undefined
-  /** csv, tsv: a text for null; values that look the same have quotes. */
+  /** csv, tsv: the text for null. Values that are equal to it are quoted. */
   readonly null?: string | undefined
-  /** csv, tsv: texts that a spreadsheet would calculate get an apostrophe. */
+  /** csv, tsv: puts an apostrophe before texts that a spreadsheet would run as formulas. */
   readonly formulas?: 'escape' | undefined
-  /** xlsx: texts of more than 32,767 characters are cut, and say so; otherwise they are refused. */
+  /** xlsx: cuts texts of more than 32,767 characters and marks them as cut. Without it they are an error. */
   readonly overlong?: 'cut' | undefined
 }
 
-/** A question as query parameters. */
+/** The options as query parameters. */
 export function parameters(question: Question & Writing) {
   const { filter, apply, compute, search, select, orderBy, top, last, skip } = question
   const { bom, delimiter, decimal, null: missing, formulas, overlong } = question
@@ -67,7 +67,7 @@ export function parameters(question: Question & Writing) {
   }
 }
 
-/** Names that are no identifier may hold commas, blanks and quotes. */
+/** Names that aren't identifiers may contain commas, spaces and quotes. */
 function quoted(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
 }

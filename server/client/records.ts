@@ -8,7 +8,7 @@ export interface Repository {
   readonly name: string
   readonly description: string
   readonly private: boolean
-  /** Name of the account that it belongs to. */
+  /** Name of the account that owns the repository. */
   readonly owner: string
   readonly permission: Permission
   readonly createdAt: string
@@ -27,7 +27,7 @@ export interface Dataset {
   readonly name: string
   readonly description: string
   readonly repositoryId: number
-  /** Grows with every change of the rows or columns. */
+  /** Increases with every change of the rows or columns. */
   readonly version: number
   readonly rowCount: number
   readonly bytes: number
@@ -36,13 +36,13 @@ export interface Dataset {
   readonly updatedAt: string
 }
 
-/** A dataset in a list: of one with many columns only their number is given. */
+/** A dataset in a list. If it has many columns, only their number is included. */
 export interface DatasetSummary extends Omit<Dataset, 'columns'> {
   readonly columnCount: number
   readonly columns?: readonly Column[]
 }
 
-/** `nullable` is true where it isn't said. */
+/** A column to declare. `nullable` is true by default. */
 export interface DeclaredColumn {
   readonly name: string
   readonly type: ColumnType
@@ -60,11 +60,11 @@ export interface Account {
     readonly exportedRows: number
     readonly month: string
   }
-  /** null stands for no limit. */
+  /** null means unlimited. */
   readonly limits: {
     readonly privateRepositories: number | null
     readonly paidProviders: boolean
-    /** Rows of datasets a month. */
+    /** Rows of datasets per month. */
     readonly exportedRows: number | null
   }
 }
@@ -75,18 +75,18 @@ export interface ManagedAccount {
   readonly name: string
   readonly plan: string
   readonly admin: boolean
-  /** None of its keys is accepted. */
+  /** Whether all keys of the account are refused. */
   readonly disabled: boolean
   readonly apiKeyHint: string
   readonly createdAt: string
 }
 
-/** A further key of an account, without the key. */
+/** An additional key of an account, without the key itself. */
 export interface NamedKey {
   readonly name: string
   readonly keyHint: string
   readonly readOnly: boolean
-  /** null: it does not end by itself. */
+  /** null if the key doesn't expire. */
   readonly expiresAt: string | null
   readonly createdAt: string
 }
@@ -96,27 +96,27 @@ export interface Provider {
   readonly name: string
   readonly description: string
   readonly homepage: string
-  /** As it is for this account. */
+  /** The tier that applies to this account. */
   readonly tier: 'free' | 'paid'
   readonly keyRequired: boolean
-  /** Whether this account has saved a key of its own. */
+  /** Whether this account has saved its own key. */
   readonly userKey: boolean
-  /** The limit that is closest to being reached; all null where the provider names none. */
+  /** The limit that is closest to being reached; all null if the provider states none. */
   readonly limit: {
     readonly requests: number | null
     readonly perSeconds: number | null
     readonly remaining: number | null
-    /** null while nothing of it is used. */
+    /** null while nothing of the limit is used. */
     readonly resetsAt: string | null
   }
 }
 
 export interface Category {
-  /** What `browse` takes to go down. */
+  /** The path to pass to `browse` for the categories below this one. */
   readonly path: string
   readonly name: string
   readonly description: string
-  /** Whether series hang directly under it. */
+  /** Whether the category itself contains series. */
   readonly series: boolean
 }
 
@@ -135,10 +135,10 @@ export interface SeriesInfo {
   readonly end: string | null
 }
 
-/** What a search in all that is known found. */
+/** What a search over everything that the server knows has found. */
 export interface Found {
   readonly query: string
-  /** Of the series; null where it is not known. */
+  /** Number of matching series; null if unknown. */
   readonly total: number | null
   readonly series: readonly (SeriesInfo & { readonly provider: string })[]
   readonly categories: readonly (Category & { readonly provider: string })[]
@@ -153,7 +153,7 @@ export interface Found {
 export interface SeriesPage {
   readonly provider: string
   readonly path: string
-  /** null where the provider doesn't say. */
+  /** Number of series in the category; null if the provider doesn't say. */
   readonly total: number | null
   readonly limit: number
   readonly offset: number
@@ -163,7 +163,7 @@ export interface SeriesPage {
 export interface Observation {
   /** The first day of the period. */
   readonly date: string
-  /** As `2024-Q1`, where the frequency is not daily. */
+  /** For example `2024-Q1`; missing for daily series. */
   readonly period?: string
   readonly value: number | null
 }
@@ -182,24 +182,24 @@ export interface Series {
 /** How often a dataset that follows series is refreshed. */
 export type Interval = 'hour' | 'day' | 'week' | 'month'
 
-/** What a dataset follows, and how that goes. Times are ISO 8601, UTC. */
+/** The series that a dataset follows, and the state of its refreshes. Times are ISO 8601, in UTC. */
 export interface Source {
-  /** Ids, each with its provider before it, as `fred/GDP`. */
+  /** Ids with the slug of the provider before them, for example `fred/GDP`. */
   readonly series: readonly string[]
   readonly start: string | null
   readonly every: Interval
-  /** null: not yet. */
+  /** null before the first refresh. */
   readonly lastRun: string | null
   readonly nextRun: string
-  /** null: nothing went wrong. */
+  /** null if the last refresh succeeded. */
   readonly lastError: string | null
-  /** What could not be had in the last run; its earlier rows are still there. */
+  /** Series that the last refresh could not fetch. Their earlier rows are kept. */
   readonly missing: readonly { readonly series: string; readonly code: string; readonly error: string }[]
-  /** The last version that a refresh made. */
+  /** The last version of the dataset that a refresh created. */
   readonly lastVersion: number | null
 }
 
-/** An address that opens one export without a key. */
+/** A URL that downloads one export without an API key. */
 export interface Link {
   readonly url: URL
   /** ISO 8601. */

@@ -1,7 +1,7 @@
 import type { Member, Permission, Repository } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** Containers of datasets, with those who may read and write in them. */
+/** Repositories, which contain datasets, and the members who may read or write them. */
 export class Repositories {
   readonly #transport: Transport
 
@@ -9,7 +9,7 @@ export class Repositories {
     this.#transport = transport
   }
 
-  /** All that the account may read. */
+  /** Lists the repositories that the account may read. */
   list(options: CallOptions = {}): Promise<Repository[]> {
     return this.#transport.json({ path: ['repositories'], ...options })
   }
@@ -18,7 +18,7 @@ export class Repositories {
     return this.#transport.json({ path: ['repositories', id], ...options })
   }
 
-  /** Makes a new one with each call. */
+  /** Creates a repository. Each call creates another one. */
   create(
     fields: { readonly name: string; readonly description?: string; readonly private?: boolean },
     options: CallOptions = {},
@@ -34,7 +34,7 @@ export class Repositories {
     return this.#transport.json({ method: 'PUT', path: ['repositories', id], json: fields, ...options })
   }
 
-  /** With its datasets. */
+  /** Deletes a repository and its datasets. */
   delete(id: number, options: CallOptions = {}): Promise<void> {
     return this.#transport.done({ method: 'DELETE', path: ['repositories', id], ...options })
   }
@@ -43,7 +43,7 @@ export class Repositories {
     return this.#transport.json({ path: ['repositories', id, 'members'], ...options })
   }
 
-  /** @param account name of the account */
+  /** @param account name of the member's account */
   setMember(id: number, account: string, permission: Permission, options: CallOptions = {}): Promise<Member> {
     const path = ['repositories', id, 'members', account]
     return this.#transport.json({ method: 'PUT', path, json: { permission }, ...options })

@@ -2,9 +2,9 @@ import { errorOf, ParquetryError } from './errors.ts'
 import { pause, type RetryOptions, retryDelay } from './retry.ts'
 
 export interface ClientOptions {
-  /** Where the server is, as `https://data.example.org` or with a path before ours. */
+  /** URL of the server, for example `https://data.example.org`. It may have a path. */
   readonly url: string | URL
-  /** The account's API key. Sent as the user name of Basic authentication, never in an address. */
+  /** The account's API key. Sent as the user name of Basic authentication, never in a URL. */
   readonly key?: string
   /** Replaces the platform's `fetch`, for proxies and tests. */
   readonly fetch?: typeof fetch
@@ -13,16 +13,18 @@ export interface ClientOptions {
 
 /** What every call takes. */
 export interface CallOptions {
-  /** Aborting ends the request, also between attempts; the call rejects with the signal's reason. */
+  /** Aborting it ends the request, or the pause before the next attempt. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-/** What `fetch` takes for a body. DOM's name for it is not there where only Node's types are. */
+/**
+ * The type of `fetch`'s `body` option. DOM's name for it, BodyInit, doesn't exist in projects with only Node's types.
+ */
 export type Body = NonNullable<RequestInit['body']>
 
 export interface Request extends CallOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Segments, each percent-encoded on its own. */
+  /** Path segments, which are percent-encoded one by one. */
   readonly path: readonly (string | number)[]
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly headers?: Readonly<Record<string, string>>
@@ -30,7 +32,7 @@ export interface Request extends CallOptions {
   readonly body?: Body
 }
 
-/** Sends requests with the key, and again where that can do no harm. */
+/** Sends requests with the key, and repeats those that are safe to repeat. */
 export class Transport {
   readonly #base: URL
   readonly #fetch: typeof fetch
@@ -45,12 +47,12 @@ export class Transport {
     this.#key = key
   }
 
-  /** Uses another key from now on. */
+  /** Replaces the key for all further requests. */
   set key(key: string) {
     this.#key = key
   }
 
-  /** The answer when its status is 200-299 or 304. @throws ParquetryError */
+  /** Resolves with the response if its status is 200-299 or 304. @throws ParquetryError */
   async send(request: Request): Promise<Response> {
     const { signal } = request
     for (let attempt = 1; ; attempt += 1) {
@@ -62,7 +64,7 @@ export class Transport {
     }
   }
 
-  /** The body of an answer as JSON. @throws ParquetryError */
+  /** Resolves with the body of the response, parsed as JSON. @throws ParquetryError */
   async json<T>(request: Request): Promise<T> {
     const response = await this.send(request)
     try {
@@ -77,7 +79,7 @@ export class Transport {
     }
   }
 
-  /** For answers without a body. @throws ParquetryError */
+  /** For responses without a body. @throws ParquetryError */
   async done(request: Request): Promise<void> {
     await (await this.send(request)).body?.cancel()
   }
@@ -94,7 +96,7 @@ export class Transport {
     if (this.#key !== undefined) headers.set('authorization', `Basic ${btoa(`${this.#key}:`)}`)
     const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' }
     if (body !== undefined) init.body = body
-    // Required for streams, which `fetch` sends without waiting for their end.
+    // `fetch` requires this for streams.
     if (body instanceof ReadableStream) init.duplex = 'half'
     if (signal) init.signal = signal
     const address = this.address(request)
@@ -111,15 +113,15 @@ export class Transport {
     }
   }
 
-  /** Path and query string of a request, as they stand behind the server's own address. */
+  /** Path and query string of a request, relative to the server's URL. */
   pathOf(request: Pick<Request, 'path' | 'query'>): string {
     const { pathname, search } = this.address(request)
     return pathname.slice(this.#base.pathname.length - 1) + search
   }
 
-  /** Where a request goes. @throws TypeError when a part of its path is `.` or `..` */
+  /** The URL of a request. @throws TypeError if a path segment is `.` or `..` */
   address({ path, query = {} }: Pick<Request, 'path' | 'query'>): URL {
-    // The URL standard resolves these even when they are percent-encoded, so they would lead to another resource.
+    // The URL standard resolves these segments even if they are percent-encoded, which would address another resource.
     const climbing = path.find((segment) => segment === '.' || segment === '..')
     if (climbing !== undefined) throw new TypeError(`'${climbing}' can't be a part of an address.`)
     const url = new URL(this.#base)

@@ -4,26 +4,26 @@ import type { Body, Request } from './transport.ts'
 /** Rows as values, a file in one of the formats, or series of a provider. */
 export type Upload =
   | {
-      /** Objects by column name, or lists in the order of `columns`. */
+      /** Objects with column names as keys, or arrays in the order of `columns`. */
       readonly rows: readonly (Readonly<Record<string, unknown>> | readonly unknown[])[]
       readonly columns?: readonly DeclaredColumn[]
     }
   | {
-      /** Slug of the provider whose series the server fetches: rows of `provider, series_id, date, value`. */
+      /** Slug of the provider. The server fetches the series as rows of `provider, series_id, date, value`. */
       readonly provider: string
       readonly series: readonly string[]
     }
   | {
       readonly format: keyof typeof CONTENT_TYPES
-      /** A stream is sent as it comes and can't be sent again; browsers take one over HTTP/2 only. */
+      /** A stream is sent while it is read, and can't be sent again. Browsers support streams over HTTP/2 only. */
       readonly body: string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
-      /** The body is packed already. Of text forms alone. */
+      /** The body is compressed with gzip. Only for text formats. */
       readonly gzip?: boolean
-      /** How the file is written, where that is not what its format says. */
+      /** How the file is written, if not in the usual way of its format. */
       readonly options?: UploadOptions
     }
 
-/** As the parameters of the request: `delimiter` may be `tab`, `nulls` has commas between its texts. */
+/** Query parameters of the upload. `delimiter` may be `tab`; `nulls` is a list separated by commas. */
 export interface UploadOptions {
   readonly nulls?: string
   readonly delimiter?: string
@@ -33,7 +33,7 @@ export interface UploadOptions {
   readonly names?: string
   readonly dates?: string
   readonly nanoseconds?: string
-  /** `replace`: the columns of the upload take the place of those of the dataset. Not where rows are appended. */
+  /** `replace`: the columns of the upload replace those of the dataset. Not for appends. */
   readonly columns?: string
 }
 
@@ -60,7 +60,7 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   }
 }
 
-/** `ReadableStream.from`, which not every browser has. */
+/** Like `ReadableStream.from`, which some browsers don't have. */
 function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   return new ReadableStream({

@@ -5,7 +5,7 @@ import { fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
 const MOST_DATASETS = 50
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
-/** Rows from which a column is described. */
+/** Columns are described from at most this many rows. */
 const SAMPLE = 1_000
 const MOST_DESCRIBED = 100
 const EXAMPLES = 5
@@ -135,7 +135,7 @@ async function rowsOf(
   for await (const row of client.datasets.rows(id, question)) {
     rows.push(row)
     length += text(row).length
-    // A row may hold megabytes. What is left out is told of by whoever cuts.
+    // Rows may be megabytes long, and only MOST_CHARACTERS are shown. The caller notes what was cut.
     if (length > 40 * MOST_CHARACTERS) break
   }
   return rows

@@ -41,7 +41,7 @@ export const exportLink: Tool = {
   async run(client, given: AskedRows & Omit<Writing, 'null'> & { format?: Format }, signal) {
     const { dataset, format = 'csv', delimiter, decimal, bom, formulas, overlong } = given
     const asked = { ...questionOf(given), delimiter, decimal, bom, formulas, overlong, signal }
-    // A wrong question is told now, not to the person who follows the link.
+    // If the query is wrong, the agent must get the error now, not the person who opens the link.
     const probe = await client.datasets.download(dataset, format, { ...asked, top: 0 })
     await probe.cancel()
     const { url, expiresAt } = await client.datasets.link(dataset, format, asked)

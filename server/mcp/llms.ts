@@ -1,4 +1,4 @@
-/** What `/llms.txt` tells programs that read for somebody (llmstxt.org). */
+/** The content of `/llms.txt`, which describes the service to language models (llmstxt.org). */
 export const LLMS_TXT = `# Parquetry
 
 > Tables in Parquet behind an HTTP API, queried by OData, exported as csv, tsv, json, ndjson, xlsx, parquet and arrow; and economic series of many providers through one interface.

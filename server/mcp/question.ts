@@ -1,4 +1,4 @@
-/** The arguments of tools that ask rows of a dataset. */
+/** The arguments of the tools that query the rows of a dataset. */
 export const QUESTION = {
   dataset: { type: 'integer', minimum: 1, description: 'Id of the dataset, as find_datasets gives it.' },
   filter: {
@@ -33,7 +33,7 @@ export interface AskedRows {
   readonly apply?: string
 }
 
-/** The same for the client. */
+/** The arguments as options of the client. */
 export function questionOf({ filter, select, orderby, apply }: AskedRows) {
   return { filter, select, orderBy: orderby, apply }
 }

@@ -7,7 +7,10 @@ import { apiKeyIn, rawQuery } from '../http/query.ts'
 import { LLMS_TXT } from './llms.ts'
 import { mcpServer } from './server.ts'
 
-/** `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` says what there is. */
+/**
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` describes the
+ * service.
+ */
 export function mcpRoutes(app: FastifyInstance): void {
   app.get('/llms.txt', {
     config: { public: true },
@@ -37,7 +40,7 @@ export function mcpRoutes(app: FastifyInstance): void {
     },
   })
 
-  // Without sessions there is nothing to listen to and nothing to end.
+  // GET would open a stream of notifications and DELETE would end a session; without sessions there are neither.
   app.route({
     method: ['GET', 'DELETE'],
     url: '/mcp',
@@ -50,7 +53,9 @@ export function mcpRoutes(app: FastifyInstance): void {
   })
 }
 
-/** A client that asks this very application, as whoever sent the request, without a way over the network. */
+/**
+ * A client whose requests are injected into this application, without a network, with the credentials of the request.
+ */
 function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
   const credentials = Object.fromEntries(
     ['authorization', 'x-api-key'].flatMap((name) => {
@@ -68,7 +73,7 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
       ...(init.signal && { signal: init.signal }),
       payloadAsStream: true,
     })
-    // Not by Readable.toWeb, which throws out of reach when a reader leaves in the middle.
+    // Readable.toWeb would throw an uncaught error if the reader stops before the end.
     const stream = ReadableStream.from(answer.stream()) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>
     const body = [204, 304].includes(answer.statusCode) ? null : stream
     const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])

@@ -74,7 +74,7 @@ export const findSeries: Tool = {
   },
 }
 
-/** What a search finds: series, and categories that may hold more of them. */
+/** Searches by words. Finds series, and categories that may contain more of them. */
 async function searched(
   client: Client,
   slug: string | undefined,
@@ -129,7 +129,7 @@ export const readSeries: Tool = {
       signal,
     })
     const newest = series.observations.slice(-MOST_OBSERVATIONS)
-    // Cut from the old end, as the newest values are asked for most.
+    // If not all of them fit, the oldest are left out, because the newest are wanted most often.
     const shown = [...fitting([...newest].reverse())].reverse()
     const { observations, ...about } = series
     return {

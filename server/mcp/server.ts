@@ -25,7 +25,7 @@ const INSTRUCTIONS =
 const ajv = new Ajv({ strict: false, useDefaults: false, allErrors: true })
 const checks = new Map(TOOLS.map((tool) => [tool.name, ajv.compile(tool.arguments)]))
 
-/** The tools as a server of the Model Context Protocol, which asks the API through `client`. */
+/** A Model Context Protocol server with the tools, which call the API through `client`. */
 export function mcpServer(client: Client): Server {
   const server = new Server(
     { name: 'parquetry', title: 'Parquetry', version: ownVersion() },
@@ -51,7 +51,7 @@ export function mcpServer(client: Client): Server {
       const answer = await tool.run(client, given as never, signal)
       return { content: [{ type: 'text', text: text(answer) }] }
     } catch (error) {
-      // The sentence says what was wrong; an agent mends its question by it.
+      // The message says what was wrong, so that the agent can correct its call.
       if (error instanceof ParquetryError) return failure(error.message)
       throw error
     }

@@ -1,6 +1,6 @@
 import type { Client } from '../client/index.ts'
 
-/** A JSON Schema of a tool's arguments, as the protocol shows it to agents. */
+/** JSON Schema of a tool's arguments, which the protocol shows to agents. */
 export interface ArgumentsSchema {
   readonly type: 'object'
   readonly additionalProperties: false
@@ -8,21 +8,27 @@ export interface ArgumentsSchema {
   readonly properties: Readonly<Record<string, object>>
 }
 
-/** Something that an agent can do. All tools only read, with the rights of the client's key. */
+/** A tool for agents. All tools are read-only and have the permissions of the client's key. */
 export interface Tool {
   readonly name: string
   readonly title: string
-  /** What it does and when to use it: all that an agent knows of it. */
+  /** What the tool does and when to use it. Agents know nothing else about it. */
   readonly description: string
   readonly arguments: ArgumentsSchema
-  /** Takes arguments that fit the schema, and gives what is sent as JSON. @throws ParquetryError whose message the agent reads */
+  /**
+   * Runs the tool. The server has checked the arguments against the schema, and sends the result as JSON.
+   * @throws ParquetryError whose message is shown to the agent
+   */
   run(client: Client, given: never, signal: AbortSignal): Promise<object>
 }
 
-/** An answer holds no more than this, so that it leaves room for thought. Whatever is cut is told of. */
+/**
+ * The most characters of JSON in one answer, so that it leaves room in the agent's context. Tools add a note if they
+ * cut something.
+ */
 export const MOST_CHARACTERS = 20_000
 
-/** As many items from the start as fit into an answer. */
+/** The first items that fit into an answer together. */
 export function fitting<Item>(items: readonly Item[], room = MOST_CHARACTERS): readonly Item[] {
   let used = 0
   const end = items.findIndex((item) => {
@@ -32,7 +38,7 @@ export function fitting<Item>(items: readonly Item[], room = MOST_CHARACTERS): r
   return end < 0 ? items : items.slice(0, end)
 }
 
-/** JSON; whole numbers beyond 2^53 keep their digits as text. */
+/** JSON in which bigints are strings, so that they keep all digits. */
 export function text(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one))
 }

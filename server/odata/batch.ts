@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ODataError } from './errors.ts'
 
-/** Requests that one batch may hold, and bytes of all its answers together, which are kept in memory. */
+/** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
 const MOST_REQUESTS = 100
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -19,24 +19,24 @@ interface BatchAnswer {
   readonly id: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** JSON text, put into the answer as it is: parsed, large integers would lose digits. */
+  /** JSON text, copied into the answer as it is. Parsing it would change integers above 2^53. */
   readonly body: string | undefined
 }
 
-/** Headers of the batch that hold for each of its requests: who asks is said once, for all. */
+/** Headers that every request takes over from the batch: a request can't use another API key. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'host'] as const
-/** Headers of the batch that hold where a request says nothing else. */
+/** Headers that a request takes over from the batch unless it has them itself. */
 const DEFAULTS = ['odata-maxversion'] as const
 
-/** Headers of an answer that a client of a batch may need. */
+/** Headers that are copied from each answer. */
 const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
 
 /**
- * Answers a JSON batch: each request goes through the application as if it had come alone, with the credentials of the
- * batch, one after another. A request whose forerunner failed is 424 (JSON Format 4.01, 19.4).
- * @param root path of the service root, to which relative URLs belong
+ * Answers a JSON batch. The requests are injected into the application one after the other, with the credentials of the
+ * batch. A request is answered with 424 if one that it depends on has failed (JSON Format 4.01, 19.4).
+ * @param root path of the service root, against which relative URLs are resolved
  * @returns JSON text
- * @throws ODataError 400 where the batch is malformed
+ * @throws ODataError 400 if the batch is malformed
  */
 export async function answerBatch(
   app: FastifyInstance,
@@ -96,7 +96,7 @@ async function answerOne(
     id,
     status: answer.statusCode,
     headers: pick(answer.headers, KEPT),
-    // Text that is no JSON is a string of the batch (JSON Format 4.01, 19.2).
+    // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
     body: answer.payload === '' ? undefined : isJson ? answer.payload : JSON.stringify(answer.payload),
   }
 }
@@ -107,7 +107,7 @@ function pick(headers: Readonly<Record<string, unknown>>, names: readonly string
   )
 }
 
-/** The path and query that a URL of a batch stands for; undefined where it leads out of the service. */
+/** The path and query of a request in a batch; undefined if its URL is outside the service. */
 function targetOf(url: string, root: string, batchUrl: string): string | undefined {
   const apiKey = /[?&](apikey=[^&]*)/i.exec(batchUrl)?.[1]
   const path = url.startsWith('/') ? url : /^[a-z][a-z0-9+.-]*:/i.test(url) ? pathOf(url) : root + url

@@ -7,15 +7,15 @@ import { jsonContentType } from './negotiate.ts'
 import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.ts'
 import { type EntityQuery, entityQuery, type RowOptions } from './rows.ts'
 
-/** The system query options of a collection. */
+/** The system query options of a request for a collection. */
 export interface CollectionOptions extends RowOptions {
   readonly $count?: boolean
   readonly $skiptoken?: string
 }
 
 /**
- * Answers with the rows of an entity set, page by page where there are many. Every page holds rows of the version that
- * the first one was made from.
+ * Answers with the rows of an entity set, in pages if there are many. All pages show the version of the dataset that
+ * the first page was made from.
  */
 export async function answerCollection(
   place: Place,
@@ -38,7 +38,7 @@ export async function answerCollection(
   )
   const { query, version, odata, projection } = asked
   const known = query.knownRowCount
-  // A page that is not full is the last one.
+  // A page with fewer rows than its size is the last one.
   const mayGoOn = window.top === size && (known === undefined || known > window.skip + size)
   if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
   if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
@@ -74,7 +74,7 @@ export async function answerCount(
   return exchange.reply.type('text/plain;charset=utf-8').send(String(count))
 }
 
-/** Asks a version of a dataset, the current one where none is named. */
+/** Queries the given version of a dataset, or the current one. */
 async function ask(
   { engine, kept }: Place,
   { json }: Exchange,
@@ -93,15 +93,15 @@ async function ask(
   return askOf(snapshot)
 }
 
-/** The same question, from another row on. */
+/** The address of the next page: the same query with a `$skiptoken`. */
 function nextLink({ request, root }: Exchange, set: EntitySet, token: string): string {
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
-  // A key in the address stays out of links, which are kept and passed on.
+  // Links are stored and shared, so they must not contain the API key.
   const kept = query.split('&').filter((part) => part !== '' && !/^(\$|%24)?(skiptoken|apikey)=/i.test(part))
   return `${root}${encodeURIComponent(set.name)}?${[...kept, `$skiptoken=${token}`].join('&')}`
 }
 
-/** Short, for the entity tag. */
+/** A short hash that becomes part of the entity tag. */
 function variantOf(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 12)
 }

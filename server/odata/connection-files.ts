@@ -11,7 +11,7 @@ const FILES = {
   odc: { type: 'text/x-ms-odc;charset=utf-8', write: odc },
 } as const
 
-/** Small files that open Power BI or Excel at the feed of a dataset or a repository. They hold no key. */
+/** Small files that open the feed of a dataset or a repository in Power BI or Excel. They contain no API key. */
 export function connectionFileRoutes(app: FastifyInstance, services: Services): void {
   const send = (reply: FastifyReply, extension: keyof typeof FILES, feed: FeedAddress) => {
     const { type, write } = FILES[extension]

@@ -18,7 +18,7 @@ export async function answerEntity(
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
 }
 
-/** Answers with one value: in JSON, or alone as text. 204 where it is null (Protocol 4.01, 11.2.4). */
+/** Answers with one value, in JSON or, for `$value`, as text. 204 if it is null (Protocol 4.01, 11.2.4). */
 export async function answerProperty(
   place: Place,
   exchange: Exchange,
@@ -44,7 +44,7 @@ export async function answerProperty(
   return reply.type(jsonContentType(json, false)).send(`${head}"value":${value}}`)
 }
 
-/** @throws ODataError `notFound` where the set has no such property */
+/** @throws ODataError `notFound` if the set has no such property */
 async function propertyType({ engine }: Place, set: EntitySet, name: string): Promise<string> {
   if (name === KEY) return 'Edm.Int64'
   const { columns } = await (await engine.dataset(set.datasetId)).record()
@@ -54,8 +54,8 @@ async function propertyType({ engine }: Place, set: EntitySet, name: string): Pr
 }
 
 /**
- * The JSON object of one row. Nothing but that row is read, because its number says where it lies.
- * @throws ODataError `notFound` where the dataset has fewer rows
+ * Reads one row as a JSON object. The key is the position of the row, so no other row is read.
+ * @throws ODataError `notFound` if the dataset has fewer rows
  */
 async function readRow(
   { engine, exports }: Place,
@@ -79,6 +79,6 @@ async function readRow(
     meteredRows: snapshot.rowCount,
     odata,
   })
-  // Out of the list that holds it.
+  // Removes the brackets of the array around the row.
   return { text: bytes.toString('utf8').slice('['.length, -']\n'.length), projection }
 }

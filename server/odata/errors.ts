@@ -1,4 +1,4 @@
-/** Refusals that only the OData service knows: code and status; the sentence is written where it is thrown. */
+/** Errors that only the OData service has, with status and cause. The message is written where the error is thrown. */
 export const ODATA_ERRORS = {
   badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
   notFound: { status: 404, when: 'the service has no such resource' },
@@ -14,7 +14,7 @@ export type ODataErrorCode = keyof typeof ODATA_ERRORS
 export class ODataError extends Error {
   override readonly name = 'ODataError'
   readonly code: ODataErrorCode
-  /** The part of the request that is wrong, as `$filter` (JSON Format 4.01, 21.1). */
+  /** The part of the request that is wrong, for example `$filter` (JSON Format 4.01, 21.1). */
   readonly target: string | undefined
 
   constructor(code: ODataErrorCode, message: string, target?: string) {

@@ -4,25 +4,28 @@ import type { Exports } from '../transfers/exports.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
 import type { JsonRequest } from './negotiate.ts'
 
-/** What answers are made with. */
+/** What the handlers need from the server. */
 export interface Place {
   readonly engine: Engine
   readonly exports: Exports
   readonly kept: KeptSnapshots
-  /** Rows of a page, where the client asks for no smaller ones. */
+  /** Rows per page, unless the client asks for fewer. */
   readonly pageRows: number
 }
 
-/** One request to the service, with what has been found out about it. */
+/** A request to the service, with what has been parsed from it. */
 export interface Exchange {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The service root, absolute, with a slash at its end. */
+  /** Absolute address of the service root, with a trailing slash. */
   readonly root: string
   readonly json: JsonRequest
 }
 
-/** The beginning of an object with its context (JSON Format 4.01, 4.6.1), up to where the next member stands. */
+/**
+ * The beginning of a JSON object with its `@odata.context` (JSON Format 4.01, 4.6.1), to be followed by the next
+ * member.
+ */
 export function contextHead({ root, json }: Exchange, fragment: string): string {
   if (json.metadata === 'none') return '{'
   return `{"@odata.context":${JSON.stringify(`${root}$metadata#${fragment}`)},`

@@ -3,10 +3,10 @@ import { ODataError } from './errors.ts'
 export type ODataVersion = '4.0' | '4.01'
 export type MetadataLevel = 'none' | 'minimal' | 'full'
 
-/** How JSON is to be written (OData JSON Format 4.01, 3). */
+/** The JSON options that the client has asked for (OData JSON Format 4.01, 3). */
 export interface JsonRequest {
   readonly metadata: MetadataLevel
-  /** Integers and decimals as strings. */
+  /** Whether 64-bit integers and decimals are written as strings. */
   readonly ieee754: boolean
 }
 
@@ -19,8 +19,8 @@ interface MediaRange {
 const MOST_RANGES = 100
 
 /**
- * The version to answer in: the highest that both know, 4.01 where the client says nothing (Protocol 4.01, 8.2.6).
- * @throws ODataError 400 for a client that takes nothing as new as 4.0
+ * The version to answer in: the highest that both sides support, 4.01 if the client names none (Protocol 4.01, 8.2.6).
+ * @throws ODataError 400 if the client supports only versions before 4.0, or the header is malformed
  */
 export function versionFor(maxVersion: string | undefined): ODataVersion {
   if (maxVersion === undefined) return '4.01'
@@ -32,9 +32,9 @@ export function versionFor(maxVersion: string | undefined): ODataVersion {
 }
 
 /**
- * What kind of JSON the client takes; `$format` decides before `Accept`. Power Query's long list with atom in it gets
- * JSON, because JSON is one of its items.
- * @throws ODataError 406 where JSON is not among what the client takes, 400 for a malformed `$format`
+ * The JSON options of an answer. `$format` takes precedence over `Accept`. Power Query accepts a long list of types
+ * that starts with Atom, and gets JSON because JSON is in the list.
+ * @throws ODataError 406 if the client doesn't accept JSON, 400 for a malformed `$format`
  */
 export function jsonFor(format: string | undefined, accept: string | undefined): JsonRequest {
   const ranges = format === undefined ? rangesOf(accept ?? '*/*') : [formatRange(format)]
@@ -44,9 +44,9 @@ export function jsonFor(format: string | undefined, accept: string | undefined):
 }
 
 /**
- * Whether metadata is to be JSON: only where the client asks for JSON and takes no XML. Power Query asks for everything
- * with JSON first and expects XML.
- * @throws ODataError 406 where the client takes neither, 400 for a malformed `$format`
+ * Whether `$metadata` is answered in JSON: only if the client accepts JSON and not XML. Power Query lists JSON first in
+ * every request, but expects `$metadata` in XML.
+ * @throws ODataError 406 if `$format` names neither, 400 for a malformed `$format`
  */
 export function metadataIsJson(
   format: string | undefined,
@@ -79,7 +79,7 @@ function bestJson(ranges: readonly MediaRange[]): MediaRange | undefined {
   let best: MediaRange | undefined
   for (const range of ranges) {
     if (!/^(application\/json|application\/\*|\*\/\*)$/.test(range.type) || range.weight === 0) continue
-    // At the same weight, what is named counts for more than a wildcard.
+    // At equal weight, a named type is preferred to a wildcard.
     const better = !best || range.weight > best.weight
     const named = best?.weight === range.weight && best.type.includes('*') && !range.type.includes('*')
     if (better || named) best = range
@@ -106,7 +106,7 @@ function formatRange(format: string): MediaRange {
   throw malformed(`$format is ${JSON.stringify(format)}; known are json, xml for $metadata, and media types.`)
 }
 
-/** The items of an Accept header (RFC 9110, 12.5.1), names in lower case. */
+/** The media ranges of an `Accept` header (RFC 9110, 12.5.1), with names in lower case. */
 function rangesOf(accept: string): MediaRange[] {
   return accept
     .split(',', MOST_RANGES)

@@ -1,10 +1,10 @@
-/** A feed that an office program is to open. */
+/** A feed for an office program to open. */
 export interface FeedAddress {
-  /** What the user calls it. */
+  /** The name that the user gave the dataset or the repository. */
   readonly title: string
-  /** The service root, absolute. */
+  /** Absolute address of the service root. */
   readonly root: string
-  /** The entity set to load; the whole service where there is none. */
+  /** The entity set to load; without one, the program lists all sets of the service. */
   readonly set?: string
 }
 
@@ -23,8 +23,8 @@ export function pbids({ root, set }: FeedAddress): string {
 }
 
 /**
- * An Office Data Connection that Excel opens as a query: a page whose XML holds the query in Power Query's language M,
- * as Excel writes it with "Export Connection File".
+ * An Office Data Connection file, which Excel opens as a query. It is an HTML page whose XML contains the query in M,
+ * the language of Power Query, in the form in which Excel's "Export Connection File" writes it.
  */
 export function odc({ title, root, set }: FeedAddress): string {
   const name = queryName(title)
@@ -60,7 +60,7 @@ export function odc({ title, root, set }: FeedAddress): string {
 `
 }
 
-/** A name without the characters that end it in a connection string or in brackets. */
+/** Replaces the characters that would end the name in a connection string or between brackets. */
 function queryName(title: string): string {
   return title
     .toWellFormed()
@@ -68,7 +68,9 @@ function queryName(title: string): string {
     .slice(0, 80)
 }
 
-/** A text in M (Power Query M language specification, 12.1.3): quotes are doubled, `#(` begins an escape. */
+/**
+ * A string literal in M (Power Query M language specification, 12.1.3): quotes are doubled, and `#(` begins an escape.
+ */
 function mText(text: string): string {
   return `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`
 }

@@ -1,10 +1,10 @@
 import { ODataError } from './errors.ts'
 
-/** Where a next page begins: opaque to clients. */
+/** Where the next page begins. Clients treat the token as opaque. */
 export interface Position {
-  /** The version of the dataset, so that pages fit together while others write. */
+  /** The version of the dataset, so that all pages show the same data while others write. */
   readonly version: number
-  /** Rows of the question that earlier pages held. */
+  /** The number of rows in the earlier pages. */
   readonly offset: number
 }
 
@@ -12,7 +12,7 @@ export function skipToken({ version, offset }: Position): string {
   return `${version}-${offset}`
 }
 
-/** @throws ODataError 400 where the token is none of ours */
+/** @throws ODataError 400 if the token is malformed */
 export function positionOf(token: string): Position {
   const match = /^(\d{1,15})-(\d{1,15})$/.exec(token)
   if (match) return { version: Number(match[1]), offset: Number(match[2]) }
@@ -24,8 +24,8 @@ export function positionOf(token: string): Position {
 }
 
 /**
- * The page size that a `Prefer` header asks for (Protocol 4.01, 8.2.8.8), by the name of 4.0 or of 4.01.
- * Undefined where it asks for none; what is malformed is passed over, as RFC 7240 says of every preference.
+ * The page size that a `Prefer` header asks for (Protocol 4.01, 8.2.8.8), and the name used for the preference: 4.0 and
+ * 4.01 have different ones. Undefined if there is none. Malformed preferences are ignored, as RFC 7240 requires.
  */
 export function preferredPageSize(prefer: string | undefined): { name: string; size: number } | undefined {
   const match = /(?:^|[,;\s])((?:odata\.)?maxpagesize)\s*=\s*"?(\d{1,9})"?/i.exec(prefer ?? '')
@@ -33,7 +33,7 @@ export function preferredPageSize(prefer: string | undefined): { name: string; s
   return size > 0 ? { name: match![1]!.toLowerCase(), size } : undefined
 }
 
-/** The window of one page, out of the window that the question has itself. */
+/** The part of the window given by `$skip` and `$top` that belongs to one page. */
 export function pageWindow(
   asked: { readonly top?: number | undefined; readonly skip?: number | undefined },
   offset: number,

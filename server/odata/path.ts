@@ -1,13 +1,13 @@
 import { ODataError } from './errors.ts'
 
-/** What a path behind the service root leads to (OData URL Conventions 4.01, 4). */
+/** The resource that a path below the service root identifies (OData URL Conventions 4.01, 4). */
 export type Resource =
   | { readonly kind: 'service' }
   | { readonly kind: 'metadata' }
   | { readonly kind: 'batch' }
   | { readonly kind: 'set'; readonly set: string }
   | { readonly kind: 'count'; readonly set: string }
-  /** The question in the body of a POST (4.01, 11.2.1). */
+  /** Query options in the body of a POST (Protocol 4.01, 11.2.1). */
   | { readonly kind: 'query'; readonly set: string }
   | { readonly kind: 'entity'; readonly set: string; readonly key: number }
   | {
@@ -15,14 +15,14 @@ export type Resource =
       readonly set: string
       readonly key: number
       readonly property: string
-      /** The value alone, as text. */
+      /** Whether only the value is wanted, as text (`$value`). */
       readonly raw: boolean
     }
 
 /**
- * Reads the path behind the service root: `Table`, `Table(17)`, `Table/17`, `Table(17)/Column/$value` …
- * @param path percent-decoded segment by segment, because a name may hold an encoded slash
- * @throws ODataError 404 where the path has no such form
+ * Parses the path below the service root: `Table`, `Table(17)`, `Table/17`, `Table(17)/Column/$value` …
+ * @param path segments, each percent-decoded on its own, because a name may contain an encoded slash
+ * @throws ODataError 404 for any other form of path, 400 for a malformed key
  */
 export function resourceAt(path: readonly string[]): Resource {
   const [first = '', ...rest] = path
@@ -36,7 +36,7 @@ export function resourceAt(path: readonly string[]): Resource {
   if (second === undefined) return { kind: 'set', set }
   if (second === '$count' && rest.length === 1) return { kind: 'count', set }
   if (second === '$query' && rest.length === 1) return { kind: 'query', set }
-  // A key as a segment of its own (URL Conventions 4.01, 4.3.6).
+  // The key may be a separate segment (URL Conventions 4.01, 4.3.6).
   if (/^\d+$/.test(second)) return inEntity(set, keyNumber(second), rest.slice(1), path)
   throw unknown(path)
 }
@@ -62,7 +62,7 @@ function setAndKey(segment: string): { set: string; key: number | undefined } {
   return { set: segment.slice(0, open), key: keyNumber(match[1]!) }
 }
 
-/** Keys beyond what a number holds exactly belong to no row. */
+/** No row has a key above 2^53, so larger ones need not be exact. */
 function keyNumber(digits: string): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 }

@@ -24,7 +24,7 @@ import { type Feed, repositoryFeed, wholeFeed } from './sets.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The service roots: one for each repository, and one over all that a key may read. */
+/** The service roots: one for each repository, and one with all datasets that a key may read. */
 const ROOTS = ['/odata', '/repositories/:id/odata'] as const
 
 const text = (description: string): ParameterSchema => ({ type: 'string', description })
@@ -49,7 +49,7 @@ interface AskedOptions extends CollectionOptions {
   readonly $expand?: string
 }
 
-/** The OData service, for reading (OData 4.01, and 4.0 for clients that say so). */
+/** The read-only OData service (OData 4.01, and 4.0 for clients that ask for it). */
 export function odataRoutes(app: FastifyInstance, services: Services): void {
   const { engine, exports, kept, config } = services
   const place: Place = { engine, exports, kept, pageRows: config.limits.odataPageRows }
@@ -88,7 +88,8 @@ async function answer(
   const { headers } = request
   const version = versionFor(headers['odata-maxversion'] as string | undefined)
   const path = request.url.split('?', 1)[0]!.split('/')
-  // Of `/a/b/odata/Table`, as many segments as the root's own, with the prefix of the whole application.
+  // The service root has as many segments as `rootPath`, plus those of the prefix under which the application is
+  // mounted.
   const depth = (app.prefix + rootPath).split('/').length
   const root = `${path.slice(0, depth).join('/')}/`
   const resource = resourceAt(path.slice(depth).map(decodeURIComponent))
@@ -135,15 +136,15 @@ async function answer(
   }
 }
 
-/** What has no use for the answer to what kind of JSON is wanted. */
+/** For text answers, to which the JSON options don't apply. */
 const AS_TEXT: JsonRequest = { metadata: 'none', ieee754: false }
 
-/** Whether the answer is text alone: the client need not take JSON. */
+/** Whether the answer is plain text, so that the client need not accept JSON. */
 function isText(resource: Resource): boolean {
   return resource.kind === 'count' || (resource.kind === 'property' && resource.raw)
 }
 
-/** The service document: what there is (JSON Format 4.01, 5). */
+/** The service document, which lists the entity sets (JSON Format 4.01, 5). */
 function answerService(exchange: Exchange, feed: Feed): FastifyReply {
   const value = feed.sets().map(({ name, title }) => ({
     name,
@@ -167,7 +168,7 @@ function answerMetadata(
     : reply.type('application/xml;charset=utf-8').send(csdlXml(feed.describedSets(), version))
 }
 
-/** The options of the query string; of a question in a body, those of the body beside them. */
+/** The options in the query string and, for `/$query`, those in the body as well. */
 function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
   if (resource.kind !== 'query') return request.query as AskedOptions
   if (typeof request.body !== 'string') {
@@ -194,7 +195,7 @@ function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
   )
 }
 
-/** The version for the header of an answer, also of one that says that the version is wrong. */
+/** The version for the `OData-Version` header; 4.01 if the client's version is itself the error. */
 function lenientVersion(request: FastifyRequest): ODataVersion {
   try {
     return versionFor(request.headers['odata-maxversion'] as string | undefined)
@@ -203,7 +204,7 @@ function lenientVersion(request: FastifyRequest): ODataVersion {
   }
 }
 
-/** The options that errors of the engine are about, for `target`. */
+/** The query option to which an error of the engine refers, by error code; becomes `target`. */
 const TARGETS: Readonly<Record<string, string>> = {
   invalid_filter: '$filter',
   filter_type_error: '$filter',
@@ -211,7 +212,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   filter_failed: '$filter',
 }
 
-/** Errors as OData has them (JSON Format 4.01, 21.1). */
+/** Answers with an error in OData's format (JSON Format 4.01, 21.1). */
 function answerError(
   { metrics }: Services,
   error: unknown,

@@ -14,20 +14,21 @@ export interface RowOptions {
   readonly $apply?: string
 }
 
-/** A question to an entity set, ready to be answered. */
+/** A query on an entity set that is ready to run. */
 export interface EntityQuery {
   readonly query: Query
-  /** How the rows are written. */
+  /** Options of the JSON encoder. */
   readonly odata: ODataJson
-  /** What the context URL says of the columns (Protocol 4.01, 10.8): empty, or `(a,b)`. */
+  /** The part of the context URL that lists the columns (Protocol 4.01, 10.8): empty, or `(a,b)`. */
   readonly projection: string
 }
 
 const ENTITY_ID = '@odata.id'
 
 /**
- * Asks a version of a dataset under the names that `$metadata` declares. The caller disposes the query.
- * @throws EngineError what is wrong with the options
+ * Prepares a query on one version of a dataset, using the property names that `$metadata` declares. The caller disposes
+ * the query.
+ * @throws EngineError if an option is wrong
  */
 export function entityQuery(
   set: EntitySet,
@@ -37,7 +38,7 @@ export function entityQuery(
 ): EntityQuery {
   const names = propertiesOf(snapshot.columns).map(({ name }) => name)
   const declared = options.$apply === undefined ? [KEY, ...names] : []
-  // Groups are no entities, so they have no id.
+  // The results of `$apply` are not entities, so they have no id.
   const withIds = json.metadata === 'full' && options.$apply === undefined
   const view: View = { names, rowNumbers: withIds ? [KEY, ENTITY_ID] : [KEY] }
   const selected = selection(options.$select, declared)
@@ -80,14 +81,14 @@ function engineOptions(options: RowOptions, select: readonly string[] | undefine
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** The names of `$select`, `*` being all declared properties. Undefined where the client leaves it open. */
+/** The names in `$select`, with `*` replaced by all declared properties; undefined if the client makes no choice. */
 function selection(text: string | undefined, declared: readonly string[]): string[] | undefined {
   const names = text?.split(',').map((item) => item.trim())
   if (names === undefined || (names.length === 1 && names[0] === '*')) return undefined
   return [...new Set(names.flatMap((name) => (name === '*' ? declared : [name])))]
 }
 
-/** Types that a JSON value tells by itself (JSON Format 4.01, 4.6.3). */
+/** Types that need no annotation because the JSON value shows them (JSON Format 4.01, 4.6.3). */
 const TOLD_BY_JSON: ReadonlySet<string> = new Set(['Edm.String', 'Edm.Boolean', 'Edm.Double'])
 
 function typeAnnotation(name: string, type: ColumnType): [name: string, json: string][] {

@@ -5,13 +5,13 @@ import { ODataError } from './errors.ts'
 import { CONTAINER, type DescribedSet, type EntitySet, propertiesOf } from './metadata/model.ts'
 import { identifiersFor } from './metadata/names.ts'
 
-/** A service root as one account sees it: the datasets of a repository, or all that the account may read. */
+/** The entity sets that an account sees at a service root: the datasets of a repository, or all that it may read. */
 export interface Feed {
-  /** The datasets as entity sets, in the order of their ids. */
+  /** The datasets as entity sets, ordered by id. */
   sets(): EntitySet[]
-  /** The same with their properties. */
+  /** The same, with their properties. */
   describedSets(): DescribedSet[]
-  /** @throws ODataError `notFound` */
+  /** @throws ODataError `notFound` if there is no such set */
   set(name: string): EntitySet
 }
 
@@ -34,7 +34,7 @@ export async function repositoryFeed(
   )
 }
 
-/** All datasets that an account may read; their names begin with those of their repositories. */
+/** All datasets that an account may read. Their names are prefixed with those of their repositories. */
 export async function wholeFeed({ engine, access }: Place, account: Account): Promise<Feed> {
   const readable = await access.readable(account)
   const repositories = new Map((await engine.repositories()).map(({ id, name }) => [id, name]))

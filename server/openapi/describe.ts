@@ -1,4 +1,4 @@
-/** A schema as plain data, JSON Schema 2020-12. */
+/** A JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 declare module 'fastify' {
@@ -7,18 +7,18 @@ declare module 'fastify' {
     summary?: string
     description?: string
     tags?: readonly string[]
-    /** Bodies that are read by the handler itself, so described but not checked by Fastify. */
+    /** A body that the handler reads itself. It is documented, but not validated by Fastify. */
     requestBody?: { readonly description: string; readonly content: Readonly<Record<string, unknown>> }
   }
 }
 
-/** A header of a response, described. */
+/** A response header in OpenAPI's form. */
 export interface HeaderText {
   readonly description: string
   readonly schema: JsonSchema
 }
 
-/** A response of JSON, as OpenAPI writes it. */
+/** A JSON response in OpenAPI's form. */
 export function json(
   schema: JsonSchema,
   description: string,

@@ -9,12 +9,12 @@ import { pathParameters } from './path-parameters.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The document as @fastify/swagger makes it, once all routes are there. */
+    /** The OpenAPI document that @fastify/swagger makes once all routes are registered. */
     openApiDocument(): JsonSchema
   }
 }
 
-/** Schemas that the document names once and refers to. */
+/** Schemas that become named components of the document. */
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: ERROR,
   Repository: records.REPOSITORY,
@@ -71,8 +71,8 @@ const SECURITY_SCHEMES = {
 } as const
 
 /**
- * Makes the OpenAPI 3.1 document from the schemas that the routes themselves are checked by. Call it before the routes
- * are added; `prefix` is what stands before their paths, where the service is a part of another.
+ * Makes the OpenAPI 3.1 document from the schemas that validate the requests. Must be called before the routes are
+ * registered. `prefix` is the path under which the service is mounted in another application.
  */
 export async function describeRoutes(app: FastifyInstance, version: string, prefix = ''): Promise<void> {
   const responses = new Map<string, Record<string, unknown>>()
@@ -87,7 +87,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
       tags: TAGS.map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: SECURITY_SCHEMES,
-        // Each is whole in itself: only what it holds is a reference.
+        // A component contains its own schema in full, and references for the components inside it.
         schemas: mapEntries(SCHEMAS, (name, schema) => [name, partsWithReferences(schema as object)]),
       },
     },
@@ -99,7 +99,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
     transformObject: (given) => {
       const { openapiObject: document } = given as unknown as { openapiObject: MadeDocument }
       for (const path of Object.values(document.paths)) {
-        // HEAD stands beside GET in one route, and is told of there.
+        // HEAD is another method of the GET route, whose operation describes it.
         delete path['head']
         for (const operation of Object.values(path))
           operation.responses = responses.get(operation.operationId)
@@ -122,7 +122,7 @@ interface MadeDocument {
   readonly components: Record<string, unknown>
 }
 
-/** The schema of a route as @fastify/swagger reads it. */
+/** The schema of a route in the form that @fastify/swagger expects. */
 function asSwagger(schema: FastifySchema | undefined, url: string, { config }: RouteOptions) {
   if (!schema || schema.hide) return { schema: { hide: true }, url }
   const { requestBody, body, response: _, ...rest } = schema
@@ -142,8 +142,8 @@ function asSwagger(schema: FastifySchema | undefined, url: string, { config }: R
 }
 
 /**
- * The answers of a route. @fastify/swagger would read their examples as schemas, and lose each field of one that is
- * named like a keyword, as `nullable`.
+ * The responses of a route. They are kept from @fastify/swagger, which would read their examples as schemas and drop
+ * every field that has the name of a keyword, for example `nullable`.
  */
 function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
   const all = { ...errors(400, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
@@ -157,7 +157,7 @@ function errorReference(status: string): string {
   return `#/components/responses/Error${status}`
 }
 
-/** Puts a reference in place of every schema that the document names. */
+/** Replaces every schema that is a named component by a reference. */
 function withReferences(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const $ref = REFERENCES.get(value)
@@ -165,7 +165,10 @@ function withReferences(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withReferences) : partsWithReferences(value)
 }
 
-/** What stands under `documented` is checked elsewhere, with words of its own; clients read it as a part of the schema. */
+/**
+ * Merges the keywords under `documented` into the schema. Requests are not validated against them, because other code
+ * checks the same with better messages.
+ */
 function partsWithReferences(value: object): object {
   const { documented, ...checked } = value as { readonly documented?: object }
   return mapEntries({ ...checked, ...documented }, (key, part) => [key, withReferences(part)])

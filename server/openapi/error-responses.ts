@@ -6,7 +6,7 @@ const RETRY_AFTER: HeaderText = {
   schema: { type: 'integer', minimum: 1 },
 }
 
-/** Every error has this shape; `code` is stable, the sentence is not. */
+/** The shape of every error. `code` is stable; the sentence may change. */
 export const ERROR: JsonSchema = {
   type: 'object',
   required: ['error', 'code'],
@@ -115,7 +115,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
   },
 }
 
-/** The error responses by status, described once; operations refer to them. */
+/** The error responses by status. The document contains each of them once; operations refer to them. */
 export const ERROR_RESPONSES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   Object.keys(REASONS).map((status) => [status, errorResponse(Number(status))]),
 )

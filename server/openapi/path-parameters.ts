@@ -1,6 +1,6 @@
 import type { JsonSchema } from './describe.ts'
 
-/** Parameters of paths, by their name in the routes. */
+/** Path parameters, by their name in the routes. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   id: { type: 'integer', minimum: 1, description: 'Id.', examples: [1] },
   version: { type: 'integer', minimum: 0, description: 'A version of the dataset.', examples: [1] },
@@ -19,7 +19,7 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
-/** The parameters in the path of a route, for the document; routes themselves read them as text. */
+/** The path parameters of a route, for the document only: the routes parse them as text. */
 export function pathParameters(url: string) {
   const names = url
     .split('/')

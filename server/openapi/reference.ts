@@ -3,9 +3,9 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify from 'fastify'
 
-/** The interactive reference: its page, and the one script that the page loads. */
+/** The interactive API reference: a page, and the only script that it loads. */
 export interface Reference {
-  /** The page with a nonce of its own, and the policy that lets nothing else run. */
+  /** The page with a new nonce, and the Content-Security-Policy header that forbids all other scripts. */
   page(): { readonly html: string; readonly policy: string }
   readonly script: { readonly plain: Buffer; readonly gzipped: Buffer; readonly etag: string }
 }
@@ -13,8 +13,8 @@ export interface Reference {
 const NONCE = 'nonce-of-this-answer'
 
 /**
- * What the page may not do stands here as well as in its policy: fonts, telemetry, the proxy and the assistant would
- * all call servers that are not ours, and everything must work without a network.
+ * Turns off what would call servers other than ours: fonts, telemetry, the proxy and the assistant. The page must work
+ * without a network. Its Content-Security-Policy forbids the same.
  */
 const SETTINGS = {
   url: 'openapi.json',
@@ -34,8 +34,8 @@ const SETTINGS = {
 } as const
 
 /**
- * Loads the package of the reference. It weighs four megabytes, which a start should not wait for: so it's called with
- * the first request, and asks the package's plugin in an application of its own for what it would serve.
+ * Loads the package of the reference. Called at the first request rather than at start, because the package has four
+ * megabytes. The page and the script are read from the package's plugin, in a temporary Fastify application.
  */
 export async function loadReference(): Promise<Reference> {
   const { default: plugin } = await import('@scalar/fastify-api-reference')
@@ -61,7 +61,8 @@ function policy(nonce: string): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
-    // The script makes style sheets while it runs. They can load nothing but images of ours.
+    // The script creates style sheets at run time. With this policy they can load no other resources than our own
+    // images.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",

@@ -1,24 +1,24 @@
 import type { EntitySet, Property } from './model.ts'
 
-/** A constant or a collection of an annotation (CSDL XML 4.01, 14.3 and 14.4). */
+/** The value of an annotation: a constant, a collection or a record (CSDL XML 4.01, 14.3 and 14.4). */
 export type Value = string | number | boolean | readonly Value[] | Fields
 
 interface Fields {
   readonly [property: string]: Value
 }
 
-/** A term by its qualified name, and its value. */
+/** The qualified name of a term, and its value. */
 export type Annotation = readonly [term: string, value: Value]
 
 /**
- * The standard vocabularies, under their full names. $metadata does not refer to the documents that define them,
- * because Olingo fetches those before it reads anything, and fails where it can't reach them.
+ * Namespaces of the standard vocabularies. `$metadata` has no references to the documents that define them, because
+ * Olingo loads such documents before it reads anything else, and fails if it can't reach them.
  */
 const CORE = 'Org.OData.Core.V1'
 const CAPABILITIES = 'Org.OData.Capabilities.V1'
 const AGGREGATION = 'Org.OData.Aggregation.V1'
 
-/** A term of ours for the name that a dataset or a column has where names may hold any character. */
+/** Our own term for the original name of a dataset or column, which may contain any character. */
 export const ORIGINAL_NAME = 'OriginalName'
 
 const named = (name: string, original: string, description: string): Annotation[] => [
@@ -35,7 +35,7 @@ export const KEY_ANNOTATIONS: readonly Annotation[] = [
   [`${CORE}.Computed`, true],
 ]
 
-/** What may be asked of every entity set: all of reading, nothing of writing. */
+/** Capabilities that every entity set declares: everything for reading, nothing for writing. */
 export function setAnnotations({ name, title, description }: EntitySet): Annotation[] {
   return [
     ...named(name, title, description),
@@ -82,5 +82,5 @@ const TRANSFORMATIONS = [
   'topsum',
 ]
 
-/** Values that are members of an enumeration, by property: they are written as such, not as text. */
+/** Properties of annotation records whose values are enumeration members. They are written as such, not as strings. */
 export const ENUM_TYPES: Readonly<Record<string, string>> = { Rollup: `${AGGREGATION}.RollupType` }

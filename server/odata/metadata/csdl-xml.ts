@@ -106,7 +106,7 @@ function element(name: string, attributes: Record<string, string>, children: rea
     : `<${name}${start.join('')}>${children.join('')}</${name}>`
 }
 
-/** Text with the characters that XML 1.0 has (2.2), those escaped that mean something. */
+/** Escapes text for XML, and replaces characters that XML 1.0 can't contain (2.2). */
 function text(value: string): string {
   return value
     .toWellFormed()

@@ -1,17 +1,17 @@
 import { type Column, type ColumnType, decimalParts, edmName } from '../../../engine/index.ts'
 import { identifiersFor } from './names.ts'
 
-/** The key of every entity: the row's number in the version, from 1. */
+/** The key property of every entity: the row's number in the version, starting at 1. */
 export const KEY = 'Row'
 
 /** The namespace of what `$metadata` declares. */
 export const NAMESPACE = 'Parquetry'
 export const CONTAINER = 'Container'
 
-/** A column as CSDL has it. */
+/** A column as CSDL describes it. */
 export interface Property {
   readonly name: string
-  /** The dataset's own name of it. */
+  /** The name of the column in the dataset. */
   readonly column: string
   readonly description: string
   readonly type: EdmType
@@ -25,11 +25,11 @@ export interface EdmType {
   readonly scale?: number
 }
 
-/** A dataset as CSDL has it. */
+/** A dataset as CSDL describes it. */
 export interface EntitySet {
   readonly name: string
   readonly datasetId: number
-  /** The dataset's own name. */
+  /** The name of the dataset, which need not be an identifier. */
   readonly title: string
   readonly description: string
 }
@@ -39,16 +39,17 @@ export interface DescribedSet extends EntitySet {
   readonly properties: readonly Property[]
 }
 
-/** The qualified name of the entity type of a set. */
+/** The qualified name of the entity type of an entity set. */
 export function typeName(set: Pick<EntitySet, 'name'>): string {
   return `${NAMESPACE}.${set.name}Row`
 }
 
-/** Words that are values in a `$filter`, in any case; a property of such a name could not be asked for. */
+/** Words that `$filter` reads as values, ignoring case. A property with such a name could not be used there. */
 const VALUES = ['null', 'true', 'false', 'NaN', 'INF']
 
 /**
- * Columns as properties. Their names are identifiers, and none is that of the key or a value.
+ * Describes columns as properties. Their names are identifiers, and differ from the key and from the words that are
+ * values.
  */
 export function propertiesOf(columns: readonly Column[]): Property[] {
   const names = identifiersFor(
@@ -64,7 +65,7 @@ export function propertiesOf(columns: readonly Column[]): Property[] {
   }))
 }
 
-/** The OData type of a column type. Seconds have all the digits that DuckDB holds: microseconds. */
+/** The OData type of a column type. Times have a precision of 6 digits because DuckDB stores microseconds. */
 export function edmType(type: ColumnType): EdmType {
   const name = edmName(type)
   const timed = name === 'Edm.TimeOfDay' || name === 'Edm.DateTimeOffset'

@@ -1,4 +1,4 @@
-/** The longest name that leaves room for what is put behind it; CSDL allows 128 characters. */
+/** CSDL allows 128 characters; this leaves room for suffixes such as `_1` and `Row`. */
 const LONGEST = 112
 
 /** A simple identifier (OData CSDL XML 4.01, 15.2): a letter or `_`, then letters, digits, marks, connectors. */
@@ -7,10 +7,10 @@ const FIRST = /^[\p{L}\p{Nl}_]/u
 const FOREIGN = /[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu
 
 /**
- * An identifier for each name, in the same order: `Body Mass (g)` becomes `Body_Mass__g_`. A name that is an identifier
- * keeps itself, so it doesn't change when others come and go. Where two would be the same, also where they differ only
- * in case, the later one is numbered.
- * @param reserved identifiers that no name may get
+ * Returns an identifier for each name, in the same order: `Body Mass (g)` becomes `Body_Mass__g_`. A name that is
+ * already an identifier is kept, so it doesn't change when other columns are added or removed. If two identifiers would
+ * be equal, ignoring case, the later one gets a number.
+ * @param reserved identifiers that must not be used
  */
 export function identifiersFor(names: readonly string[], reserved: readonly string[] = []): string[] {
   const taken = new Set(reserved.map(folded))
@@ -35,7 +35,7 @@ export function identifiersFor(names: readonly string[], reserved: readonly stri
 function identifierOf(name: string): string {
   const characters = name.toWellFormed().replace(FOREIGN, '_')
   const started = FIRST.test(characters) ? characters : `_${characters}`
-  // Not in the middle of a surrogate pair.
+  // Don't cut a surrogate pair in half.
   return started.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '')
 }
 
