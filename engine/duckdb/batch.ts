@@ -47,6 +47,25 @@ export function isNull(vector: Vector, row: number): boolean {
   return validity !== undefined && ((validity[row >> 3]! >> (row & 7)) & 1) === 0
 }
 
+/**
+ * Sets the values of nulls to zeros. DuckDB leaves there what its memory held before, which may be the values of other
+ * users' queries; so this is called before the memory itself is given away, as in Arrow.
+ */
+export function clearNulls({ validity, bytes }: Vector, layout: Layout, rows: number): void {
+  if (validity === undefined || layout === 'bytes') return
+  const width = widthOf(layout)
+  for (let at = 0; at < rows; at += 8) {
+    const valid = validity[at >> 3]!
+    if (valid === 0xff) continue
+    if (layout === 'bit') bytes[at >> 3]! &= valid
+    else {
+      for (let row = at; row < Math.min(at + 8, rows); row++) {
+        if (((valid >> (row & 7)) & 1) === 0) bytes.fill(0, row * width, (row + 1) * width)
+      }
+    }
+  }
+}
+
 /** The views of one piece of memory that a vector consists of. */
 export type Memory = Pick<Vector, 'bytes' | 'view' | 'words' | 'doubles'>
 

@@ -17,7 +17,7 @@ import {
   Type,
   Utf8,
 } from 'apache-arrow'
-import type { Batch, Vector } from '../../duckdb/batch.ts'
+import { type Batch, clearNulls, type Vector } from '../../duckdb/batch.ts'
 import { type ArrowName, type Column, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
 
 type NamedColumn = Pick<Column, 'name' | 'type'>
@@ -70,6 +70,7 @@ const ARROW_TYPES = {
 export function recordBatch(schema: Schema, columns: readonly NamedColumn[], batch: Batch): RecordBatch {
   const children = batch.vectors.map((vector, column) => {
     const { type } = columns[column]!
+    clearNulls(vector, entryOf(type).layout, batch.rows)
     const stored = schema.fields[column]!.type as DataType
     const { data, valueOffsets } =
       stored.typeId === Type.FixedSizeBinary
