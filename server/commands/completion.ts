@@ -3,7 +3,9 @@ import { oneOf } from './usage.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-/** `parquetry completion SHELL`: a script made from the commands themselves, so that it can't fall behind them. */
+/**
+ * `parquetry completion SHELL`: prints a script that is generated from the commands, so that it is always up to date.
+ */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion <shell>')
@@ -28,9 +30,9 @@ fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
     })
 }
 
-/** A command with what may follow it. */
+/** A command, and the words that can follow it. */
 interface Line {
-  /** `` for the program itself, `account create` for a command of a command. */
+  /** Names of the command and its parents, for example `account create`; empty for the program itself. */
   readonly path: string
   readonly words: readonly { readonly text: string; readonly about: string }[]
 }

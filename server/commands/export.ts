@@ -71,7 +71,7 @@ async function exportRows(tables: Tables, name: string, options: ExportOptions):
   const dataset = await findDataset(tables, name)
   using stop = abortOnInterrupt()
   const chunks = tables.read(dataset.id, format, asked, stop.signal)
-  // On a terminal the rows themselves show how far they are.
+  // No progress bar when the rows themselves are printed on the terminal.
   using progress = toScreen ? undefined : startProgress('export', undefined)
   const counted = async function* () {
     let bytes = 0
@@ -90,12 +90,12 @@ async function exportRows(tables: Tables, name: string, options: ExportOptions):
   try {
     await pipeline(Readable.from(counted()), process.stdout, { end: false })
   } catch (error) {
-    // A reader like `head` closes the pipe when it has enough, which is no failure.
+    // A reader such as `head` closes the pipe when it has enough; that is not an error.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
   }
 }
 
-/** The format that a file's ending names; csv for standard output. @throws UsageError for an ending of no format */
+/** The format for a file's extension; csv for standard output. @throws UsageError for an unknown extension */
 function formatOf(output: string | undefined): Format {
   if (output === undefined) return 'csv'
   const ending = /\.([^./\\]+)$/.exec(output)?.[1]?.toLowerCase()

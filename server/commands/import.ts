@@ -56,7 +56,7 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
       `dataset ${written.id}: ${written.rowCount} rows, ${written.columns.length} columns, version ${written.version}`,
     )
   } catch (error) {
-    // A dataset that was made for this import and got nothing is not left behind.
+    // If this import created the dataset, remove it again, because it would stay empty.
     if (!known) await tables.deleteDataset(id)
     throw error
   }

@@ -6,7 +6,7 @@ import { objectStore } from '../config/store.ts'
 import { startProgress } from './progress.ts'
 import { UsageError } from './usage.ts'
 
-/** `parquetry verify`: every part against the catalog. Gives whether all is well. */
+/** `parquetry verify`: compares every part with the catalog. Returns whether there were no problems. */
 export async function verify(engine: Engine): Promise<boolean> {
   using progress = startProgress(
     'verify',
@@ -27,7 +27,10 @@ export async function verify(engine: Engine): Promise<boolean> {
   return report.problems.length === 0
 }
 
-/** `parquetry backup`: a copy as of one moment, with the secret that opens saved provider keys. */
+/**
+ * `parquetry backup`: copies the data directory as it is at one moment, with the secret that decrypts the saved
+ * provider keys.
+ */
 export async function backup(engine: Engine, data: string, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
@@ -39,7 +42,7 @@ export async function backup(engine: Engine, data: string, directory: string): P
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts were not in the copy yet`)
 }
 
-/** `parquetry restore`: a backup into a new data directory. */
+/** `parquetry restore`: copies a backup into a new data directory. */
 export async function restore(from: string, { data, database }: Config): Promise<void> {
   if (database !== undefined) {
     throw new UsageError(
@@ -52,7 +55,7 @@ export async function restore(from: string, { data, database }: Config): Promise
   console.log(`${parts} parts, ${bytes} bytes restored; all are what was written`)
 }
 
-/** `parquetry migrate`: rows into a store of objects, or back into the data directory. */
+/** `parquetry migrate`: moves the rows into an object store, or back into the data directory. */
 export async function migrateRows(config: Config, store: string): Promise<void> {
   using progress = startProgress('migrate', undefined)
   const target = store === 'directory' ? undefined : { ...objectStore({ ...config, store })! }
@@ -76,7 +79,7 @@ function copySecret(from: string, to: string): void {
   chmodSync(join(to, 'secret'), 0o600)
 }
 
-/** `parquetry gc`: removes what nothing needs. */
+/** `parquetry gc`: removes files that are no longer needed. */
 export async function gc(engine: Engine): Promise<void> {
   const swept = await engine.gc()
   console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)

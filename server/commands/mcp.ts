@@ -4,8 +4,8 @@ import { UsageError } from './usage.ts'
 const HERE = 'http://127.0.0.1:8080'
 
 /**
- * `parquetry mcp`: the tools for agents over standard input and output, which ask a running server with the account's
- * own key. Everything else that is printed goes to standard error, because standard output belongs to the protocol.
+ * `parquetry mcp`: serves the agents' tools over standard input and output. They call a running server with the
+ * account's own key. Standard output carries the protocol, so everything else is printed to standard error.
  */
 export function addMcpCommand(program: Command): void {
   program
@@ -17,14 +17,14 @@ export function addMcpCommand(program: Command): void {
       const { server = process.env['PARQUETRY_SERVER'] ?? HERE, key = process.env['PARQUETRY_KEY'] } =
         program.opts<{ server?: string; key?: string }>()
       if (!key) throw new UsageError('This needs an API key: set PARQUETRY_KEY, or give --key.')
-      // Loaded here alone: no other command needs the protocol.
+      // Loaded only when needed: no other command uses the protocol.
       const [{ StdioServerTransport }, { mcpServer }, { Client }] = await Promise.all([
         import('@modelcontextprotocol/sdk/server/stdio.js'),
         import('../mcp/server.ts'),
         import('../client/index.ts'),
       ])
       const client = new Client({ url: server, key })
-      // A wrong key or address is said at once, not at the first question.
+      // Makes a wrong key or address fail now rather than at the first tool call.
       await client.account.get()
       const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve))
       const served = mcpServer(client)

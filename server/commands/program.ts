@@ -26,7 +26,7 @@ import { UsageError } from './usage.ts'
 import type { Workplace } from './workplace.ts'
 import { fileProblem } from './write-whole.ts'
 
-/** Where catalog and rows are. */
+/** Options that say where the catalog and the rows are. */
 interface Place {
   readonly data?: string
   readonly database?: string
@@ -40,7 +40,7 @@ interface ServeOptions extends Place {
   readonly new?: boolean
 }
 
-/** Runs `parquetry …`; gives the exit code: 0 done, 1 failed, 2 called wrongly. */
+/** Runs `parquetry …` and returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function run(args: readonly string[]): Promise<number> {
   let failed = false
   const program = new Command('parquetry')
@@ -72,12 +72,12 @@ export async function run(args: readonly string[]): Promise<number> {
     }>()
     return server ? serverAt(server, key) : undefined
   }
-  /** Commands on tables, which may be those of a server. */
+  /** Runs a command that works on the tables of the data directory or, with --server, of a server. */
   const on = (work: (tables: Tables) => unknown) => {
     const remote = elsewhere()
     return remote ? Promise.resolve(work(remote)).then(() => {}) : at((place) => work(localTables(place)))
   }
-  /** Commands on the data directory itself. */
+  /** Runs a command that works on the data directory itself. */
   const at = async (work: (place: Workplace) => unknown) => {
     if (program.opts<{ server?: string }>().server !== undefined) {
       throw new UsageError(
@@ -120,7 +120,7 @@ export async function run(args: readonly string[]): Promise<number> {
           data: options.data ?? program.opts<Place>().data,
           database: options.database ?? program.opts<Place>().database,
           store: options.store ?? program.opts<Place>().store,
-          // Commander says true where nothing was said; then the configuration decides.
+          // Without the option, Commander reports true; then the configuration decides.
           samples: options.samples ? undefined : false,
         }),
         { anew: options.new },
@@ -185,7 +185,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** @throws UsageError where the address or the key can't be one */
+/** @throws UsageError if the URL or the key is missing or malformed */
 function serverAt(url: string, key: string | undefined): Tables {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     throw new UsageError(
@@ -197,7 +197,7 @@ function serverAt(url: string, key: string | undefined): Tables {
 }
 
 function exitCode(error: unknown): number {
-  // Commander has said what was wrong, or shown what was asked for.
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError || error instanceof ConfigError) {
     console.error(`parquetry: ${error.message}`)

@@ -2,11 +2,11 @@ import { SingleBar } from 'cli-progress'
 
 const MIB = 1024 * 1024
 
-/** A progress bar on stderr with bytes, rate and time left; silent where stderr is no terminal. */
+/** A progress bar on stderr with bytes, rate and remaining time. Prints nothing if stderr is not a terminal. */
 export interface Progress extends Disposable {
-  /** Bytes done, and of how many where that is known. */
+  /** Sets the number of bytes done, and the total if it is known. */
   bytes(done: number, of?: number): void
-  /** What is counted besides bytes, as `1,200 rows`. */
+  /** Sets a text after the bar, for example `1,200 rows`. */
   note(text: string): void
 }
 
@@ -43,13 +43,13 @@ export function startProgress(label: string, total: number | undefined, terminal
   }
 }
 
-/** How far work has come that has no bytes, on stderr. */
+/** Progress on stderr of work that isn't measured in bytes. */
 export interface Counter extends Disposable {
   count(done: number): void
   note(text: string): void
 }
 
-/** One line that is written over; silent where stderr is no terminal. */
+/** Starts a counter on one line that is overwritten. Prints nothing if stderr is not a terminal. */
 export function startCounter(label: string, terminal = process.stderr): Counter {
   if (!terminal.isTTY) return { count() {}, note() {}, [Symbol.dispose]() {} }
   const show = (text: string) => terminal.write(`\r\u001b[K${text}`)

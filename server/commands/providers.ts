@@ -7,7 +7,7 @@ import { abortOnInterrupt } from './stop.ts'
 import { UsageError, wholeNumber } from './usage.ts'
 import type { Workplace } from './workplace.ts'
 
-/** A limit that is spent for longer than this many seconds isn't waited for. */
+/** If a provider's limit resets later than in this many seconds, the command doesn't wait for it. */
 const LONGEST_WAIT = 120
 
 /** `parquetry providers index`. */
@@ -37,7 +37,7 @@ export function addProviderCommands(
     })
 }
 
-/** Some catalogues could not be fetched; which and why has been said. */
+/** Some catalogues could not be fetched. The reasons have already been printed. */
 export class IncompleteIndex extends Error {
   override readonly name = 'IncompleteIndex'
 
@@ -46,7 +46,7 @@ export class IncompleteIndex extends Error {
   }
 }
 
-/** Says how many providers failed. What one of them refuses is no obstacle to the others. */
+/** Indexes providers one after the other, also if some of them fail. Returns the number of failures. */
 async function indexAll(connectors: Connectors, named: readonly string[], depth: number): Promise<number> {
   const wanted = named.length > 0 ? named.map((slug) => known(connectors, slug)) : connectors.list()
   using stop = abortOnInterrupt()
@@ -62,14 +62,17 @@ async function indexAll(connectors: Connectors, named: readonly string[], depth:
       if (!(error instanceof ConnectorError)) throw error
       counter[Symbol.dispose]()
       console.error(`parquetry: ${slug}: ${error.message}`)
-      // Without a name, all are meant that can be had; those that need a key which isn't there can't.
+      // Without names, providers that need a missing key are skipped without being counted as failures.
       if (named.length > 0 || error.code !== 'key_required') failed += 1
     }
   }
   return failed
 }
 
-/** Goes on when a limit that was spent has room again: what was fetched before is in the cache and costs nothing. */
+/**
+ * Indexes one provider. If its limit is used up, waits for the reset and starts again; what was fetched before comes
+ * from the cache.
+ */
 async function indexOne(
   connectors: Connectors,
   slug: string,

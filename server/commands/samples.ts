@@ -11,8 +11,8 @@ const SAMPLES = {
 const REPOSITORY = 'samples'
 
 /**
- * Loads the sample data into a data directory that never had a repository. Gives the ids of two of the datasets where
- * the samples are there.
+ * Loads the sample data into a data directory that never had a repository. Returns the ids of two sample datasets, if
+ * they exist.
  */
 export async function loadSamples(
   engine: Engine,
@@ -44,12 +44,12 @@ async function makeRepository(engine: Engine): Promise<number | undefined> {
   })
 }
 
-/** Ids are never reused, so the database remembers whether there ever was a repository. */
+/** Ids are never reused, so the newest one shows whether there ever was a repository. */
 async function neverHeldAnything(engine: Engine): Promise<boolean> {
   return (await engine.database.newestId('repositories')) === 0
 }
 
-/** The samples lie beside the sources in a checkout and in the package alike. */
+/** In the package, the compiled code is one folder deeper than in a checkout, but the samples are in the same place. */
 function fileOf(name: string): string {
   const here = import.meta.url.endsWith('.ts') ? '../../data/samples/' : '../../../data/samples/'
   return fileURLToPath(new URL(`${here}${name}.csv`, import.meta.url))

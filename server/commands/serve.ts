@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { type Server, serve } from '../serve.ts'
 import { loadSamples } from './samples.ts'
 
-/** `parquetry serve`: runs until SIGINT or SIGTERM, then ends what is under way and leaves. */
+/** `parquetry serve`: runs until SIGINT or SIGTERM, then finishes the requests under way and exits. */
 export async function serveUntilStopped(config: Config, options: { anew?: boolean } = {}): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
@@ -14,7 +14,7 @@ export async function serveUntilStopped(config: Config, options: { anew?: boolea
   await server.close()
 }
 
-/** What the operator reads first: where it serves, who may come in, and lines to paste. */
+/** The text printed at start: the addresses, the root key, and requests to try. */
 export function greeting(
   { url, newRootKey, rootKeyHolds, rootKeyHint, hasConsole }: Server,
   sample: { readonly weather: number; readonly penguins: number } | undefined,

@@ -5,7 +5,7 @@ import { findDataset, findRepository } from './tables/names.ts'
 import type { Tables } from './tables/tables.ts'
 import { oneOf, UsageError } from './usage.ts'
 
-/** `parquetry source set|show|end`: which series a dataset follows. */
+/** `parquetry source set|show|end`: manages the series that a dataset follows. */
 export function addSourceCommands(
   program: Command,
   on: (work: (tables: Tables) => unknown) => Promise<void>,
@@ -50,7 +50,10 @@ export function addSourceCommands(
     )
 }
 
-/** The dataset, or a new one where the text names a repository and a name that is free in it. */
+/**
+ * Finds the dataset. If there is none, makes one, provided that the text names an existing repository and a name that
+ * is free in it.
+ */
 async function findOrMake(tables: Tables, text: string): Promise<{ readonly id: number }> {
   try {
     return await findDataset(tables, text)

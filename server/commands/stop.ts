@@ -1,4 +1,6 @@
-/** A signal that Ctrl-C aborts, so that what is half done is taken back; disposing lets Ctrl-C end the program again. */
+/**
+ * A signal that Ctrl-C aborts, so that unfinished work can be undone. After disposal, Ctrl-C ends the program again.
+ */
 export function abortOnInterrupt(): Disposable & { readonly signal: AbortSignal } {
   const aborted = new AbortController()
   const abort = () => aborted.abort(new Interrupted())
@@ -11,7 +13,7 @@ export function abortOnInterrupt(): Disposable & { readonly signal: AbortSignal 
   }
 }
 
-/** Somebody has pressed Ctrl-C. */
+/** The user has pressed Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 

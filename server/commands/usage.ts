@@ -1,9 +1,9 @@
-/** The command was called wrongly: exit code 2. */
+/** Wrong usage of a command: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A whole number that is not negative, from an argument. */
+/** Parses an argument as an integer of at least 0. @throws UsageError */
 export function wholeNumber(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
@@ -12,7 +12,7 @@ export function wholeNumber(text: string): number {
   return value
 }
 
-/** One of some words, from an argument. */
+/** Parses an argument that must be one of the words. @throws UsageError */
 export function oneOf<Word extends string>(words: readonly Word[], text: string): Word {
   const word = words.find((one) => one === text)
   if (word === undefined) throw new UsageError(`${JSON.stringify(text)} is none of ${words.join(', ')}.`)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { UsageError } from './usage.ts'
 
-/** Writes a file, which appears under its name only when it is whole. Gives its size in bytes. */
+/** Writes a file under a temporary name and renames it when it is complete. Returns its size in bytes. */
 export async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const unfinished = `${path}.${randomUUID()}.part`
   const file = await open(unfinished, 'wx').catch((error: NodeJS.ErrnoException) => {
@@ -26,7 +26,7 @@ export async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>
   return bytes
 }
 
-/** What a failure of the file system means, without the paths and calls in Node's message. */
+/** Describes a file system error without the path and system call that Node's message contains. */
 export function fileProblem({ code, message }: NodeJS.ErrnoException): string {
   switch (code) {
     case 'ENOENT':

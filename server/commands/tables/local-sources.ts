@@ -10,7 +10,10 @@ import { UsageError } from '../usage.ts'
 import type { Workplace } from '../workplace.ts'
 import type { Tables } from './tables.ts'
 
-/** What datasets of a data directory follow. The command makes the first refresh itself; later ones are a server's. */
+/**
+ * The followed series of datasets in a data directory. The command makes the first refresh itself; a server makes the
+ * later ones.
+ */
 export function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'follow' | 'unfollow'> {
   const sources = new Sources(engine.database)
   return {
@@ -41,7 +44,7 @@ export function localSources({ engine, config }: Workplace): Pick<Tables, 'sourc
   }
 }
 
-/** In whose name providers are asked: that of whose the dataset is. */
+/** The account whose keys and limits apply to requests to providers: the owner of the repository. */
 async function ownerOf({ accounts, access }: Services, repositoryId: number): Promise<number> {
   const [anybody] = await accounts.list()
   if (anybody === undefined) {

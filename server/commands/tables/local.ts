@@ -3,7 +3,7 @@ import type { Workplace } from '../workplace.ts'
 import { localSources } from './local-sources.ts'
 import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
 
-/** The tables of a data directory, which a server may have open as well. */
+/** The tables of a data directory, which a server may use at the same time. */
 export function localTables(place: Workplace): Tables {
   const { engine } = place
   return {

@@ -1,7 +1,7 @@
 import { UsageError } from '../usage.ts'
 import type { DatasetLine, RepositoryLine, Tables } from './tables.ts'
 
-/** A repository by its id or its name. @throws UsageError where there is none, or where several have the name */
+/** Finds a repository by its id or its name. @throws UsageError if none or several match */
 export async function findRepository(tables: Tables, text: string): Promise<RepositoryLine> {
   const all = await tables.repositories()
   const found = matching(all, text)
@@ -13,7 +13,10 @@ export async function findRepository(tables: Tables, text: string): Promise<Repo
   )
 }
 
-/** A dataset by its id, or as repository/dataset by the names or ids of both. @throws UsageError */
+/**
+ * Finds a dataset by its id, or by repository/dataset, where each is a name or an id. @throws UsageError if none or
+ * several match
+ */
 export async function findDataset(tables: Tables, text: string): Promise<DatasetLine> {
   const all = await tables.datasets()
   if (/^\d+$/.test(text)) {
@@ -21,7 +24,7 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
     if (found) return found
     throw new UsageError(`There is no dataset ${text}. \`parquetry repository list\` shows those that are.`)
   }
-  // A name may hold slashes itself, so every slash is tried.
+  // Names may contain slashes, so the text can't simply be split at one.
   const repositories = await tables.repositories()
   const found = all.filter(({ name, id, repositoryId }) => {
     const home = repositories.find((one) => one.id === repositoryId)
@@ -35,7 +38,7 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   )
 }
 
-/** An id wins over a name that looks like one. */
+/** If the text is the id of one repository and the name of another, the id counts. */
 function matching<Line extends RepositoryLine>(lines: readonly Line[], text: string): Line[] {
   const byId = lines.filter(({ id }) => String(id) === text)
   return byId.length > 0 ? byId : lines.filter(({ name }) => name === text)

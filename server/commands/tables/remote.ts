@@ -4,10 +4,12 @@ import { Client } from '../../client/index.ts'
 import { type LineFormat, resumedRows } from './resumed-rows.ts'
 import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
 
-/** Formats that can be cut between two rows and put together again. */
+/** Formats that can be cut between two rows and joined again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
 
-/** The tables of a server, over HTTP. What breaks off and may be repeated is taken up again. */
+/**
+ * The tables of a server, over HTTP. Downloads are continued after a broken connection where the format allows that.
+ */
 export function remoteTables(url: string, key: string): Tables {
   const client = new Client({ url, key })
   return {
@@ -22,7 +24,7 @@ export function remoteTables(url: string, key: string): Tables {
     async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
       const { from, format, gzip } = source
       const counted = new Client({ url, key, fetch: countingFetch(options) })
-      // A file can be sent again after a broken connection; what came through a pipe is gone.
+      // A file can be sent again after a broken connection, but a pipe can't be read a second time.
       const body = 'file' in from ? await openAsBlob(from.file) : from
       return counted.datasets[mode](id, { format, gzip, body }, { signal: options.signal })
     },
@@ -37,7 +39,7 @@ export function remoteTables(url: string, key: string): Tables {
   }
 }
 
-/** `fetch` that tells how much of a body it has sent. */
+/** A `fetch` that reports how many bytes of a body it has sent. */
 function countingFetch({ onProgress }: WriteOptions): typeof fetch {
   return (input, init = {}) => {
     const { body } = init

@@ -5,15 +5,15 @@ import type { Asked, Manner } from './tables.ts'
 
 export type LineFormat = 'csv' | 'tsv' | 'ndjson'
 
-/** So often in a row a connection may break before a row has come. */
+/** Gives up after this many failed attempts in a row without a single row. */
 const ATTEMPTS = 6
 const LONGEST_PAUSE_MS = 30_000
 
 /**
- * The bytes of an export, whole although the connection breaks: then the server is asked for the rows behind the last
- * whole one. The dataset must not change meanwhile, since the rows of two versions don't belong together.
+ * Downloads an export, and continues it when the connection breaks by requesting the rows after the last complete one.
+ * The dataset must not change meanwhile, because rows of two versions don't belong together.
  *
- * @throws ParquetryError `changed` when it has changed, or what the server refuses
+ * @throws ParquetryError `changed` if the dataset has changed, or the error of the server
  */
 export async function* resumedRows(
   client: Client,
@@ -37,7 +37,7 @@ export async function* resumedRows(
       if (again) await unchanged(client, id, version, signal)
       for await (const chunk of download) {
         const whole = cutter.take(chunk)
-        // The lines that give the names of the columns come once.
+        // The header line is written only once.
         const body = again ? cutter.withoutHeader(whole) : whole
         if (body.length > 0) yield body
         begun ||= whole.length > 0
@@ -61,7 +61,7 @@ interface Window {
   readonly last: number | undefined
 }
 
-/** The window of rows that is left once some of them have come. */
+/** The window of the rows that are still missing. */
 function windowBehind(
   rows: number,
   { skip = 0, top, last, matching = 0 }: Window & { readonly matching: number | undefined },

@@ -1,12 +1,12 @@
 const LF = 10
 const QUOTE = 34
 
-/** Cuts a stream of csv, tsv or ndjson behind whole rows, and counts them. */
+/** Cuts a stream of csv, tsv or ndjson after complete rows, and counts them. */
 export class RowCutter {
   #rows = 0
   #quoted = false
   #held: Uint8Array = new Uint8Array()
-  /** Whether the line with the names has come, where the format has one. */
+  /** Whether the header line has been seen. True from the start for ndjson, which has none. */
   #header: boolean
   readonly #quotes: boolean
   #headerEnd = 0
@@ -16,18 +16,18 @@ export class RowCutter {
     this.#header = format === 'ndjson'
   }
 
-  /** Whole rows that have been given out, without the line of names. */
+  /** Number of complete rows returned so far, not counting the header line. */
   get rows(): number {
     return this.#rows
   }
 
-  /** Takes bytes as they come, and gives those up to the end of the last row in them. */
+  /** Adds a chunk. Returns the bytes up to the end of its last complete row, and keeps the rest. */
   take(chunk: Uint8Array): Uint8Array {
     let end = 0
     this.#headerEnd = 0
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at]!
-      // A doubled quote switches twice, so it changes nothing.
+      // An escaped quote is two quotes, so it toggles twice.
       if (byte === QUOTE && this.#quotes) this.#quoted = !this.#quoted
       if (byte !== LF || this.#quoted) continue
       end = at + 1
@@ -46,12 +46,12 @@ export class RowCutter {
     return whole
   }
 
-  /** What `take` has just given, without the line of names if it was in it. */
+  /** The bytes that `take` has just returned, without the header line if it was among them. */
   withoutHeader(whole: Uint8Array): Uint8Array {
     return whole.subarray(this.#headerEnd)
   }
 
-  /** What came behind the last whole row; nothing, where the file ends with a line end. */
+  /** The bytes after the last complete row; empty if the file ends with a newline. */
   rest(): Uint8Array {
     return this.#held
   }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dialect, Format, UploadFormat } from '../../../engine/index.ts'
 import type { Source as Following } from '../../client/index.ts'
 
-/** A question as it is typed: the texts of `$select` and `$orderby` go on as they are. */
+/** Query options as typed on the command line; `$select` and `$orderby` are passed on as text. */
 export interface Asked {
   readonly filter?: string
   readonly apply?: string
@@ -15,7 +15,7 @@ export interface Asked {
   readonly last?: number
 }
 
-/** How the format is written, as the options of a download say it. */
+/** Options of the export format. */
 export interface Manner extends Dialect {
   readonly overlong?: 'cut' | undefined
 }
@@ -30,7 +30,7 @@ export interface DatasetLine extends RepositoryLine {
   readonly rowCount: number
 }
 
-/** A file, or the standard input, that becomes rows. */
+/** The file or standard input that is imported. */
 export interface Source {
   readonly from: { readonly file: string; readonly bytes: number } | Readable
   readonly format: UploadFormat
@@ -39,7 +39,7 @@ export interface Source {
 
 export interface WriteOptions {
   readonly signal: AbortSignal
-  /** Bytes read or sent, and rows as far as they are known. */
+  /** Called with the bytes that were read or sent, and the rows if their number is known. */
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
 }
 
@@ -48,7 +48,7 @@ export interface Written extends DatasetLine {
   readonly columns: readonly unknown[]
 }
 
-/** The tables that commands work on: those of a data directory, or of a server elsewhere. */
+/** The tables that commands work on: in a data directory, or on a server. */
 export interface Tables {
   repositories(): Promise<readonly RepositoryLine[]>
   datasets(): Promise<readonly DatasetLine[]>
@@ -56,7 +56,7 @@ export interface Tables {
   createDataset(fields: { name: string; repositoryId: number }): Promise<{ readonly id: number }>
   deleteDataset(id: number): Promise<void>
   write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions): Promise<Written>
-  /** Which series a dataset follows, and how that goes; undefined where it follows none. */
+  /** The series that a dataset follows, and the state of its refreshes; undefined if it follows none. */
   source(id: number): Promise<Following | undefined>
   follow(id: number, fields: Pick<Following, 'series' | 'start' | 'every'>): Promise<Following>
   unfollow(id: number): Promise<void>
