@@ -61,6 +61,8 @@ interface Open {
 // Encoding should only use the processor time that the thread answering requests leaves over. On Linux this sets the
 // priority of the calling thread alone (setpriority(2), NOTES); elsewhere it would be that of the whole process. A
 // sandbox may refuse it; then the worker keeps the usual priority.
+// That is not enough: a thread that has something to do waits for the scheduler's next tick (4 ms) before it displaces
+// one that is running, even one of a lower priority. So this thread offers its core before each chunk.
 if (process.platform === 'linux') {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
@@ -148,6 +150,7 @@ function open({ format, columns, options }: Recipe): Open {
     reader: {
       decode: (chunk, arena) => {
         if (chunk.kind === 'batch') return chunk.batch
+        loadDuckDb().yieldCore()
         native ??= new NativeReader(loadDuckDb(), types, arena)
         return native.read(chunk.options, chunk.address)
       },

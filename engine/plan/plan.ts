@@ -10,6 +10,7 @@ import {
   type StepColumn,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
+import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 import { mayMatch } from './prune.ts'
 
@@ -72,8 +73,14 @@ export interface PlanSource {
   readonly columns: readonly PlanColumn[]
   readonly rows: number | undefined
   readonly rowBytes: number
-  /** The scan of rows `from` to `to`. With a filter, it leaves out parts that are known to have no matching rows. */
-  readonly scan: (from: number, to: number, filter?: Expression) => Scan
+  /** The scan of rows `from` to `to`. It leaves out parts that are known to have none of the wanted rows. */
+  readonly scan: (from: number, to: number, wanted?: Wanted) => Scan
+}
+
+/** Which rows of a source are wanted: all, those that match a filter, or the first ones of an order. */
+export interface Wanted {
+  readonly filter?: Expression | undefined
+  readonly first?: FirstRows | undefined
 }
 
 /**
@@ -107,11 +114,11 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   if (filter || rows === undefined || order.length > 0) {
     return {
       ...common,
-      // After a step, a column may hold other values than the parts, so the filter can't rule out parts.
       scan: source.scan(
         0,
         source.rows ?? Number.MAX_SAFE_INTEGER,
-        steps.length === 0 ? filter?.tree : undefined,
+        // After a step, a column may hold other values than the parts, so nothing can rule out parts.
+        steps.length > 0 ? {} : filter ? { filter: filter.tree } : { first: firstOf(order, window, source) },
       ),
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
       window: definedOnly(window),
@@ -122,6 +129,10 @@ export function planQuery(source: PlanSource, options: QueryOptions): Plan {
   // No row is left out or moved, so the window is a range of row numbers, and only the parts in it are opened.
   const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
+}
+
+function firstOf(order: readonly SortKey[], { skip, top }: Window, { columns }: PlanSource) {
+  return firstRows(order, top === undefined ? undefined : skip + top, columns)
 }
 
 /**
@@ -161,12 +172,14 @@ export function versionSource(
     columns: physicalColumns(version.columns),
     rows: version.rows,
     rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
-    scan: (from, to, filter) => {
+    scan: (from, to, { filter, first: wanted } = {}) => {
+      const needed = wanted && partsOfFirst(version.parts, wanted)
       const slices: Slice[] = []
       let first = 0
       for (const part of version.parts) {
         const end = first + part.rows
-        if (end > from && first < to && (!filter || mayMatch(filter, part))) {
+        const may = (!filter || mayMatch(filter, part)) && (!needed || needed.has(part))
+        if (end > from && first < to && may) {
           slices.push({
             file: fileOf(part),
             first,

@@ -104,7 +104,7 @@ function boundsOf(node: Expression, { statistics }: PartFacts): ColumnBounds | u
 }
 
 /** A bound in the form of the literals that it is compared with. */
-function keyed(text: string, { kind }: ValueType): Keyed {
+export function keyed(text: string, { kind }: ValueType): Keyed {
   switch (kind) {
     case 'boolean':
     case 'string':

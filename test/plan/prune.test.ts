@@ -203,3 +203,75 @@ describe('parts that can hold no row of the answer are not read', () => {
     expect(fewer).toBeGreaterThan(50)
   })
 })
+
+describe('the first rows of an order are looked for only in the parts that may hold them', () => {
+  const ordered = async (orderBy: string, top: number, skip = 0, id = 1) =>
+    (await engine.dataset(id)).query({ orderBy, top, skip })
+
+  test.for([
+    // One value of the fourth part is greater than all others.
+    ['i desc', 5, 0, 2],
+    ['i', 5, 0, 1],
+    ['i', 50, 0, 1],
+    ['i', 51, 0, 2],
+    ['i', 5, 48, 2],
+    ['i', 1_000, 0, 6],
+    ['d desc, s', 5, 0, 1],
+    ['s desc', 5, 0, 1],
+    ['day desc', 5, 0, 1],
+    ['tz desc', 51, 0, 2],
+    ['u', 5, 0, 1],
+    ['b desc', 5, 0, 3],
+    // Null comes first ascending and last descending.
+    ['sometimes', 5, 0, 6],
+    ['sometimes desc', 33, 0, 1],
+    ['sometimes desc', 34, 0, 2],
+    ['nothing desc', 50, 0, 1],
+    ['nothing desc', 51, 0, 6],
+    // Of the parts with NaN or an infinity nothing is known.
+    ['x desc', 5, 0, 4],
+    ['i add 1', 5, 0, 6],
+  ] as const)('$orderby=%s&$top=%i&$skip=%i: %i', async ([orderBy, top, skip, parts]) => {
+    using query = await ordered(orderBy, top, skip)
+    expect(query.plan.scan).toMatchObject({ slices: { length: parts }, of: PARTS })
+    using unknown = await ordered(orderBy, top, skip, 2)
+    expect(unknown.plan.scan).toMatchObject({ slices: { length: PARTS } })
+  })
+
+  test('not where rows are filtered or changed before they are sorted, or none are left out', async () => {
+    const options = [
+      { filter: 's ne null', top: 5 },
+      { apply: 'filter(i lt 30)', top: 5 },
+      { compute: 'i add 1 as k', top: 5 },
+      { last: 5 },
+      {},
+    ]
+    for (const option of options) {
+      using query = await (await engine.dataset(1)).query({ orderBy: 'i', ...option })
+      expect(query.plan.scan).toMatchObject({ slices: { length: PARTS } })
+    }
+  })
+
+  test('whatever they are sorted by, the rows are the same as of all parts', async () => {
+    const key = fc
+      .tuple(fc.constantFrom(...COLUMNS.map(({ name }) => name)), fc.constantFrom('asc', 'desc'))
+      .map((both) => both.join(' '))
+    const keys = fc.uniqueArray(key, {
+      minLength: 1,
+      maxLength: 3,
+      selector: (text) => text.split(' ')[0]!,
+    })
+    const count = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 320 }))
+    let fewer = 0
+    await fc.assert(
+      fc.asyncProperty(keys, count, count, async (all, top, skip) => {
+        using query = await ordered(all.join(), top, skip)
+        using unknown = await ordered(all.join(), top, skip, 2)
+        if (query.plan.scan.kind === 'slices' && query.plan.scan.slices.length < PARTS) fewer += 1
+        expect(await Array.fromAsync(query.rows())).toEqual(await Array.fromAsync(unknown.rows()))
+      }),
+      { numRuns: 200 },
+    )
+    expect(fewer).toBeGreaterThan(50)
+  })
+})

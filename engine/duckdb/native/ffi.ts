@@ -50,6 +50,8 @@ export interface DuckDb {
   release(array: ArrowArray): void
   /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
   copy(target: NodeJS.ArrayBufferView, from: bigint, bytes: number): void
+  /** Lets another thread run that waits for this core; without effect if none does. */
+  yieldCore(): void
 }
 
 /** A `duckdb_result`, and its value for those calls that take it by value. */
@@ -158,6 +160,7 @@ function load(): DuckDb {
   const errorMessage = define('error_data_message', 'str', handle)
   const destroyError = define('destroy_error_data', 'void', out)
   const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
+  const yieldCore = process.platform === 'win32' ? () => {} : standard.func('sched_yield', 'int', [])
   const release = koffi.proto('void', [out])
 
   /** A place for a handle: destructors take the handle's address and set it to zero. */
@@ -303,5 +306,6 @@ function load(): DuckDb {
       if (array[ARROW_RELEASE]) koffi.call(array[ARROW_RELEASE], release, array)
     },
     copy: (target, from, bytes) => memcpy(target, from, bytes),
+    yieldCore: () => void yieldCore(),
   }
 }
