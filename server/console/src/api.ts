@@ -1,12 +1,12 @@
 import { Client, ParquetryError } from '../../client/index.ts'
 import { sessionKey, setSessionKey } from './session.ts'
 
-/** A person waits: a request that needs a longer pause than this many seconds is a failure to be shown. */
+/** Somebody is waiting: if a retry needs a longer pause than this many seconds, the error is shown instead. */
 const LONGEST_PAUSE = 5
 
 let current: { readonly key: string | undefined; readonly client: Client } | undefined
 
-/** The client of whoever is signed in. Once the service refuses the key, the session ends. */
+/** The client of the signed-in account. If the server refuses the key, the session ends. */
 export function api(): Client {
   const key = sessionKey()
   if (current === undefined || current.key !== key) current = { key, client: clientOf(key, sessionFetch) }
@@ -14,26 +14,26 @@ export function api(): Client {
 }
 
 /**
- * A client for a key.
+ * Creates a client for a key.
  *
- * @param send in place of `fetch`, where a caller wants to see the request or its answer
+ * @param send replaces `fetch`, for callers that need the request or the response
  */
 export function clientOf(key: string | undefined, send: typeof fetch = plainFetch): Client {
   return new Client({ url: location.origin, key, fetch: send, retry: { longestPause: LONGEST_PAUSE } })
 }
 
-/** Without `omit`, a refused key would open the browser's own password window. */
+/** With other `credentials`, browsers show their own password dialog when a key is refused. */
 const plainFetch: typeof fetch = (input, init) => fetch(input, { ...init, credentials: 'omit' })
 
 export const sessionFetch: typeof fetch = async (input, init) => endIfRefused(await plainFetch(input, init))
 
-/** Signs out where the answer says that the key is no longer accepted. */
+/** Ends the session if the response says that the key isn't accepted any more. */
 export function endIfRefused(response: Response): Response {
   if (response.status === 401) setSessionKey(undefined)
   return response
 }
 
-/** Whether the service answered with this status. */
+/** Whether the error has one of these HTTP statuses. */
 export function isStatus(error: unknown, ...statuses: number[]): error is ParquetryError {
   return error instanceof ParquetryError && statuses.includes(error.status)
 }
@@ -42,7 +42,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
-/** The sentence to show for anything that was thrown. */
+/** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof ParquetryError && error.code === 'unreachable') {
     return 'The server can not be reached. Check that it runs, then try again.'

@@ -18,7 +18,7 @@ const loadAccounts = () => import('./account/accounts-page.tsx').then((module) =
 const loadProviders = () => import('./providers/providers-page.tsx').then((module) => module.ProvidersPage)
 const loadProvider = () => import('./providers/provider-page.tsx').then((module) => module.ProviderPage)
 
-/** The frame around every page, and the page that the address names. */
+/** The frame of the console, and the page for the address. */
 export function App() {
   const address = useAddress()
   const [signedIn, setSignedIn] = useState(sessionKey() !== undefined)
@@ -37,7 +37,8 @@ function Frame(props: { readonly address: Address }) {
   const place = address.path.join('/')
   const first = useRef(true)
   useEffect(() => {
-    // A new page is read from its heading; the very first is where the browser has put the focus.
+    // After navigation the focus moves to the new page, so that screen readers read it from its heading. At the start
+    // the browser sets the focus.
     if (!first.current) main.current?.focus({ preventScroll: true })
     first.current = false
     scrollTo(0, 0)
@@ -86,7 +87,7 @@ function Page(props: { readonly address: Address }) {
   const { path, query } = props.address
   const [section, name, part] = path
   const id = Number(name)
-  // The key makes a page for another thing a new page, so that nothing of the one before is shown in it.
+  // Different keys make Preact mount a new page for another resource, so that no state of the last one remains.
   if (section === undefined) return <HomePage search={query['search'] ?? ''} />
   if (section === 'datasets' && id > 0) return <DatasetPage key={name} id={id} address={props.address} />
   if (section === 'repositories' && id > 0 && part === 'upload') {

@@ -1,15 +1,15 @@
-/** A field of a csv line; null is an empty field without quotes, as the service writes it. */
+/** A field of a csv line. null is an empty field without quotes, which is how the server writes null. */
 export type Field = string | null
 
 export interface CsvOptions {
   readonly delimiter?: string
-  /** The text is the beginning of something longer: a last line without its line end is left away. */
+  /** Whether the text is the beginning of a longer one, so that an unfinished last line is ignored. */
   readonly head?: boolean
-  /** Stop after so many lines, the header counted. */
+  /** Stop after this many lines, including the header. */
   readonly maxRows?: number
 }
 
-/** A line that can not be read, with its number counted from 1 (the header is line 1). */
+/** A malformed line. Lines are counted from 1, which is the header. */
 export class CsvError extends Error {
   override readonly name = 'CsvError'
   readonly line: number
@@ -21,10 +21,10 @@ export class CsvError extends Error {
 }
 
 /**
- * Reads RFC 4180 text: quoted fields may hold delimiters, line ends and doubled quotes; lines end in `\n`, `\r\n` or
- * `\r`. An empty line is a line of one null field, unless it is the last.
+ * Parses RFC 4180 text: quoted fields may contain delimiters, line ends and doubled quotes; lines end with `\n`, `\r\n`
+ * or `\r`. An empty line, unless it is the last, has one field, which is null.
  *
- * @throws CsvError when a quote is never closed, or something other than a delimiter follows a closing quote
+ * @throws CsvError if a quote is never closed, or a closing quote is not followed by a delimiter
  */
 export function parseCsv(text: string, options: CsvOptions = {}): Field[][] {
   const delimiter = options.delimiter ?? ','
@@ -56,7 +56,7 @@ export function parseCsv(text: string, options: CsvOptions = {}): Field[][] {
 
     if (text[at] === delimiter) {
       at += 1
-      // A delimiter at the very end is followed by one more, empty field.
+      // A delimiter at the end of the text is followed by an empty field.
       if (at === text.length) row.push(null)
       continue
     }

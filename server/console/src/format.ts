@@ -1,4 +1,4 @@
-/** How figures, sizes and times are written for people. One language for now, so one set of formatters. */
+/** Formats numbers, sizes and times for display. There is only one language for now. */
 const LOCALE = 'en-GB'
 
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
@@ -10,7 +10,7 @@ export function formatCount(count: number): string {
   return whole.format(count)
 }
 
-/** A measured value; few digits, exponents only where nothing else fits. */
+/** Formats a measured value with few digits, and with an exponent only if nothing else fits. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
@@ -43,7 +43,7 @@ export function formatDateTime(iso: string): string {
   return Number.isNaN(time.getTime()) ? iso : dateAndTime.format(time)
 }
 
-/** How long ago, coarsely: 'just now', '5 min ago', then the date. */
+/** Formats an age roughly: 'just now', '5 min ago', then the date. */
 export function formatAge(iso: string, now = Date.now()): string {
   const time = Date.parse(iso)
   if (Number.isNaN(time)) return iso
@@ -54,7 +54,7 @@ export function formatAge(iso: string, now = Date.now()): string {
   return formatDateTime(iso)
 }
 
-/** A limit's window: 86400 is 'day'. */
+/** Formats the period of a limit: 86400 is 'day'. */
 export function formatWindow(seconds: number): string {
   const names: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
   return names[seconds] ?? `${formatCount(seconds)} seconds`

@@ -1,4 +1,4 @@
-/** Runs at most `size` tasks at once, so that background questions never crowd out what a person waits for. */
+/** Runs at most `size` tasks at once, so that background requests don't delay those that the user is waiting for. */
 export function limiter(size: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0

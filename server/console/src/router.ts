@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /**
- * The address is the state: `#/datasets/3?view=plot&filter=a%20gt%201`. It stays behind the `#`, so that a filter
- * never reaches a server's log by itself, and any static server can serve the page.
+ * The state of the page as an address: `#/datasets/3?view=plot&filter=a%20gt%201`. It is the fragment of the URL, so
+ * that filters don't appear in server logs, and any static file server can serve the page.
  */
 export interface Address {
   readonly path: readonly string[]
@@ -20,7 +20,7 @@ export function parseAddress(hash: string): Address {
   }
 }
 
-/** The `href` of an address. Empty values of the query are left away. */
+/** Builds the `href` of an address, without empty values in the query. */
 export function href(
   path: readonly (string | number)[],
   query: Readonly<Record<string, string>> = {},
@@ -35,7 +35,7 @@ export function navigate(address: string): void {
   location.hash = address
 }
 
-/** Changes parts of the query in place; the back button skips the change unless `push` is set. */
+/** Changes parts of the query in place. The back button skips the change unless `push` is set. */
 export function updateQuery(changes: Readonly<Record<string, string>>, push = false): void {
   const { path, query } = parseAddress(location.hash)
   const address = href(path, { ...query, ...changes })

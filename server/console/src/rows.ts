@@ -4,13 +4,13 @@ import { type Field, parseCsv } from './csv.ts'
 
 export interface RowWindow {
   readonly columns: readonly string[]
-  /** Cells as the service writes them in csv: exact digits, null where there is no value. */
+  /** Cells as text, with all digits as in the server's csv; null for no value. */
   readonly rows: readonly (readonly Field[])[]
-  /** Rows that match the filter, before any truncation. */
+  /** The number of rows that match the filter, regardless of `skip` and `top`. */
   readonly rowCount: number
 }
 
-/** Rows `skip` to `skip + top` of a question. @throws ParquetryError */
+/** Fetches rows `skip` to `skip + top` of a query. @throws ParquetryError */
 export async function fetchRows(
   datasetId: number,
   question: Question & { readonly top: number },
@@ -21,7 +21,10 @@ export async function fetchRows(
   return { columns: columns.map((name) => name ?? ''), rows, rowCount: answer.rowCount ?? rows.length }
 }
 
-/** How many rows match. It moves no rows, so it costs nothing of the month's quota. @throws ParquetryError */
+/**
+ * Counts the rows that match. No rows are exported, so it doesn't count towards the monthly quota. @throws
+ * ParquetryError
+ */
 export function countRows(datasetId: number, filter: string, signal: AbortSignal): Promise<number> {
   return api().datasets.count(datasetId, { filter: filter || undefined, signal })
 }

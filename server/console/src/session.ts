@@ -1,6 +1,6 @@
 /**
- * The key of whoever is signed in. It lives in the tab's sessionStorage and nowhere else: another tab asks again, and
- * closing the tab forgets it.
+ * The key of the signed-in account. It is kept only in the tab's sessionStorage, so every tab asks for it, and closing
+ * the tab removes it.
  */
 const SLOT = 'parquetry.key'
 
@@ -20,7 +20,7 @@ export function setSessionKey(key: string | undefined): void {
   for (const listener of listeners) listener(key)
 }
 
-/** Calls back on every change; returns how to stop. */
+/** Calls the listener on every change. Returns a function that unsubscribes. */
 export function onSessionKey(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)

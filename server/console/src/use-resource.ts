@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { isAbort } from './api.ts'
 
-/** Something that is being fetched, has come, or has failed. `stale` is the last good value meanwhile. */
+/** The state of a request. `stale` is the last value that was loaded. */
 export type Resource<T> =
   | { readonly state: 'loading'; readonly stale: T | undefined }
   | { readonly state: 'ready'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown; readonly stale: T | undefined }
 
 /**
- * Fetches again whenever one of `keys` changes, and drops answers that come too late.
+ * Fetches whenever one of `keys` changes, and ignores answers to earlier requests.
  *
  * @returns the resource, and a function that fetches again
  */
@@ -31,13 +31,13 @@ export function useResource<T>(
       },
     )
     return () => controller.abort()
-    // The caller names what the fetcher depends on.
+    // The caller lists the dependencies of the fetcher.
   }, [...keys, round])
   const again = useCallback(() => setRound((before) => before + 1), [])
   return [resource, again]
 }
 
-/** The value that can be shown now: the fresh one, else the last good one. */
+/** The current value, or the last one if there is none. */
 export function latest<T>(resource: Resource<T>): T | undefined {
   return resource.state === 'ready' ? resource.value : resource.stale
 }

@@ -12,7 +12,7 @@ import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { NewKey } from './new-key.tsx'
 
-/** All accounts, for admins: made, moved to other plans, shut out and let in, given new keys. */
+/** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
 export function AccountsPage() {
   const [resource, again] = useResource((signal) => api().accounts.list({ signal }), [])
   const [fresh, setFresh] = useState<{ readonly name: string; readonly apiKey: string }>()
@@ -86,7 +86,7 @@ function AccountLine(props: {
   const { account } = props
   const { name, plan, disabled } = account
   const [rekeying, setRekeying] = useState(false)
-  // Kept apart from the account, so that a list which is read again meanwhile does not undo what is being typed.
+  // Separate state, so that reloading the list doesn't overwrite what the user is typing.
   const [typed, setTyped] = useState<string>()
   return (
     <li class="account-item">

@@ -10,7 +10,7 @@ import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { NewKey } from './new-key.tsx'
 
-/** Further keys of the account: for one job each, so that one can end without the others. */
+/** Additional keys of the account, one for each use, so that each can be deleted without affecting the others. */
 export function NamedKeys() {
   const [resource, again] = useResource((signal) => api().account.listKeys({ signal }), [])
   const [fresh, setFresh] = useState<{ readonly name: string; readonly apiKey: string }>()

@@ -1,7 +1,7 @@
 import { CopyButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
-/** A key that is shown this once. */
+/** A new key, which can't be shown again later. */
 export function NewKey(props: {
   readonly title: string
   readonly apiKey: string

@@ -9,7 +9,7 @@ import { Field, Select } from '../ui/field.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
-/** Keys of one's own for providers: seen by their ends, saved and deleted. */
+/** The account's own keys for providers: shows their last characters, saves and deletes them. */
 export function SavedKeys() {
   const [resource, again] = useResource(async (signal) => {
     const [saved, known] = await Promise.all([

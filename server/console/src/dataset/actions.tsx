@@ -14,11 +14,11 @@ import { RenameDialog } from './rename-dialog.tsx'
 
 type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
 
-/** What can be done with a dataset as a whole. */
+/** The actions on a whole dataset. */
 export function DatasetActions(props: {
   readonly dataset: Dataset
   readonly canWrite: boolean
-  /** Undefined as long as its columns are not known. */
+  /** Undefined until its columns are known. */
   readonly view: View | undefined
   readonly rowCount: number | undefined
   readonly onChanged: () => void

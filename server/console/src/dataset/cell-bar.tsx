@@ -4,12 +4,12 @@ import { formatCount } from '../format.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 
-/** The chosen cell in full, and what can be done with it. */
+/** The selected cell in full, and the actions on it. */
 export function CellBar(props: {
   readonly column: Column | undefined
   readonly row: number | undefined
   readonly value: Field | undefined
-  /** Undefined where rows can't be filtered by the column. */
+  /** Undefined if rows can't be filtered by the column. */
   readonly onKeep: (() => void) | undefined
   readonly onLeaveOut: (() => void) | undefined
 }) {

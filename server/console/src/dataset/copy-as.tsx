@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { LANGUAGES, type Language, snippet } from './snippets.ts'
 
-/** The view as a request in three languages. */
+/** Shows code that requests the rows of the view, in three languages. */
 export function CopyAs(props: {
   readonly datasetId: number
   readonly query: Question

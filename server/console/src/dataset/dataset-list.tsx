@@ -4,10 +4,10 @@ import { href } from '../router.ts'
 
 const NAMED_COLUMNS = 6
 
-/** Datasets as rows of a list: name, columns, size, age. */
+/** A list of datasets with name, columns, size and age. */
 export function DatasetList(props: {
   readonly datasets: readonly DatasetSummary[]
-  /** Given where datasets of several repositories stand together. */
+  /** The repositories, if the list contains datasets of several of them. */
   readonly homes?: readonly Repository[]
 }) {
   return (

@@ -16,7 +16,7 @@ const CHOICES: readonly { readonly format: Format; readonly label: string; reado
   { format: 'arrow', label: 'Arrow', note: 'a stream of record batches' },
 ]
 
-/** Takes the rows of the view away in a format of choice. */
+/** Downloads the rows of the view in a chosen format. */
 export function DownloadDialog(props: {
   readonly dataset: Dataset
   readonly query: Question

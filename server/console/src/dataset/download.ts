@@ -2,17 +2,17 @@ import type { Dataset, Format, Question } from '../../../client/index.ts'
 import { api } from '../api.ts'
 
 /**
- * Has the browser download rows into a file: it shows the progress, keeps nothing in memory, and is where the download
- * is stopped. A browser can't send the key with a download, so it follows a link that opens for some minutes without
- * one. What would be refused is found out before, since a refusal would come as a broken download.
+ * Starts a browser download, which shows the progress, can be cancelled, and keeps nothing in memory. Browsers can't
+ * send the key with a download, so it uses a link that works for some minutes without one. Errors are checked for
+ * beforehand, because in a download they would appear as a broken file.
  *
- * @throws ParquetryError when the service refuses
+ * @throws ParquetryError if the server refuses the query
  */
 export async function startDownload(datasetId: number, question: Question, format: Format): Promise<void> {
   const { url } = await api().datasets.link(datasetId, format, question)
   const head = await fetch(url, { method: 'HEAD', credentials: 'omit', cache: 'no-store' })
   if (!head.ok) {
-    // An answer to HEAD has no sentence. The same question with the key has one.
+    // Responses to HEAD have no body, so the same query is sent with GET to get the error message.
     await (await api().datasets.download(datasetId, format, question)).cancel()
   }
   const link = document.createElement('a')
@@ -22,9 +22,9 @@ export async function startDownload(datasetId: number, question: Question, forma
 }
 
 /**
- * Saves a small file that opens an office program at the dataset: `pbids` Power BI, `odc` Excel.
+ * Saves a small file that opens the dataset in an office program: `pbids` in Power BI, `odc` in Excel.
  *
- * @throws ParquetryError when the service refuses
+ * @throws ParquetryError if the server refuses
  */
 export async function saveConnectionFile(dataset: Dataset, kind: 'pbids' | 'odc'): Promise<void> {
   const text = await api().datasets.connectionFile(dataset.id, kind)

@@ -3,7 +3,7 @@ import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 
-/** Changes a name and a description. */
+/** Edits a name and a description. */
 export function RenameDialog(props: {
   readonly title: string
   readonly name: string

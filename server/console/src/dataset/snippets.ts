@@ -9,7 +9,7 @@ export const LANGUAGES: readonly { readonly value: Language; readonly label: str
   { value: 'r', label: 'R' },
 ]
 
-/** The request that this view stands for, ready to paste. The key stays out: it is read from the environment. */
+/** Code that requests the rows of the view. It doesn't contain the key, but reads it from the environment. */
 export function snippet(language: Language, datasetId: number, query: Question): string {
   const url = api().datasets.address(datasetId, 'csv', query).href
   switch (language) {

@@ -8,13 +8,15 @@ import { SourceDialog } from './source-dialog.tsx'
 
 const FOLLOWED = ['series_id', 'name', 'unit', 'frequency', 'period', 'value', 'status']
 
-/** Whether a dataset has the columns that all have that follow series. */
+/** Whether a dataset has the columns of datasets that follow series. */
 function isFollowing(columns: readonly Column[]): boolean {
   const names = new Set(columns.map(({ name }) => name))
   return !names.has('provider') && FOLLOWED.every((name) => names.has(name))
 }
 
-/** Which series a dataset follows, and how that goes; where it is empty, the way to let it follow some. */
+/**
+ * The series that a dataset follows, and the state of its refreshes. Offers to follow series if the dataset is empty.
+ */
 export function SourceBox(props: {
   readonly dataset: Dataset
   readonly canWrite: boolean

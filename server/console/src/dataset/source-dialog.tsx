@@ -12,7 +12,7 @@ const INTERVALS: readonly { readonly value: Interval; readonly label: string }[]
   { value: 'month', label: 'every month' },
 ]
 
-/** Says which series a dataset is to follow. Ids are separated by blanks, because some hold commas. */
+/** Edits the series that a dataset follows. Ids are separated by spaces, because some contain commas. */
 export function SourceDialog(props: {
   readonly datasetId: number
   readonly source: Source | undefined

@@ -14,15 +14,15 @@ import { nextOrder } from '../view/order.ts'
 import type { Rows } from '../view/use-rows.ts'
 import { CellBar } from './cell-bar.tsx'
 
-/** The rows, and below them the cell that is chosen, in full. */
+/** The rows, and below them the selected cell in full. */
 export function TableView(props: {
   readonly dataset: Dataset
-  /** A column to be brought into view; a new object asks again. */
+  /** A column to scroll to. A new object scrolls again, even to the same column. */
   readonly goTo: { readonly column: string } | undefined
   readonly rows: Rows
   readonly order: Order | undefined
   readonly filter: string
-  /** What groups the rows; '' where the rows themselves are shown. */
+  /** The `$apply` that groups the rows; '' if the rows themselves are shown. */
   readonly apply: string
   readonly profile: ReadonlyMap<string, ColumnStats> | undefined
   readonly onFilter: (filter: string) => void
@@ -80,7 +80,7 @@ export function TableView(props: {
 
   const column = active && rows.columns[active.column]
   const value = active && rows.windows.row(active.row)?.[active.column]
-  // What was calculated is no column that rows could be filtered by.
+  // Rows can be filtered only by columns of the dataset, not by calculated ones.
   const isOfRows = dataset.columns.some(({ name }) => name === column?.name)
   const narrow = (keep: boolean) => {
     if (!column || value === undefined) return

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../ui/icons.tsx'
 
-/** The line above the filter: which view, how many rows, and the ways to filter and to group by clicks. */
+/** The line above the filter: tabs, number of rows, and buttons that open the filter and group forms. */
 export function Toolbar(props: {
   readonly tabs: ComponentChildren
   readonly count: string
@@ -9,7 +9,7 @@ export function Toolbar(props: {
   readonly onBuilding: () => void
   readonly grouping: boolean
   readonly onGrouping: () => void
-  /** Columns that are not shown. */
+  /** The number of hidden columns. */
   readonly hidden: number
   readonly onColumns: (() => void) | undefined
 }) {

@@ -11,20 +11,23 @@ export type Profile =
       readonly state: 'ready'
       readonly stats: ReadonlyMap<string, ColumnStats>
       readonly rows: number
-      /** Whether these are all rows that match. */
+      /** Whether these are all matching rows. */
       readonly whole: boolean
     }
 
 const CELLS = 12_000
 
-/** An impression of every column from a sample of the rows that match; few cells, since they count as exported. */
+/**
+ * Profiles all columns from a sample of the matching rows. The sample is small, because its rows count towards the
+ * monthly quota.
+ */
 export function useProfile(dataset: Dataset, filter: string, ready: boolean): Profile {
   const [profile, setProfile] = useState<Profile>({ state: 'loading' })
   const { id, version } = dataset
   const subject = `${id} ${version} ${filter}`
   const fetched = useRef('')
   useEffect(() => {
-    // Other columns or another order of the same rows need no other sample.
+    // Hiding or sorting columns doesn't change the rows, so the sample stays valid.
     if (!ready || fetched.current === subject) return
     const controller = new AbortController()
     setProfile({ state: 'loading' })

@@ -2,8 +2,8 @@ import { useMemo, useRef } from 'preact/hooks'
 import type { Profile } from './use-profile.ts'
 
 /**
- * Usual values of each column, for completion. They are remembered while filters come and go, because a filter hides
- * the very values that somebody wants to change it to.
+ * Frequent values of each column, for completion. They are remembered when the filter changes, because a filter hides
+ * the other values that the user may want instead.
  */
 export function useSeenValues(profile: Profile): (column: string) => readonly string[] {
   const seen = useRef(new Map<string, Set<string>>())

@@ -5,12 +5,12 @@ import { familyOf, filterLiteral, filterName } from './types.ts'
 
 export interface Suggestion {
   readonly label: string
-  /** A few words beside the label. */
+  /** A short description beside the label. */
   readonly note: string
   readonly kind: 'column' | 'function' | 'operator' | 'value'
-  /** What takes the place of the text from `from` to `to`. */
+  /** The text that replaces `from` to `to`. */
   readonly insert: string
-  /** Where the caret goes, from the end of what was inserted. */
+  /** Position of the caret, as characters back from the end of the inserted text. */
   readonly caretBack: number
 }
 
@@ -35,10 +35,10 @@ const OPERATOR_NOTES: Readonly<Record<string, string>> = {
 const MOST = 50
 
 /**
- * What may come at the caret: a column or a function where a value begins, an operator after a value, `and` and `or`
- * after a condition, known values of the column after a comparison.
+ * Suggests what can come at the caret: a column or function where a value begins, an operator after a value, `and` and
+ * `or` after a condition, known values of the column after a comparison.
  *
- * @param valuesOf values seen in a column, the usual ones first
+ * @param valuesOf values that occur in a column, most frequent first
  */
 export function complete(
   text: string,
@@ -68,7 +68,7 @@ type Place =
   | { readonly kind: 'value'; readonly column: Column | undefined }
   | { readonly kind: 'list' }
 
-/** What the tokens before the caret let one expect. */
+/** What the tokens before the caret can be followed by. */
 function placeAfter(before: readonly Token[], columns: readonly Column[]): Place {
   const last = before.at(-1)
   if (!last) return { kind: 'operand' }
@@ -88,13 +88,13 @@ function placeAfter(before: readonly Token[], columns: readonly Column[]): Place
   return { kind: afterComparison ? 'connective' : 'comparison' }
 }
 
-/** The column of `name in (…` when the caret is inside the parentheses. */
+/** The column of `name in (…` if the caret is inside the parentheses. */
 function listColumn(before: readonly Token[], columns: readonly Column[]): Column | undefined {
   const open = before.findLastIndex((token) => token.text === '(')
   return before[open - 1]?.text === 'in' ? columnOf(before[open - 2], columns) : undefined
 }
 
-/** Whether the `)` at the end completes a condition, or a value such as `length(name)`. */
+/** Whether the last `)` completes a condition rather than a value such as `length(name)`. */
 function closesCondition(before: readonly Token[]): boolean {
   let depth = 0
   for (let at = before.length - 1; at >= 0; at -= 1) {
@@ -177,11 +177,11 @@ function valueSuggestions(
   return [...seen.map((text) => literal(text, 'seen in the data')), literal('null', 'no value')]
 }
 
-/** Beginnings first, then words that hold the text somewhere. */
+/** Suggestions that begin with the text, then those that contain it. */
 function matching(all: readonly Suggestion[], prefix: string): Suggestion[] {
   const wanted = prefix.replace(/^["']/, '').toLowerCase()
   if (wanted === '') return [...all]
-  // Of a function its name counts, not what its arguments are called.
+  // Match functions by their names only, not by the names of their arguments.
   const place = (suggestion: Suggestion) =>
     suggestion.label
       .replace(/^["']/, '')

@@ -2,11 +2,11 @@ import type { Column } from '../../../client/index.ts'
 import { type Token, tokenize } from './tokens.ts'
 import { type Family, familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
 
-/** One line of the filter that is built by clicks. */
+/** One line of the filter form. */
 export interface Condition {
   readonly column: string
   readonly operator: OperatorName
-  /** As people type it, without quotes. */
+  /** As the user types it, without quotes. */
   readonly value: string
 }
 
@@ -49,7 +49,7 @@ const TEMPORAL_LABELS: Readonly<Partial<Record<OperatorName, string>>> = {
   le: 'is on or before',
 }
 
-/** The operators that make sense for a type, with their labels. */
+/** The operators for a column type, with their labels. */
 export function operatorsFor(type: string): readonly { name: OperatorName; label: string }[] {
   const family = familyOf(type)
   const temporal = family === 'date' || family === 'timestamp' || family === 'time'
@@ -81,7 +81,7 @@ export function takesValue(operator: OperatorName): boolean {
   return operator !== 'empty' && operator !== 'present'
 }
 
-/** The filter text of conditions; those that still lack a value are left away. */
+/** Writes conditions as filter text, without those that have no value yet. */
 export function writeConditions(conditions: Conditions, columns: readonly Column[]): string {
   const types = new Map(columns.map((column) => [column.name, column.type]))
   return conditions.list
@@ -106,7 +106,7 @@ export function writeCondition(condition: Condition, type: string): string {
   }
 }
 
-/** The conditions of a filter text, or undefined where the text says more than conditions can. */
+/** Parses filter text into conditions; undefined if the form can't express it. */
 export function readConditions(text: string, columns: readonly Column[]): Conditions | undefined {
   const tokens = tokenize(text)
   const list: Condition[] = []

@@ -1,14 +1,14 @@
 import { isStatus } from '../api.ts'
 
-/** Where in the filter text an error lies: offsets of the first character and of the one after the last. */
+/** The part of the filter text that an error refers to. `end` is exclusive. */
 export interface ErrorPlace {
   readonly start: number
   readonly end: number
 }
 
 /**
- * The place that the service's answer names. It gives a position, counted from 1, or the names of columns that it
- * does not know; undefined where it gives neither.
+ * Finds the part of the filter that an error message refers to: by its position, counted from 1, or by the unknown
+ * column names in it. Undefined if it has neither.
  */
 export function errorPlace(error: unknown, filter: string): ErrorPlace | undefined {
   if (!isStatus(error, 400)) return undefined
@@ -21,7 +21,7 @@ export function errorPlace(error: unknown, filter: string): ErrorPlace | undefin
   return at < 0 ? undefined : { start: at, end: at + first.length }
 }
 
-/** From a position to the end of the word there; past the end of the text, the place just behind it. */
+/** The word that begins at a position; past the end of the text, one character after it. */
 function wordAt(text: string, position: number): ErrorPlace {
   const start = Math.min(Math.max(position, 0), text.length)
   const word = /^(?:'(?:[^']|'')*'?|"[^"]*"?|[\w.:-]+|\S)/.exec(text.slice(start))?.[0] ?? ''

@@ -1,10 +1,10 @@
 import { type ColumnStats, toLiteral, toNumber } from '../profile/stats.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
 
-/** A filter that some rows match, to show how one looks; undefined where no column lends itself to one. */
+/** An example of a filter that matches some rows; undefined if no column is suitable. */
 export function exampleFilter(stats: ReadonlyMap<string, ColumnStats>): string | undefined {
   const usable = [...stats.values()].filter((one) => exampleValue(one, 'ge') !== undefined)
-  // Best one that some rows match and others don't.
+  // Prefer a filter that doesn't match all rows.
   const chosen =
     usable.find((one) => familyOf(one.column.type) === 'number' && splits(one)) ??
     usable.find(splits) ??
@@ -17,8 +17,8 @@ export function exampleFilter(stats: ReadonlyMap<string, ColumnStats>): string |
 }
 
 /**
- * A value of a column as a person types it, with which a comparison is true for some rows: one that occurs for `eq`,
- * else one in the middle.
+ * An example value, as a user would type it, for which a comparison is true for some rows: for `eq` a value that
+ * occurs, for other operators one near the median.
  */
 export function exampleValue(stats: ColumnStats, operator: string): string | undefined {
   const { column, shape, min, max } = stats
@@ -32,7 +32,7 @@ export function exampleValue(stats: ColumnStats, operator: string): string | und
         return seen >= half
       })
       if (!middle) return undefined
-      // The middle row lies in this bin: as many rows are above its lower edge as below, or more.
+      // The median lies in this bin, so at least half of the rows are above its lower edge.
       return toLiteral(familyOf(column.type) === 'number' ? shortened(middle.from) : middle.from, column.type)
     }
     case 'values':
@@ -49,7 +49,7 @@ function splits(stats: ColumnStats): boolean {
   return toNumber(exampleValue(stats, 'ge')!, stats.column.type) > toNumber(stats.min!, stats.column.type)
 }
 
-/** A number of few digits that is not above the given one. */
+/** Rounds a number down to two significant digits. */
 function shortened(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1)

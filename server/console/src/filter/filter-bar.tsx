@@ -7,17 +7,17 @@ import { type ErrorPlace, errorPlace } from './error-place.ts'
 import { tokenize } from './tokens.ts'
 
 /**
- * The filter as text: words in colour, suggestions at the caret, and an error marked under the place where it lies.
- * It takes effect on Enter, so that a half-written filter is never sent.
+ * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It
+ * takes effect on Enter, so that unfinished filters are not sent.
  */
 export function FilterBar(props: {
   readonly columns: readonly Column[]
-  /** The filter that is in effect. */
+  /** The current filter. */
   readonly filter: string
-  /** What the server said to it; undefined while all is well. */
+  /** The server's error; undefined if there is none. */
   readonly error: unknown
   readonly valuesOf: (column: string) => readonly string[]
-  /** A filter that some rows match, to show how one looks. */
+  /** A filter that matches some rows, shown as a placeholder. */
   readonly example: string | undefined
   readonly onApply: (filter: string) => void
 }) {
@@ -138,7 +138,7 @@ export function FilterBar(props: {
   )
 }
 
-/** The same text behind the transparent one of the input, with colours and the mark of the error. */
+/** A coloured copy of the text, behind the input, whose own text is transparent. */
 function Highlight(props: { readonly text: string; readonly place: ErrorPlace | undefined }) {
   const { text, place } = props
   const pieces = useMemo(() => tokenize(text), [text])
@@ -183,7 +183,7 @@ function SuggestionList(props: {
           role="option"
           tabIndex={-1}
           aria-selected={at === props.chosen}
-          // Before the input loses the focus.
+          // Keeps the input from losing the focus.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => props.onAccept(suggestion)}
         >

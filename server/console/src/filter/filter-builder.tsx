@@ -15,18 +15,18 @@ import {
 import { exampleValue } from './example.ts'
 import { familyOf } from './types.ts'
 
-/** The filter as lines to click together. It reads the text that is in effect and writes it anew. */
+/** A form for the filter, one line per condition. It parses the current filter and rewrites it on every change. */
 export function FilterBuilder(props: {
   readonly columns: readonly Column[]
   readonly filter: string
-  /** What is known of the columns, for examples of values. */
+  /** Statistics of the columns, for example values. */
   readonly stats: ReadonlyMap<string, ColumnStats> | undefined
   readonly onApply: (filter: string) => void
 }) {
   const { columns } = props
   const [conditions, setConditions] = useState<Conditions | undefined>(() => start(props.filter, columns))
   useEffect(() => {
-    // Own changes come back as the filter in effect; only foreign ones may replace what is being edited.
+    // The form's own changes come back as `filter`. Only changes made elsewhere may replace what the user is editing.
     setConditions((before) =>
       before && writeConditions(before, columns) === props.filter ? before : start(props.filter, columns),
     )
@@ -105,7 +105,7 @@ export function FilterBuilder(props: {
 function Line(props: {
   readonly condition: Condition
   readonly columns: readonly Column[]
-  /** A value that some rows have. */
+  /** A value that occurs in some rows. */
   readonly example: (operator: string) => string | undefined
   readonly lead: preact.ComponentChildren
   readonly onChange: (line: Partial<Condition>, apply: boolean) => void

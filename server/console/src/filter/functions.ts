@@ -1,10 +1,10 @@
-/** A function of the filter language, as the completion shows it. */
+/** A filter function, as shown by the completion. */
 export interface FilterFunction {
   readonly name: string
-  /** Its arguments, as people would write them. */
+  /** Its arguments, as shown to the user. */
   readonly shape: string
   readonly hint: string
-  /** Whether it is a condition by itself, or a value to be compared. */
+  /** Whether it is a condition by itself, or a value to compare. */
   readonly gives: 'condition' | 'value'
 }
 

@@ -1,13 +1,13 @@
 /**
- * The words of a filter, for colouring and completion. This is no parser: the server alone decides what is right, and
- * every text, however broken, has tokens.
+ * The tokens of a filter, for colouring and completion. Only the server validates filters; here every text has tokens,
+ * also a malformed one.
  */
 export type TokenKind = 'name' | 'operator' | 'function' | 'literal' | 'string' | 'punctuation' | 'unknown'
 
 export interface Token {
   readonly kind: TokenKind
   readonly text: string
-  /** Offset of the first character, and of the one after the last. */
+  /** Offset of the first character; `end` is exclusive. */
   readonly start: number
   readonly end: number
 }

@@ -1,4 +1,4 @@
-/** What kind of question a column can be asked; several column types share one. */
+/** A group of column types that have the same operators. */
 export type Family = 'text' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'other'
 
 export function familyOf(type: string): Family {
@@ -21,7 +21,7 @@ export function familyOf(type: string): Family {
   }
 }
 
-/** Values that can be put on an axis. */
+/** Whether values of the type have positions on an axis. */
 export function isOrdered(type: string): boolean {
   const family = familyOf(type)
   return family === 'number' || family === 'date' || family === 'timestamp'
@@ -30,13 +30,13 @@ export function isOrdered(type: string): boolean {
 const RESERVED =
   /^(?:and|or|not|eq|ne|gt|ge|lt|le|in|has|add|sub|mul|div|divby|mod|null|true|false|NaN|INF)$/i
 
-/** A column name as the filter takes it. */
+/** A column name as written in a filter, quoted if needed. */
 export function filterName(name: string): string {
   const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.test(name)
   return plain ? name : `"${name.replaceAll('"', '""')}"`
 }
 
-/** A value as a literal of the column's type, from the text that the service writes for it or that a person types. */
+/** A literal of the column's type. `value` is text as the server writes it or as a user types it. */
 export function filterLiteral(value: string, type: string): string {
   const text = value.trim()
   switch (familyOf(type)) {
@@ -68,7 +68,7 @@ export function stringLiteral(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/** OData wants a digit on both sides of a point, and no plus sign. */
+/** OData requires digits on both sides of a decimal point, and allows no plus sign. */
 function numberLiteral(text: string): string {
   return text
     .replace(/^\+/, '')

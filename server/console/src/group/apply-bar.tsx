@@ -2,11 +2,11 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { messageOf } from '../api.ts'
 import { Icon } from '../ui/icons.tsx'
 
-/** The text of `$apply`, which clicks write and anybody may go on with. It takes effect on Enter. */
+/** The text of `$apply`, which the form writes and the user can edit. It takes effect on Enter. */
 export function ApplyBar(props: {
   /** The text in effect. */
   readonly apply: string
-  /** What the server said to it; undefined while all is well. */
+  /** The server's error; undefined if there is none. */
   readonly error: unknown
   readonly onApply: (apply: string) => void
 }) {

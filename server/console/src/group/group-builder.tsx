@@ -37,7 +37,7 @@ const METHOD_LABELS: Readonly<Record<Method, string>> = {
   last: 'last',
 }
 
-/** Groups and sums by clicks. Every change takes effect at once, and is written as `$apply`. */
+/** A form that groups and aggregates. Every change is written as `$apply` and takes effect at once. */
 export function GroupBuilder(props: {
   readonly columns: readonly Column[]
   readonly apply: string
@@ -46,7 +46,7 @@ export function GroupBuilder(props: {
   const { columns } = props
   const [grouping, setGrouping] = useState(() => readGrouping(props.apply, columns))
   useEffect(() => {
-    // Own changes come back as the text in effect; only foreign ones may replace what is being edited.
+    // The form's own changes come back as `apply`. Only changes made elsewhere may replace what the user is editing.
     setGrouping((before) =>
       before && writeGrouping(before) === props.apply ? before : readGrouping(props.apply, columns),
     )
@@ -160,7 +160,7 @@ function SumLine(props: {
       <Select
         label="What is calculated"
         hideLabel
-        // A column may have any name, so its place stands for it.
+        // A column may have any name, also '#', so its index is the option's value.
         value={counts ? '#' : String(columns.findIndex(({ name }) => name === value.column))}
         options={[
           { value: '#', label: METHOD_LABELS.count },
@@ -205,7 +205,7 @@ function RemoveButton(props: { readonly what: string; readonly onClick: () => vo
   )
 }
 
-/** Rows are counted first, then the numbers are added up, one after the other. */
+/** The suggestion for the next aggregate: first the row count, then the sum of each numeric column in turn. */
 function nextSum(sums: readonly Sum[], columns: readonly Column[]): Sum {
   if (sums.length === 0) return { column: '', method: 'count' }
   const numbers = columns.filter(({ type }) => familyIsNumber(type))

@@ -1,7 +1,7 @@
 import type { Column } from '../../../client/index.ts'
 import { familyOf, filterName } from '../filter/types.ts'
 
-/** What is clicked together: the columns to group by, and what is calculated for each group. */
+/** The state of the form: the columns to group by, and what is calculated for each group. */
 export interface Grouping {
   readonly keys: readonly Key[]
   readonly sums: readonly Sum[]
@@ -9,12 +9,12 @@ export interface Grouping {
 
 export interface Key {
   readonly column: string
-  /** '' for the values themselves. */
+  /** '' to group by the values themselves. */
   readonly part: Part
 }
 
 export interface Sum {
-  /** '' where rows are counted. */
+  /** '' for a count of rows. */
   readonly column: string
   readonly method: Method
 }
@@ -36,7 +36,7 @@ export const METHODS = [
 ] as const
 export type Method = (typeof METHODS)[number]
 
-/** The parts of a column's values that can be grouped by. */
+/** The parts of values by which a column of this type can be grouped. */
 export function partsFor(type: string): readonly Part[] {
   switch (familyOf(type)) {
     case 'date':
@@ -50,7 +50,7 @@ export function partsFor(type: string): readonly Part[] {
   }
 }
 
-/** What can be calculated of a column. */
+/** The aggregation methods for a column of this type. */
 export function methodsFor(type: string): readonly Method[] {
   switch (familyOf(type)) {
     case 'number':
@@ -62,7 +62,7 @@ export function methodsFor(type: string): readonly Method[] {
   }
 }
 
-/** The text of `$apply`; '' where there is nothing to group or sum. */
+/** Writes the text of `$apply`; '' if there are neither groups nor aggregates. */
 export function writeGrouping({ keys, sums }: Grouping): string {
   const names = keyNames(keys)
   const parts = keys.flatMap(({ column, part }, at) =>
@@ -89,7 +89,7 @@ function sumName({ column, method }: Sum): string {
   return method === 'count' ? 'rows' : `${column}_${method}`
 }
 
-/** The name, or the name with a number where it is taken already. */
+/** Makes a name unique by adding a number if needed. */
 function free(name: string, taken: Set<string>): string {
   let found = name
   for (let number = 2; taken.has(found); number += 1) found = `${name}_${number}`
@@ -108,7 +108,7 @@ const SUM = new RegExp(
   'gu',
 )
 
-/** Reads what `writeGrouping` writes; undefined for a text that says more, or that speaks of other columns. */
+/** Parses text that `writeGrouping` has written; undefined for any other `$apply`, or if a column is unknown. */
 export function readGrouping(text: string, columns: readonly Column[]): Grouping | undefined {
   if (text.trim() === '') return { keys: [], sums: [] }
   const groups = SHAPE.exec(text.trim())?.groups

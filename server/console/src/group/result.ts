@@ -4,20 +4,20 @@ import { countRows } from '../rows.ts'
 import { previewParquet } from '../upload/preview-parquet.ts'
 import { latest, type Resource, useResource } from '../use-resource.ts'
 
-/** The pipeline of a view: the filter speaks of the rows, so it comes before what groups them. */
+/** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
 export function pipelineOf(filter: string, apply: string): string | undefined {
   if (apply === '') return undefined
   return filter === '' ? apply : `filter(${filter})/${apply}`
 }
 
-/** The service refused `$apply` itself, not the filter before it. */
+/** The server refused `$apply` itself, not the filter before it. */
 export class ApplyRefused extends Error {
   override readonly name = 'ApplyRefused'
 }
 
 /**
- * The columns that come out of a pipeline; those of the dataset where there is none. Their types stand in the footer of
- * a Parquet file without rows, which costs nothing of the month's quota.
+ * The columns of the result of `$apply`, or of the dataset if there is none. The types are read from a Parquet file
+ * without rows, which doesn't count towards the monthly quota.
  */
 export function useResultColumns(
   dataset: Dataset,
@@ -48,13 +48,13 @@ async function resultColumns(
     return columns.map(({ name, type }) => ({ name, type, nullable: true, description: '' }))
   } catch (error) {
     if (!isStatus(error, 400)) throw error
-    // The filter is asked on its own, so that what is wrong with it is shown below it, at its place.
+    // Test the filter separately: its errors are shown below the filter, with positions in the filter.
     if (filter !== '') await countRows(dataset.id, filter, signal)
     throw new ApplyRefused(placed(error.message, filter === '' ? 0 : `filter(${filter})/`.length))
   }
 }
 
-/** The service counts from the start of the whole pipeline, people from that of what they see. */
+/** Converts positions in the whole pipeline to positions in the text that the user sees. */
 function placed(message: string, before: number): string {
   return message
     .replace(/^\$apply: (.)/, (_, first: string) => first.toUpperCase())

@@ -16,7 +16,7 @@ const PERMISSIONS = [
   { value: 'Write', label: 'may read and write' },
 ] as const satisfies readonly { value: Permission; label: string }[]
 
-/** Who may work in a repository. Its owner changes that; the members see it. */
+/** The members of a repository. Its owner can change them; members can see each other. */
 export function MembersPage(props: { readonly repositoryId: number }) {
   const { repositoryId: id } = props
   const [resource, again] = useResource(

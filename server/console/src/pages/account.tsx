@@ -12,7 +12,7 @@ import { Icon } from '../ui/icons.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
-/** The plan and what is used of it, the key, and the keys for providers. */
+/** The account's plan and usage, its key, and its keys for providers. */
 export function AccountPage() {
   const [resource, again] = useResource((signal) => api().account.get({ signal }), [])
   useEffect(() => {

@@ -32,7 +32,7 @@ const loadResultPlot = () => import('../plot/result-plot.tsx').then((module) => 
 
 export type DatasetTab = 'table' | 'columns' | 'plot'
 
-/** A dataset: its rows, its columns, its plot, all under one filter. */
+/** A dataset: its rows, columns and plot, with one filter for all three. */
 export function DatasetPage(props: { readonly id: number; readonly address: Address }) {
   const [resource, again] = useResource((signal) => api().datasets.get(props.id, { signal }), [props.id])
   const dataset = latest(resource)
@@ -52,7 +52,7 @@ function DatasetView(props: {
   const filter = query['filter'] ?? ''
   const order = useMemo(() => parseOrder(query['orderby'] ?? ''), [query['orderby']])
   const apply = query['apply'] ?? ''
-  // A result has no profile: its columns are few and calculated.
+  // Results of `$apply` have no profile, because their columns are few and calculated.
   const tab = apply !== '' && tabOf(query['view']) === 'columns' ? 'table' : tabOf(query['view'])
   const [building, setBuilding] = useState(false)
   const [choosing, setChoosing] = useState(false)
@@ -82,7 +82,7 @@ function DatasetView(props: {
   const valuesOf = useSeenValues(profile)
 
   const setFilter = (next: string) => updateQuery({ filter: next }, true)
-  // Other columns come out, so that what was said of the old ones goes.
+  // The result has other columns, so choices about the old ones are dropped.
   const setApply = (next: string) =>
     updateQuery({ apply: next, orderby: '', columns: '', x: '', y: '', kind: '', of: '' }, true)
   const setOrder = (next: Order | undefined) => updateQuery({ orderby: next ? formatOrder(next) : '' })
@@ -240,7 +240,7 @@ const TABS = [
   { value: 'plot', label: 'Plot', icon: 'plot' },
 ] as const
 
-/** The errors that speak about the filter; others belong in the place of the rows. */
+/** Errors of the filter, which are shown below it; others are shown in place of the rows. */
 function filterError(error: unknown): unknown {
   return isStatus(error, 400) ? error : undefined
 }

@@ -5,11 +5,11 @@ import { href } from '../router.ts'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
-/** Somebody who types is not asked for after each letter. */
+/** The search begins when the user hasn't typed for this long. */
 const REST_MS = 300
 const MOST = 50
 
-/** Series and categories of all providers that hold the words, as far as they have been seen before. */
+/** Series and categories that match the search, of all providers, as far as the server knows them. */
 export function FoundSeries(props: { readonly search: string }) {
   const wanted = props.search.trim()
   const [words, setWords] = useState(wanted)

@@ -12,7 +12,7 @@ import { latest, useResource } from '../use-resource.ts'
 import { FoundSeries } from './found-series.tsx'
 import { RepositoryDialog } from './repository-dialog.tsx'
 
-/** All that the key can read: repositories, and a search over every dataset. */
+/** The repositories that the key can read, and a search over all datasets. */
 export function HomePage(props: { readonly search: string }) {
   const [resource, again] = useResource(async (signal) => {
     const [homes, tables] = await Promise.all([

@@ -5,7 +5,7 @@ import { useAttempt } from '../ui/attempt.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 
-/** Makes a repository, or changes one. */
+/** Creates or edits a repository. */
 export function RepositoryDialog(props: {
   readonly repository: Repository | undefined
   readonly onSaved: (repository: Repository) => void

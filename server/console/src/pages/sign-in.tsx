@@ -4,7 +4,10 @@ import { setSessionKey } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { Mark } from '../ui/icons.tsx'
 
-/** Asks for the key and tries it before it is taken. The address stays, so a link leads on to where it pointed. */
+/**
+ * Asks for the key, and accepts it if a request with it succeeds. The address doesn't change, so links work after
+ * signing in.
+ */
 export function SignIn() {
   const [key, setKey] = useState('')
   const [error, setError] = useState<string>()

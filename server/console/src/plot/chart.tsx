@@ -12,10 +12,13 @@ import { pictureOf, saveBlob } from './picture.ts'
 const ASPECT = 0.5
 const LOWEST = 260
 const HIGHEST = 400
-/** What stands above a chart, and a little below; so much of the window is not for it. */
+/** Height of everything in the window but the chart, in pixels. */
 const ABOVE = 470
 
-/** A chart that fills its place, follows the colours of the page, says its values under the pointer, and can be saved. */
+/**
+ * A chart that fills its container, follows the page's theme, shows values under the pointer and can be saved as a
+ * picture.
+ */
 export function Chart(props: {
   readonly title: string
   readonly points: readonly Point[]
@@ -82,7 +85,7 @@ export function Chart(props: {
   )
 }
 
-/** What the picture shows, for those who don't see it. */
+/** Describes the chart for people who can't see it. */
 function describe(title: string, points: readonly Point[], xText: (x: number) => string): string {
   const known = points.filter((point): point is Point & { y: number } => point.y !== null)
   if (known.length === 0) return `${title}: no values`

@@ -1,14 +1,14 @@
 import type { Column } from '../../../client/index.ts'
 import { familyOf, isOrdered } from '../filter/types.ts'
 
-/** What is drawn: kept in the address, so that a plot can be sent to a colleague. */
+/** What is drawn. It is part of the address, so that plots can be shared. */
 export interface PlotChoice {
   readonly x: string
-  /** A column of numbers, or '' for the number of rows. */
+  /** A numeric column, or '' for the number of rows. */
   readonly y: string
   readonly kind: PlotKind
   readonly aggregate: Aggregate
-  /** Rows to take at most. */
+  /** The most rows to fetch. */
   readonly size: number
 }
 
@@ -20,7 +20,7 @@ export type Aggregate = (typeof AGGREGATES)[number]
 
 export const SIZES = [2_000, 20_000, 100_000] as const
 
-/** Columns that can lie along x: those with an order, and those with names. */
+/** Columns that can be the x axis: ordered ones, and categories. */
 export function xColumns(columns: readonly Column[]): Column[] {
   return columns.filter(({ type }) => isOrdered(type) || type === 'string' || type === 'boolean')
 }
@@ -33,7 +33,7 @@ export function isCategory(type: string): boolean {
   return !isOrdered(type)
 }
 
-/** The choice that an address holds; what it leaves open is chosen by the types of the columns. */
+/** Reads the choice from an address. What is missing is chosen by the types of the columns. */
 export function readChoice(
   query: Readonly<Record<string, string>>,
   columns: readonly Column[],
@@ -55,7 +55,7 @@ export function readChoice(
   }
 }
 
-/** Time first, since that is what most tables of figures are about. */
+/** Prefers a time axis, because most tables of figures have one. */
 function preferredX(along: readonly Column[]): Column | undefined {
   const temporal = along.find(({ type }) => ['date', 'timestamp', 'timestamptz'].includes(type))
   return temporal ?? along.find(({ type }) => familyOf(type) === 'number') ?? along[0]

@@ -13,7 +13,7 @@ const AGGREGATE_LABELS = {
   max: 'highest',
 } as const
 
-/** What to draw, and from how many rows. */
+/** Controls for what to draw and from how many rows. */
 export function PlotControls(props: {
   readonly columns: readonly Column[]
   readonly choice: PlotChoice

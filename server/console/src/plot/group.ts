@@ -7,11 +7,11 @@ export interface Point {
   readonly y: number | null
 }
 
-/** What a chart draws. With `labels`, x is an index into them. */
+/** The data of a chart. If there are `labels`, x is an index into them. */
 export interface Drawing {
   readonly points: readonly Point[]
   readonly labels: readonly string[] | undefined
-  /** How values were brought together: 'by month', '40 bins'; undefined where each row is a point. */
+  /** How rows were grouped: 'by month', '40 bins'; undefined if each row is a point. */
   readonly grouping: string | undefined
 }
 
@@ -20,7 +20,7 @@ const BINS = 40
 export const MOST_LABELS = 24
 const DAY = 86_400_000
 
-/** Brings rows of x and y together into what is drawn, sorted along x. */
+/** Groups rows of x and y into points, sorted by x. */
 export function drawRows(
   rows: readonly (readonly Field[])[],
   xType: string,
@@ -65,7 +65,10 @@ interface Grouping {
   readonly grouping: string
 }
 
-/** Each value by itself where they are few; else the finest calendar unit, or bins, that leaves a readable number. */
+/**
+ * Groups by value if there are few values; else by the finest calendar unit, or by bins, that leaves a readable number
+ * of groups.
+ */
 function groupsFor(points: readonly Point[], xType: string): Grouping {
   const distinct = new Set(points.map(({ x }) => x)).size
   if (distinct <= MOST_GROUPS) return { keyOf: (x) => x, grouping: 'by value' }
@@ -81,7 +84,7 @@ function groupsFor(points: readonly Point[], xType: string): Grouping {
 
 export type CalendarUnit = 'hour' | 'day' | 'month' | 'year'
 
-/** The finest unit that leaves a readable number of groups in a span of milliseconds. */
+/** The finest calendar unit that leaves a readable number of groups in a time span, given in milliseconds. */
 export function calendarUnit(span: number): CalendarUnit {
   if (span <= 15 * DAY) return 'hour'
   if (span <= MOST_GROUPS * DAY) return 'day'

@@ -3,7 +3,7 @@ import type { Drawing } from './group.ts'
 
 const MOST_NUMBERS = 200
 
-/** A drawing as a table, for reading and for screen readers. */
+/** The points of a chart as a table, for reading and for screen readers. */
 export function Numbers(props: {
   readonly drawing: Drawing
   readonly xLabel: string

@@ -13,7 +13,7 @@ export interface ChartLook {
   readonly pointCount: number
 }
 
-/** The page's own colours and letters, as the canvas needs them spelled out. */
+/** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
 export interface Paint {
   readonly ink: string
   readonly muted: string
@@ -27,7 +27,7 @@ export interface Paint {
 export function paintOf(element: Element): Paint {
   const probe = document.createElement('i')
   element.append(probe)
-  // The browser resolves a variable to a plain colour only where it is used.
+  // Browsers resolve a variable to a colour only in a computed style.
   const colour = (name: string) => {
     probe.style.color = `var(${name})`
     return getComputedStyle(probe).color
@@ -45,7 +45,7 @@ export function paintOf(element: Element): Paint {
   return paint
 }
 
-/** Few points are marked one by one on a line; many would only blur it. */
+/** Up to this many points on a line get a mark each; more would make the line unreadable. */
 const MARKED = 60
 
 export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
@@ -61,7 +61,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
     width: look.width,
     height: look.height,
     padding: [12, 16, 0, 0],
-    // Our times are in UTC, and seconds is what uPlot counts them in.
+    // x values are UTC times in seconds, as uPlot requires.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { drag: { x: true, y: false } },
@@ -89,7 +89,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
   }
 }
 
-/** Rows of uPlot's own table: smallest step in seconds, the label, then what is added at a new year, day … */
+/** In uPlot's format: the smallest step in seconds, the label, then what is added when a new year, day … begins. */
 const TIME_LABELS: uPlot.Axis.Values = [
   [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
   [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
@@ -98,7 +98,7 @@ const TIME_LABELS: uPlot.Axis.Values = [
   [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ]
 
-/** Between two whole numbers there is nothing to label. */
+/** Integer axes have labels only at integers. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat()
@@ -141,13 +141,13 @@ function labelAxis(labels: readonly string[], width: number): Partial<uPlot.Axis
   }
 }
 
-/** As wide as the longest figure needs. */
+/** Makes the axis as wide as its longest label. */
 function yAxisSize(_: uPlot, values: string[] | null): number {
   const longest = Math.max(0, ...(values ?? []).map((value) => value.length))
   return Math.max(44, longest * 7.4 + 22)
 }
 
-/** Bars stand on zero; lines and points use the room that they need. */
+/** Bars start at zero; lines and points use the range of their values. */
 function yRange(kind: PlotKind): uPlot.Range.Function {
   return (_, low, high) => {
     if (low === null || high === null) return [0, 1]
@@ -157,7 +157,7 @@ function yRange(kind: PlotKind): uPlot.Range.Function {
   }
 }
 
-/** The outermost bars have room for their other half, points for themselves. */
+/** Leaves room at both ends for half a bar, or for the mark of a point. */
 function paddedRange({ kind, pointCount }: ChartLook): uPlot.Range.Function {
   return (_, low, high) => {
     if (low === null || high === null) return [0, 1]

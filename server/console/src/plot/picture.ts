@@ -4,7 +4,7 @@ import type { Paint } from './options.ts'
 const MARGIN = 20
 const TITLE = 34
 
-/** The chart as a PNG with its title, on the colour of the page. */
+/** Draws the chart as a PNG with its title, on the background colour of the page. */
 export function pictureOf(plot: uPlot, title: string, paint: Paint): Promise<Blob> {
   const source = plot.ctx.canvas
   const ratio = devicePixelRatio
@@ -23,13 +23,13 @@ export function pictureOf(plot: uPlot, title: string, paint: Paint): Promise<Blo
   })
 }
 
-/** Hands a file that is in memory to the browser's downloads. */
+/** Saves a file from memory as a browser download. */
 export function saveBlob(blob: Blob, fileName: string): void {
   const address = URL.createObjectURL(blob)
   const link = document.createElement('a')
   link.href = address
   link.download = fileName
   link.click()
-  // The browser reads the address after the click returns.
+  // The browser reads the URL after the click has returned.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -17,13 +17,13 @@ import { isServerAggregate, serverDrawing } from './server-groups.ts'
 interface Drawn {
   readonly choice: PlotChoice
   readonly drawing: Drawing
-  /** What the picture rests on, in a sentence. */
+  /** A sentence that says from which rows the plot was made. */
   readonly source: string
 }
 
 const COUNT_SAMPLE = 2_000
 
-/** Two columns of the rows that match, as a picture. */
+/** A plot of two columns of the matching rows. */
 export function PlotView(props: {
   readonly dataset: Dataset
   readonly filter: string
@@ -111,7 +111,7 @@ function axisLabel(choice: PlotChoice, drawing: Drawing): string {
   return `${choice.aggregate === 'none' ? 'mean' : choice.aggregate} of ${choice.y}`
 }
 
-/** How many rows there are for each stretch of x, counted by the service over all rows. */
+/** Counts the rows in each range of x, over all rows on the server. */
 async function countDrawing(
   dataset: Dataset,
   filter: string,
@@ -159,7 +159,7 @@ function shapeDrawing(shape: Shape): Drawing {
   }
 }
 
-/** An aggregate for each stretch of x, calculated by the service over all rows. */
+/** Aggregates y for each range of x, over all rows on the server. */
 async function groupDrawing(
   dataset: Dataset,
   filter: string,

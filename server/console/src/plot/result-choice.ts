@@ -5,22 +5,22 @@ import { isCategory, KINDS, type PlotKind, yColumns } from './choice.ts'
 import { type Drawing, MOST_LABELS } from './group.ts'
 
 export const MOST_RESULT_ROWS = 2_000
-/** Stands in an address for all columns before the one that is drawn. */
+/** In an address, means all columns before the one that is drawn. */
 export const TOGETHER = '*'
-/** Few whole numbers, as months or years, stand beside each other as bars. */
+/** Up to this many integers, such as months or years, are drawn as bars. */
 const MOST_BARS = 40
 
-/** What of a result is drawn. */
+/** What is drawn of a result. */
 export interface ResultChoice {
-  /** The column along which it is drawn; several of them name a bar together. */
+  /** The column on the x axis, or several whose values together label a bar. */
   readonly x: readonly Column[]
-  /** The columns that could name a bar together. */
+  /** The columns whose values could together label a bar. */
   readonly together: readonly Column[]
   readonly y: Column
   readonly kind: PlotKind
 }
 
-/** What an address says; what it leaves open is chosen by what the columns are. */
+/** Reads the choice from an address. What is missing is chosen by the columns. */
 export function readResultChoice(
   query: Readonly<Record<string, string>>,
   columns: readonly Column[],
@@ -28,7 +28,7 @@ export function readResultChoice(
 ): ResultChoice | undefined {
   const upwards = yColumns(columns)
   const named = (name: string | undefined) => columns.find((column) => column.name === name)
-  // The columns that groups are made by come first, so what is calculated begins behind the first.
+  // The group keys come first, so the first calculated column is not column 0.
   const y =
     upwards.find((column) => column === named(query['y'])) ??
     upwards.find((column) => columns.indexOf(column) > 0) ??
@@ -45,7 +45,7 @@ export function readResultChoice(
   return { x, together, y, kind }
 }
 
-/** How many columns lie before the first that was calculated. */
+/** The number of columns before the first calculated one. */
 function firstNumber(columns: readonly Column[], y: Column): number {
   const at = columns.findIndex(
     ({ type }, index) => index > 0 && (type === 'double' || type.startsWith('decimal')),
@@ -60,7 +60,7 @@ function kindFor(x: readonly Column[], rows: number): PlotKind {
   return type === 'double' ? 'points' : 'line'
 }
 
-/** Each row of a result as a point; names in the order of the rows, all else sorted along x. */
+/** Makes a point of each row of a result. Labels keep the order of the rows; other points are sorted by x. */
 export function drawResult(
   { x, y }: ResultChoice,
   columns: readonly Column[],

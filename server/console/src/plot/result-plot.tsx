@@ -12,7 +12,7 @@ import { KINDS, yColumns } from './choice.ts'
 import { Numbers } from './numbers.tsx'
 import { drawResult, MOST_RESULT_ROWS, readResultChoice, TOGETHER } from './result-choice.ts'
 
-/** What came out of grouping, as bars, a line or points: each row of it is one of them. */
+/** Plots the result of `$apply` as bars, a line or points, one for each row. */
 export function ResultPlot(props: {
   readonly dataset: Dataset
   readonly view: View

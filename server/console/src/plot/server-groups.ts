@@ -5,7 +5,7 @@ import { fetchRows } from '../rows.ts'
 import { type Aggregate, isCategory, type PlotChoice } from './choice.ts'
 import { type CalendarUnit, calendarUnit, type Drawing, MOST_GROUPS, MOST_LABELS } from './group.ts'
 
-/** Aggregates that the service calculates over all rows. */
+/** Aggregates that the server calculates over all rows. */
 const METHODS: Partial<Record<Aggregate, string>> = {
   sum: 'sum',
   mean: 'average',
@@ -15,7 +15,7 @@ const METHODS: Partial<Record<Aggregate, string>> = {
 }
 const BINS = 40
 
-// Names of columns that `$apply` makes. They must be none of the dataset's.
+// Names of columns that `$apply` creates; datasets must not have columns with these names.
 const LOW = 'plot__low'
 const HIGH = 'plot__high'
 const COUNT = 'plot__count'
@@ -26,7 +26,7 @@ export function isServerAggregate(aggregate: Aggregate): boolean {
   return METHODS[aggregate] !== undefined
 }
 
-/** Groups all rows that match along x and calculates an aggregate of y for each group, in the service. */
+/** Lets the server group all matching rows along x and aggregate y for each group. */
 export async function serverDrawing(
   dataset: Dataset,
   filter: string,
@@ -68,11 +68,11 @@ export async function serverDrawing(
 }
 
 interface Group {
-  /** What makes the keys out of x; '' where x itself is the key. */
+  /** The `compute` that derives the keys from x; '' if x itself is the key. */
   readonly compute: string
   readonly keys: readonly string[]
   readonly grouping: string
-  /** Where a group lies along x, from the values of its keys. */
+  /** The position of a group on the x axis, from the values of its keys. */
   readonly place: (cells: readonly (string | null)[]) => number
 }
 
@@ -87,7 +87,7 @@ function groupOf(x: string, type: string, low: number, high: number, distinct: n
     compute: `compute(${bin} as ${KEYS[0]})`,
     keys: [KEYS[0]],
     grouping: `${BINS} bins`,
-    // The highest value lies at the end of the last bin, not in one of its own.
+    // The highest value belongs to the last bin, not to another one after it.
     place: ([at]) => low + (Math.min(Number(at), BINS - 1) + 0.5) * width,
   }
 }

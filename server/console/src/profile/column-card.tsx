@@ -6,12 +6,12 @@ import { type ExactStats, exactShape, exactStats } from './exact.ts'
 import { Histogram } from './histogram.tsx'
 import type { ColumnStats, Shape } from './stats.ts'
 
-/** One column: figures from the sample first, exact ones as they come. */
+/** One column. Shows figures from the sample, and replaces them with exact ones when these arrive. */
 export function ColumnCard(props: {
   readonly dataset: Dataset
   readonly filter: string
   readonly stats: ColumnStats
-  /** Whether the sample holds all rows, so that its figures are exact already. */
+  /** Whether the sample contains all rows, so that its figures are exact. */
   readonly whole: boolean
   readonly askAtOnce: boolean
   readonly onFilter: (condition: string) => void

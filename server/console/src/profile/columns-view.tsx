@@ -7,12 +7,12 @@ import { SearchBox } from '../ui/field.tsx'
 import { ColumnCard } from './column-card.tsx'
 import { bothFilters } from './exact.ts'
 
-/** As many columns are asked exactly without being told to; each costs a few questions. */
+/** Exact figures cost a few requests per column. With more columns than this they are fetched only on demand. */
 const ASKED_AT_ONCE = 12
-/** So many are drawn at first, and so many more with each wish. */
+/** How many columns are shown at first, and how many more with each click. */
 const SHOWN_AT_ONCE = 48
 
-/** Every column with its type and a small profile. */
+/** All columns, each with its type and a small profile. */
 export function ColumnsView(props: {
   readonly dataset: Dataset
   readonly filter: string

@@ -6,18 +6,18 @@ import { type Bin, type ColumnStats, type Shape, toLiteral } from './stats.ts'
 
 const background = limiter(2)
 
-/** Both filters at once; either may be empty. */
+/** Combines two filters with `and`; either may be empty. */
 export function bothFilters(one: string, other: string): string {
   if (one === '') return other
   return other === '' ? one : `(${one}) and (${other})`
 }
 
-/** What can be told of a column by questions that move at most one row each. */
+/** Exact figures about a column, from requests that return at most one row each. */
 export interface ExactStats {
   readonly nulls: number
   readonly min: string | undefined
   readonly max: string | undefined
-  /** Known where the values of the sample turn out to be all that there are. */
+  /** The number of different values; known only if the sample contains all of them. */
   readonly distinct: number | undefined
 }
 
@@ -56,7 +56,9 @@ export async function exactStats(
   return { nulls, min, max, distinct: outside === 0 ? sampled.distinct : undefined }
 }
 
-/** How many rows have a value that the sample has not; undefined where the sample has too many to ask. */
+/**
+ * Counts the rows with a value that isn't in the sample; undefined if the sample has too many different values to list.
+ */
 async function countOutside(
   datasetId: number,
   filter: string,
@@ -70,7 +72,7 @@ async function countOutside(
   return countRows(datasetId, bothFilters(filter, `${name} ne null and not (${name} in (${seen}))`), signal)
 }
 
-/** The sample's histogram with every bar counted in the data, by one question for each bar. @throws ParquetryError */
+/** The histogram of the sample with exact counts, one request per bar. @throws ParquetryError */
 export async function exactShape(
   datasetId: number,
   filter: string,
@@ -108,7 +110,9 @@ export async function exactShape(
   }
 }
 
-/** The rows of a bin. The outer bins are open, so that what the sample missed is counted there. */
+/**
+ * A filter for the rows of a bin. The first and the last bin are open, because the sample may have missed the extremes.
+ */
 export function binFilter(column: Column, bin: Bin, openStart: boolean, openEnd: boolean): string {
   const name = filterName(column.name)
   const from = openStart ? [] : [`${name} ge ${toLiteral(bin.from, column.type)}`]

@@ -3,11 +3,11 @@ import { formatNumber, formatPercent, plural } from '../format.ts'
 import { binFilter, valueFilter } from './exact.ts'
 import { type Bin, type Shape, toLiteral } from './stats.ts'
 
-/** A histogram whose bars can be clicked to filter by them. */
+/** A histogram. A click on a bar filters by it. */
 export function Histogram(props: {
   readonly column: Column
   readonly shape: Shape
-  /** The counts are of a sample, so only their shares tell anything. */
+  /** Whether the counts come from a sample, so that only their proportions are meaningful. */
   readonly sampled: boolean
   readonly onFilter: (condition: string) => void
 }) {
@@ -51,7 +51,7 @@ export function Histogram(props: {
 
 function Bar(props: {
   readonly bin: Bin
-  /** The one that the Tab key stops at. */
+  /** Whether this bar is the one in the tab order. */
   readonly first: boolean
   readonly highest: number
   readonly label: string

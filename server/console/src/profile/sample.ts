@@ -4,11 +4,11 @@ import { limiter } from '../limiter.ts'
 import { fetchRows } from '../rows.ts'
 import { type ColumnStats, type Gaps, statsOf } from './stats.ts'
 
-/** Rows taken from a dataset to get an impression of it. */
+/** Rows of a dataset, from which columns are described. */
 export interface Sample {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly Field[])[]
-  /** Rows that match the filter; the sample holds all of them when it is not longer than this. */
+  /** The number of rows that match the filter. If the sample has as many, it is complete. */
   readonly rowCount: number
   readonly gaps: Gaps | undefined
 }
@@ -16,19 +16,19 @@ export interface Sample {
 export interface SampleQuery {
   readonly filter: string
   readonly select?: readonly string[]
-  /** About how many rows. */
+  /** Approximate size of the sample, in rows. */
   readonly size: number
 }
 
-/** As many as a histogram has bars, so that time, along which most tables grow, is covered evenly. */
+/** As many as a histogram has bars, so that every bar of a time axis gets rows. */
 const MOST_STRIPES = 20
-/** A stripe of fewer rows is not worth a question. */
+/** A shorter stripe isn't worth a request. */
 const SHORTEST_STRIPE = 20
 const background = limiter(3)
 
 /**
- * Fetches all rows where they are few, else stripes at equal distances, because the first rows of a table that grew
- * over time would only tell of its youth.
+ * Fetches all rows if they are few, else stripes of rows at equal distances. The first rows alone would not be
+ * representative, because most tables grow in the order of time.
  */
 export async function fetchSample(
   datasetId: number,

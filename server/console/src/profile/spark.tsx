@@ -1,6 +1,6 @@
 import type { ColumnStats } from './stats.ts'
 
-/** The shape of a column in a few pixels: bars of its histogram, or shares of its usual values. Decoration only. */
+/** A tiny chart of a column: its histogram, or the shares of its most frequent values. Decorative. */
 export function Spark(props: { readonly stats: ColumnStats | undefined }) {
   const shape = props.stats?.shape
   if (!shape || shape.kind === 'none') return <span class="spark" aria-hidden="true" />

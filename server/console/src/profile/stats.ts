@@ -2,13 +2,13 @@ import type { Column } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 import { familyOf } from '../filter/types.ts'
 
-/** What rows say about one of their columns. Counts are of the rows looked at, which may be a sample. */
+/** Statistics of a column. They describe the rows given, which may be a sample. */
 export interface ColumnStats {
   readonly column: Column
   readonly rows: number
   readonly nulls: number
   readonly distinct: number
-  /** As the service writes them; undefined where the type has no order worth showing, or nothing is there. */
+  /** Formatted as the server does; undefined if the type has no useful order or there are no values. */
   readonly min: string | undefined
   readonly max: string | undefined
   readonly shape: Shape
@@ -19,7 +19,7 @@ export type Shape =
   | { readonly kind: 'values'; readonly values: readonly ValueCount[]; readonly others: number }
   | { readonly kind: 'none' }
 
-/** Values from `from` up to `to`; the last bin holds `to` as well. */
+/** Counts values from `from` to below `to`; the last bin includes `to`. */
 export interface Bin {
   readonly from: number
   readonly to: number
@@ -34,7 +34,7 @@ export interface ValueCount {
 const BINS = 20
 const MOST_VALUES = 6
 
-/** A value of an ordered column as a number: itself, or milliseconds since 1970. NaN where it is neither. */
+/** Converts a value to a number: dates and timestamps to milliseconds since 1970, other types to NaN. */
 export function toNumber(text: string, type: string): number {
   const family = familyOf(type)
   if (family === 'number') return text === 'INF' || text === '-INF' ? Number.NaN : Number(text)
@@ -43,7 +43,7 @@ export function toNumber(text: string, type: string): number {
   return Number.NaN
 }
 
-/** The reverse of `toNumber`, as a filter literal. */
+/** Converts a result of `toNumber` to a filter literal. */
 export function toLiteral(value: number, type: string): string {
   const family = familyOf(type)
   if (family === 'date') return new Date(value).toISOString().slice(0, 10)
@@ -54,7 +54,7 @@ export function toLiteral(value: number, type: string): string {
   return String(value)
 }
 
-/** Rows that a sample has passed over, evenly, behind every stripe but the last. */
+/** The rows between the stripes of a sample: all gaps have the same length. */
 export interface Gaps {
   /** Rows in a stripe. */
   readonly stripe: number
@@ -128,8 +128,8 @@ function isAscending(numbers: readonly number[]): boolean {
 const STEPS = 16
 
 /**
- * In a column that goes up with the rows, as time does, stripes would stand as spikes with nothing between them. But
- * there it is known what lies in a gap: so many rows, between the value before it and the value behind.
+ * In a column that ascends with the rows, such as time, a histogram of the stripes alone would have spikes with gaps
+ * between them. The values in a gap must lie between its neighbours, so its rows are spread evenly there.
  */
 function fillGaps(
   ascending: readonly number[],
@@ -143,7 +143,7 @@ function fillGaps(
   }
 }
 
-/** Edges of equal bins; few whole numbers get a bin each. */
+/** The edges of bins of equal width. If there are only a few different integers, each gets its own bin. */
 function binEdges(finite: readonly number[]): number[] {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY

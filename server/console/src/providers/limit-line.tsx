@@ -1,10 +1,10 @@
 import type { Provider } from '../../../client/index.ts'
 import { formatCount, formatWindow } from '../format.ts'
 
-/** Limits over so few seconds are over before anybody has looked at a clock. */
+/** For limits with a period of at most this many seconds, the time of the reset isn't shown. */
 const SOON = 60
 
-/** How much is left of a provider's limit. */
+/** Shows how much is left of a provider's limit. */
 export function LimitLine(props: { readonly limit: Provider['limit'] }) {
   const { requests, perSeconds, remaining, resetsAt } = props.limit
   if (requests === null || perSeconds === null || remaining === null) {

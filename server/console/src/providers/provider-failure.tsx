@@ -2,7 +2,7 @@ import { ParquetryError } from '../../../client/index.ts'
 import { messageOf } from '../api.ts'
 import { Empty, Failure } from '../ui/feedback.tsx'
 
-/** What a provider refused; where a key would help, the way to save one. */
+/** Shows an error of a provider and, if an API key would help, a link to save one. */
 export function ProviderFailure(props: {
   readonly name: string
   readonly error: unknown

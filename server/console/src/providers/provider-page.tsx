@@ -14,7 +14,7 @@ import { SeriesList } from './series-list.tsx'
 import { SeriesView } from './series-view.tsx'
 import { Tree } from './tree.tsx'
 
-/** A provider: its tree on one side; the series of a category, or one series, on the other. */
+/** A provider: the tree of its categories, and beside it the series of a category, or one series. */
 export function ProviderPage(props: { readonly slug: string; readonly query: Address['query'] }) {
   const { slug, query } = props
   const [resource, again] = useResource((signal) => api().providers.get(slug, { signal }), [slug])
@@ -30,7 +30,7 @@ export function ProviderPage(props: { readonly slug: string; readonly query: Add
 function ProviderView(props: {
   readonly provider: Provider
   readonly query: Address['query']
-  /** Something was asked of the provider, so that the limit has changed. */
+  /** Called after a request to the provider, because its limit has changed. */
   readonly onAsked: () => void
 }) {
   const { provider, query } = props

@@ -8,7 +8,7 @@ import { PageHead } from '../ui/page-head.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { LimitLine } from './limit-line.tsx'
 
-/** All providers, searched by name and by what they have. */
+/** All providers, with a search over their names, slugs and descriptions. */
 export function ProvidersPage() {
   const [resource, again] = useResource((signal) => api().providers.list({ signal }), [])
   const [search, setSearch] = useState('')

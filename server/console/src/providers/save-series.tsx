@@ -10,7 +10,7 @@ import { Field, Select } from '../ui/field.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
-/** Saves a series as a new dataset, or after the rows of one that holds series already. The server fetches it itself. */
+/** Saves a series as a new dataset, or appends it to a dataset of series. The server fetches the rows itself. */
 export function SaveSeries(props: {
   readonly provider: Provider
   readonly series: Series
@@ -47,7 +47,7 @@ export function SaveSeries(props: {
       announce(`${stored.name} now has ${plural(stored.rowCount, 'row')}.`)
       navigate(href(['datasets', stored.id]))
     } catch (failure) {
-      // Nothing half is left: a dataset without the rows that it was made for goes again.
+      // Remove the new dataset again if its rows could not be saved.
       if (created !== undefined) await datasets.delete(created).catch(() => undefined)
       throw failure
     }

@@ -13,7 +13,7 @@ import { SaveSeries } from './save-series.tsx'
 
 const SHOWN_VALUES = 12
 
-/** One series: its plot, its latest values, and the way into a dataset. */
+/** One series: its plot, its latest values, and the form that saves it in a dataset. */
 export function SeriesView(props: {
   readonly provider: Provider
   readonly id: string

@@ -10,8 +10,8 @@ const SEARCHED_FROM = 8
 const MOST_SHOWN = 200
 
 /**
- * The categories of a provider, level by level, as they are opened. Keys as in every tree: up and down, right opens,
- * left closes, Enter chooses.
+ * The categories of a provider, loaded as they are opened. Keys follow the ARIA tree pattern: up and down move, right
+ * opens, left closes, Enter selects.
  */
 export function Tree(props: {
   readonly slug: string
@@ -23,7 +23,7 @@ export function Tree(props: {
   const { top } = props
   const [search, setSearch] = useState('')
   const root = useRef<HTMLUListElement>(null)
-  // One item takes the Tab key: that of the focus, else the selected, else the first.
+  // Only one item is in the tab order: the focused one, else the selected one, else the first.
   useEffect(() => {
     const list = root.current
     if (!list || list.querySelector('[tabindex="0"]')) return

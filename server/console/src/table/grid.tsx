@@ -15,16 +15,16 @@ import type { RowWindows } from './windows.ts'
 const HEADER_HEIGHT = 74
 
 /**
- * A table of any number of rows. Only the cells in view exist; rows come from `windows` as they are wanted. The focus
- * stays on the grid, and `aria-activedescendant` names the cell that the keys have reached.
+ * A table of any number of rows. Only the cells in view are rendered, and `windows` fetches their rows. The focus stays
+ * on the grid; `aria-activedescendant` refers to the active cell.
  */
 export function Grid(props: {
   readonly label: string
   readonly columns: readonly Column[]
   readonly windows: RowWindows
-  /** Counts the changes of `windows`, so that the table is drawn again. */
+  /** Increases with every change of `windows`, so that the table renders again. */
   readonly revision: number
-  /** Other rows are on their way. */
+  /** Whether the table waits for other rows. */
   readonly busy: boolean
   readonly rowCount: number
   readonly order: Order | undefined
@@ -57,7 +57,7 @@ export function Grid(props: {
   useEffect(() => scroll.toTop(), [windows])
   useEffect(() => windows.want(rows.first, rows.end), [windows, rows.first, rows.end])
 
-  // A cell that was chosen elsewhere, as by the list of columns, is brought into view.
+  // Scroll to a cell that was activated elsewhere, for example in the list of columns.
   const chosen = active && places[active.column]
   useEffect(() => {
     if (chosen) scroll.showRange(chosen.left, chosen.width)

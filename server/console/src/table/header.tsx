@@ -7,7 +7,7 @@ import { Icon } from '../ui/icons.tsx'
 import type { Order } from '../view/order.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
 
-/** One heading: name, type, direction of sorting, and the shape of what is in the column. */
+/** A column heading: name, type, sort direction and a small chart of the values. */
 export function HeaderCell(props: {
   readonly place: ColumnPlace
   readonly index: number
@@ -38,7 +38,9 @@ export function HeaderCell(props: {
   )
 }
 
-/** The edge that a pointer can pull. Keyboards don't need it: the bar below the table shows cells in full. */
+/**
+ * The edge for resizing with the pointer. Keyboard users don't need it: the bar below the table shows cells in full.
+ */
 function Resizer(props: { readonly width: number; readonly onWidth: (width: number) => void }) {
   const start = useRef<{ x: number; width: number } | undefined>(undefined)
   return (

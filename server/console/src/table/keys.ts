@@ -7,11 +7,11 @@ export interface CellPlace {
 export interface Extent {
   readonly rows: number
   readonly columns: number
-  /** Rows that one view shows. */
+  /** The number of rows in view, for PageUp and PageDown. */
   readonly page: number
 }
 
-/** Where a key leads from a cell, in the manner of a grid (ARIA practices); undefined for keys of other meaning. */
+/** The cell that a key moves to, following the ARIA grid pattern; undefined for other keys. */
 export function moveByKey(
   from: CellPlace,
   key: string,

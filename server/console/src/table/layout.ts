@@ -16,12 +16,12 @@ export interface ColumnPlace {
   readonly width: number
 }
 
-/** Numbers stand to the right, so that their digits line up. */
+/** Numbers are aligned right, so that their digits line up. */
 export function alignsRight(type: string): boolean {
   return familyOf(type) === 'number'
 }
 
-/** Places columns side by side, as wide as their names and first values want, or as wide as somebody has made them. */
+/** Lays out the columns. Their widths fit their names and first values, unless the user has resized them. */
 export function placeColumns(
   columns: readonly Column[],
   rows: readonly (readonly Field[])[],
@@ -43,13 +43,13 @@ function fittingWidth(
   at: number,
   measure: (text: string) => number,
 ): number {
-  // Headings are bold, and leave room for the arrow of sorting.
+  // Headings are bold, and need room for the sort arrow.
   let widest = measure(column.name) * 1.1 + 14
   for (const row of rows) widest = Math.max(widest, measure(row[at] ?? ''))
   return Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
 }
 
-/** Measures text as the cells of an element would show it. */
+/** Returns a function that measures text in the font of an element. */
 export function textMeasure(element: Element): (text: string) => number {
   const style = getComputedStyle(element)
   const context = document.createElement('canvas').getContext('2d')!
@@ -57,7 +57,7 @@ export function textMeasure(element: Element): (text: string) => number {
   return (text) => context.measureText(text.length > 60 ? text.slice(0, 60) : text).width
 }
 
-/** The columns in view: from the first, to one after the last. */
+/** The columns in view; `end` is exclusive. */
 export function columnsInView(
   places: readonly ColumnPlace[],
   scrollLeft: number,
@@ -71,7 +71,7 @@ export function columnsInView(
   return { first, end }
 }
 
-/** Wide enough for the highest row number. */
+/** The width of the row numbers: enough for the highest one. */
 export function gutterWidth(rows: number): number {
   return Math.max(GUTTER_MIN, String(rows).length * 8 + 24)
 }

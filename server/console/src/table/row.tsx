@@ -5,14 +5,14 @@ import type { Field } from '../csv.ts'
 import { formatCount } from '../format.ts'
 import { alignsRight, type ColumnPlace } from './layout.ts'
 
-/** One row: its number, and the cells of the columns in view. */
+/** A row: its number and the cells of the columns in view. */
 export function GridRow(props: {
   readonly grid: string
   readonly index: number
-  /** Undefined while the row is on its way. */
+  /** Undefined until the row has arrived. */
   readonly cells: readonly Field[] | undefined
   readonly places: readonly ColumnPlace[]
-  /** Number of the first of `places` among all columns. */
+  /** Index of the first of `places` among all columns. */
   readonly firstColumn: number
   readonly activeColumn: number | undefined
   readonly top: number

@@ -1,45 +1,45 @@
 /**
- * Scrolling through more rows than an element may be high. Browsers cap heights at some 17 to 33 million pixels;
- * 3,000,000 rows of 30 pixels need 90. So the scrolled element is shorter than the rows would be, and a position in
- * it stands for a row: small movements go pixel by pixel, large ones (the scroll bar) by proportion, and once the
- * movement rests, the bar is put where the rows in view say it belongs.
+ * Scrolling through more rows than fit into an element of the largest height: browsers limit heights to 17 to 33
+ * million pixels, and 3,000,000 rows of 30 pixels need 90 million. So the scrolled element is shorter than the rows.
+ * Small movements scroll by pixels, large ones (the scroll bar) by proportion. When scrolling stops, the bar is moved
+ * to the position of the visible rows.
  */
 export interface Geometry {
   readonly rows: number
   readonly rowHeight: number
-  /** Height of the part in which rows are seen. */
+  /** Height of the area that shows rows. */
   readonly viewport: number
 }
 
 export interface Position {
-  /** Distance from the top of the first row to the top of the view, as if nothing were capped. */
+  /** Distance from the top of the first row to the top of the view, if the element had its full height. */
   readonly virtualTop: number
-  /** What the browser calls scrollTop. */
+  /** The element's scrollTop. */
   readonly scrollTop: number
 }
 
 export const START: Position = { virtualTop: 0, scrollTop: 0 }
 
-/** Well below every browser's cap, also at a zoom of 200 %. */
+/** Well below the limit of every browser, also at 200 % zoom. */
 const HIGHEST = 6_000_000
-/** Movements of more views than this at once come from the scroll bar, not from a wheel or a finger. */
+/** A movement by more than this many views at once comes from the scroll bar, not from a wheel or a finger. */
 const JUMP_VIEWS = 2
 
 export function fullHeight(geometry: Geometry): number {
   return geometry.rows * geometry.rowHeight
 }
 
-/** The height to give the scrolled element. */
+/** The height of the scrolled element. */
 export function spacerHeight(geometry: Geometry): number {
   return Math.min(fullHeight(geometry), HIGHEST)
 }
 
-/** Where a scroll event leads. */
+/** The position after a scroll event. */
 export function follow(geometry: Geometry, before: Position, scrollTop: number): Position {
   if (spacerHeight(geometry) === fullHeight(geometry)) return { virtualTop: scrollTop, scrollTop }
   const farthest = spacerHeight(geometry) - geometry.viewport
   if (scrollTop <= 0) return { virtualTop: 0, scrollTop }
-  // Browsers report fractions of a pixel short of the end.
+  // At the end, browsers may report a scrollTop that is a fraction of a pixel short.
   if (scrollTop >= farthest - 1) return { virtualTop: lastTop(geometry), scrollTop }
   const moved = scrollTop - before.scrollTop
   const virtualTop =
@@ -49,14 +49,14 @@ export function follow(geometry: Geometry, before: Position, scrollTop: number):
   return { virtualTop: clamp(virtualTop, 0, lastTop(geometry)), scrollTop }
 }
 
-/** The scrollTop that fits a virtual position, for when movement rests or a row is to be shown. */
+/** The scrollTop for a virtual position, used when scrolling stops or a row is to be shown. */
 export function scrollTopFor(geometry: Geometry, virtualTop: number): number {
   if (spacerHeight(geometry) === fullHeight(geometry)) return virtualTop
   if (lastTop(geometry) === 0) return 0
   return (virtualTop / lastTop(geometry)) * (spacerHeight(geometry) - geometry.viewport)
 }
 
-/** The virtual position nearest to the present one at which all of a row is in view. */
+/** The nearest virtual position at which a row is completely visible. */
 export function topToShow(geometry: Geometry, virtualTop: number, row: number): number {
   const top = row * geometry.rowHeight
   const bottom = top + geometry.rowHeight
@@ -65,7 +65,7 @@ export function topToShow(geometry: Geometry, virtualTop: number, row: number): 
   return virtualTop
 }
 
-/** The rows in view: from the first, to one after the last. */
+/** The rows in view; `end` is exclusive. */
 export function rowsInView(geometry: Geometry, virtualTop: number): { first: number; end: number } {
   const first = Math.max(0, Math.floor(virtualTop / geometry.rowHeight))
   const end = Math.min(geometry.rows, Math.ceil((virtualTop + geometry.viewport) / geometry.rowHeight))

@@ -5,19 +5,19 @@ import { follow, type Geometry, type Position, START, scrollTopFor, topToShow } 
 export interface Scroll {
   readonly virtualTop: number
   readonly scrollLeft: number
-  /** Size of the part in which cells are seen. */
+  /** Size of the area that shows cells. */
   readonly width: number
   readonly height: number
   readonly onScroll: () => void
   readonly toTop: () => void
-  /** Brings a row into view by the shortest way. */
+  /** Scrolls the shortest distance that makes a row visible. */
   readonly showRow: (row: number) => void
   readonly showRange: (left: number, width: number) => void
 }
 
 const REST_MS = 160
 
-/** Ties an element's scroll bars to positions in rows; see scroll.ts for why they are not the same. */
+/** Connects an element's scroll bars with positions in rows; scroll.ts says why these differ. */
 export function useScroll(
   element: RefObject<HTMLElement | null>,
   rows: number,
@@ -36,7 +36,7 @@ export function useScroll(
     latest.current = next
     setPosition(next)
   }
-  /** Puts the bar where the rows in view belong, and takes note of what the browser made of it. */
+  /** Moves the scroll bar to where the visible rows belong. Browsers may round the position, so it is read back. */
   const settle = () => {
     const scrolled = element.current
     if (!scrolled) return

@@ -10,8 +10,8 @@ const MOST_WINDOWS = 80
 const REST_MS = 70
 
 /**
- * The rows of one query, fetched in windows as they come into view and kept while there is room. Windows that are no
- * longer wanted before they arrive are cancelled, which also ends their query in the server.
+ * Caches the rows of a query, in windows that are fetched as they come into view. A request whose window is no longer
+ * wanted is cancelled, which also ends its query on the server.
  */
 export class RowWindows {
   readonly size: number
@@ -34,12 +34,12 @@ export class RowWindows {
     this.#load(0)
   }
 
-  /** Rows that match; undefined until the first window has come. */
+  /** The number of matching rows; undefined until the first window has arrived. */
   get rowCount(): number | undefined {
     return this.#rowCount
   }
 
-  /** Why the last window could not be had. */
+  /** The error of the last request. */
   get error(): unknown {
     return this.#error
   }
@@ -48,12 +48,12 @@ export class RowWindows {
     return this.#loaded.get(Math.floor(index / this.size))?.[index % this.size]
   }
 
-  /** The rows that have come first, for measuring columns. */
+  /** The rows of the first window, from which column widths are measured. */
   get firstRows(): readonly Row[] {
     return this.#loaded.get(0) ?? []
   }
 
-  /** Says which rows are in view. Those missing are fetched once the view has rested for a moment. */
+  /** Sets the rows in view. Missing ones are fetched when the view has not moved for a moment. */
   want(first: number, end: number): void {
     if (end <= first || this.#closed) return
     const from = Math.floor(first / this.size)
@@ -72,7 +72,7 @@ export class RowWindows {
     this.#onChange()
   }
 
-  /** Keeps what has come, fetches nothing more. */
+  /** Stops fetching. Rows that have arrived stay available. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -113,7 +113,10 @@ export class RowWindows {
     this.#onChange()
   }
 
-  /** Map keeps the order of insertion: the first key is the oldest. The first window stays, for measuring. */
+  /**
+   * Maps keep insertion order, so the oldest windows are removed first. The first window is kept, because column widths
+   * are measured from it.
+   */
   #keep(window: number, rows: readonly Row[]): void {
     this.#loaded.set(window, rows)
     for (const oldest of this.#loaded.keys()) {

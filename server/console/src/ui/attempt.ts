@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { messageOf } from '../api.ts'
 
 /**
- * Work that the user starts, as by sending a form: `busy` while it is under way, `error` when it has failed and until it
- * is started again. Given to a form as `onSubmit`, `attempt` keeps the browser from sending the form itself.
+ * Runs work that the user starts, such as sending a form. `busy` is true while it runs; `error` is set if it failed,
+ * until it is started again. If a form gets `attempt` as `onSubmit`, the browser doesn't submit the form itself.
  */
 export function useAttempt<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) {
   const [busy, setBusy] = useState(false)

@@ -1,7 +1,7 @@
 import { useAttempt } from './attempt.ts'
 import { Dialog } from './dialog.tsx'
 
-/** Asks before something that can't be undone, and shows why where it fails. */
+/** Asks before an action that can't be undone, and shows the error if it fails. */
 export function Confirm(props: {
   readonly title: string
   readonly text: string

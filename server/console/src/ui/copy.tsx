@@ -1,7 +1,7 @@
 import { Icon } from './icons.tsx'
 import { announce } from './toast.tsx'
 
-/** Puts text on the clipboard, also where the page has no right to the modern way (plain http). */
+/** Copies text to the clipboard, also on plain http, where the Clipboard API isn't available. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { messageOf } from '../api.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-/** Something is missing: what it is, and what to do next. */
+/** Shown when there is no content: says what is missing and what to do next. */
 export function Empty(props: {
   readonly icon: IconName
   readonly title: string
-  /** It stands for the whole page, so its title is the page's. */
+  /** Whether it fills the whole page, so that its title is the page's heading. */
   readonly page?: boolean
   readonly children?: ComponentChildren
   readonly action?: ComponentChildren
@@ -23,7 +23,7 @@ export function Empty(props: {
   )
 }
 
-/** An error in the place of what it kept from coming. */
+/** Shows an error in place of the content that could not be loaded. */
 export function Failure(props: {
   readonly error: unknown
   readonly onRetry?: () => void
@@ -54,11 +54,11 @@ export function Note(props: { readonly icon?: IconName; readonly children: Compo
   )
 }
 
-/** Grey lines where text will be. */
+/** Placeholder lines for content that is loading. */
 export function Loading(props: {
   readonly label: string
   readonly lines?: number
-  /** It stands for the whole page, whose title is not known yet. */
+  /** Whether it fills the whole page, whose title isn't known yet. */
   readonly page?: boolean
 }) {
   return (
@@ -75,7 +75,7 @@ export function Loading(props: {
   )
 }
 
-/** A share of something limited. `limit` undefined stands for no limit. */
+/** Shows how much of a limit is used. `limit` is undefined if there is none. */
 export function Meter(props: {
   readonly label: string
   readonly used: number
@@ -108,7 +108,7 @@ export function Meter(props: {
   )
 }
 
-/** Work under way; `share` undefined where nobody knows how much there is. */
+/** A progress bar. `share` is from 0 to 1, or undefined if the total is unknown. */
 export function Progress(props: { readonly label: string; readonly share: number | undefined }) {
   return (
     <progress

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
-/** A labelled input with a hint and an error below it, both tied to the input for screen readers. */
+/** A labelled input with a hint and an error, which are linked to it for screen readers. */
 export function Field(props: {
   readonly label: string
   readonly hint?: ComponentChildren
@@ -16,7 +16,7 @@ export function Field(props: {
   readonly autoFocus?: boolean
 }) {
   const { label, hint, error, value, onValue, type, ...input } = props
-  // Preact's types tell inputs apart by a literal type; what we hand on is the same for both of ours.
+  // Preact types the props of inputs by a literal `type`. The props used here are the same for both of ours.
   const kind = { type: type ?? 'text' } as { type: 'text' }
   const id = useId()
   const notes = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ')
@@ -47,7 +47,7 @@ export function Field(props: {
   )
 }
 
-/** A labelled choice. */
+/** A labelled select element. */
 export function Select<T extends string>(props: {
   readonly label: string
   readonly value: T
@@ -77,7 +77,7 @@ export function Select<T extends string>(props: {
   )
 }
 
-/** Search of a list that is already here. */
+/** A search box that filters a list on the page. */
 export function SearchBox(props: {
   readonly label: string
   readonly value: string

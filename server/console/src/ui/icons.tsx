@@ -1,4 +1,4 @@
-/** Line icons on a grid of 16, drawn with the colour of the text beside them. */
+/** Line icons on a grid of 16, in the colour of the surrounding text. */
 const PATHS = {
   table: 'M2.5 3.5h11v9h-11zM2.5 6.5h11M6.5 6.5v6',
   columns: 'M3 3.5v9M6.5 6v6.5M10 4.5v8M13.5 8v4.5',
@@ -45,7 +45,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   )
 }
 
-/** The mark of the house: planks laid as herringbone. */
+/** The logo: planks in a herringbone pattern. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">

@@ -2,11 +2,11 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Failure, Loading } from './feedback.tsx'
 
-/** Draws with a component whose code is fetched when it is first wanted. */
+/** Renders a component whose code is loaded when it is first needed. */
 export function Lazy<P>(props: {
   readonly load: () => Promise<ComponentType<P>>
   readonly label: string
-  /** It is all of a page, not a part. */
+  /** Whether the component is a whole page rather than a part of one. */
   readonly page?: boolean
   readonly children: (component: ComponentType<P>) => ComponentChildren
 }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Where one is, what it is called, and what can be done with it. */
+/** The head of a page: breadcrumbs, title and actions. */
 export function PageHead(props: {
   readonly trail?: readonly { readonly label: string; readonly href: string }[]
   readonly title: ComponentChildren

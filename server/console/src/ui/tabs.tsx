@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
 
-/** Tabs; the arrow keys go from one to the next, Tab leaves them. */
+/** Tabs. The arrow keys move between them; the Tab key leaves them. */
 export function Tabs<T extends string>(props: {
   readonly label: string
   readonly value: T

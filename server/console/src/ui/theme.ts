@@ -1,4 +1,4 @@
-/** Light or dark: the system's choice until somebody makes another, which is then kept for this browser. */
+/** Light or dark: follows the system until the user chooses one, which is then remembered in this browser. */
 export type Theme = 'light' | 'dark'
 
 const SLOT = 'parquetry.theme'
@@ -14,13 +14,13 @@ export function setTheme(theme: Theme): void {
   apply(theme)
 }
 
-/** Takes up the choice made before; call it before anything is drawn. */
+/** Restores the user's choice. Must be called before the first render. */
 export function restoreTheme(): void {
   const chosen = localStorage.getItem(SLOT)
   if (chosen === 'light' || chosen === 'dark') apply(chosen)
 }
 
-/** Calls back when the theme changes by either way; returns how to stop. */
+/** Calls the listener when the theme changes, by the user or by the system. Returns a function that unsubscribes. */
 export function onTheme(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const chosen = new MutationObserver(listener)

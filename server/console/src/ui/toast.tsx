@@ -7,12 +7,12 @@ interface Message {
 }
 
 const SHOWN_MS = 5_000
-/** More would cover the page. */
+/** The most messages shown at once, so that they don't cover the page. */
 const MOST = 3
 let last = 0
 let show: (message: Message) => void = () => undefined
 
-/** Tells that something has been done. */
+/** Shows a message that something has been done. */
 export function announce(text: string): void {
   last += 1
   show({ id: last, text })

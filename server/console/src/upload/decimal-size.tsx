@@ -2,7 +2,7 @@ import type { ColumnType } from '../../../client/index.ts'
 
 const MOST_DIGITS = 38
 
-/** How many digits a decimal has, and how many of them behind the point. */
+/** Inputs for precision and scale of a decimal type. */
 export function DecimalSize(props: {
   readonly name: string
   readonly type: ColumnType

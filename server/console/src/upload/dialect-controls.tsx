@@ -14,7 +14,7 @@ const ENCODING_LABELS: Readonly<Record<Encoding, string>> = {
   'utf-16': 'UTF-16',
 }
 
-/** How a file of text is read, as it was found, to be changed where that is wrong. */
+/** Controls for the detected dialect of a text file, for the user to correct. */
 export function DialectControls(props: {
   readonly dialect: Dialect
   readonly onDialect: (dialect: Dialect) => void
@@ -28,7 +28,7 @@ export function DialectControls(props: {
         label="Between fields"
         value={dialect.delimiter}
         options={DELIMITERS.map((value) => ({ value, label: DELIMITER_LABELS[value] }))}
-        // What parts fields can't be in numbers, too.
+        // The delimiter can't be the decimal separator as well.
         onValue={(delimiter) => change(delimiter === ',' ? { delimiter, decimal: '.' } : { delimiter })}
       />
       <Select

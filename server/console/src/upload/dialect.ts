@@ -2,13 +2,13 @@ import { type Field, parseCsv } from '../csv.ts'
 import type { UploadFormat } from './formats.ts'
 import { inferType } from './infer.ts'
 
-/** How a file of text is written. Found in its beginning; people may say otherwise. */
+/** How a text file is written. Detected from its beginning; the user can correct it. */
 export interface Dialect {
   readonly delimiter: Delimiter
   readonly decimal: '.' | ','
   readonly encoding: Encoding
   readonly header: 'present' | 'absent'
-  /** Texts that stand for a missing value. */
+  /** Texts that mean a missing value. */
   readonly nulls: readonly string[]
 }
 
@@ -18,12 +18,12 @@ export type Delimiter = (typeof DELIMITERS)[number]
 export const ENCODINGS = ['utf-8', 'latin1', 'utf-16'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** What programs write where there is no value. */
+/** Texts that programs commonly write for missing values. */
 const USUAL_NULLS = ['NA', 'N/A', '#N/A', 'NULL', 'null', 'None', '\\N', '-']
-/** Lines that are looked at to tell delimiters apart. */
+/** The number of lines from which the dialect is detected. */
 const LINES = 50
 
-/** @param bytes the beginning of the file */
+/** Detects the dialect of a file. @param bytes the beginning of the file */
 export function detectDialect(bytes: Uint8Array, format: 'csv' | 'tsv'): Dialect {
   const encoding = encodingOf(bytes)
   const text = decode(bytes, encoding)
@@ -41,7 +41,7 @@ export function detectDialect(bytes: Uint8Array, format: 'csv' | 'tsv'): Dialect
   }
 }
 
-/** What the request must say of the file: nothing of what its format says already. */
+/** The upload options for a dialect, without those that have the format's default. */
 export function dialectOptions(dialect: Dialect, format: UploadFormat): Readonly<Record<string, string>> {
   const { delimiter, decimal, encoding, header, nulls } = dialect
   return {
@@ -55,7 +55,9 @@ export function dialectOptions(dialect: Dialect, format: UploadFormat): Readonly
   }
 }
 
-/** Text of the beginning of a file; a character that the cut has halved is left away. @throws TypeError */
+/**
+ * Decodes the beginning of a file. An incomplete character at the end is ignored. @throws TypeError for invalid bytes
+ */
 export function decode(bytes: Uint8Array, encoding: Encoding): string {
   if (encoding === 'latin1') return new TextDecoder('windows-1252').decode(bytes)
   const bigEndian = bytes[0] === 0xfe && bytes[1] === 0xff
@@ -63,7 +65,7 @@ export function decode(bytes: Uint8Array, encoding: Encoding): string {
   return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true })
 }
 
-/** A field as the service reads it: without the texts for missing values, numbers with a point. */
+/** Converts a field as the server does: texts for missing values become null, decimal commas become points. */
 export function readField(field: Field, { decimal, nulls }: Dialect): Field {
   return field !== null && nulls.includes(field) ? null : pointed(field, decimal)
 }
@@ -77,7 +79,7 @@ function pointed(field: Field, decimal: '.' | ','): Field {
 function encodingOf(bytes: Uint8Array): Encoding {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'
-  // Every second byte of western text in UTF-16 is zero, and no byte of text in UTF-8 is.
+  // In UTF-16, every other byte of Western text is zero. UTF-8 text contains no zeros.
   if (bytes.subarray(0, 200).includes(0)) return 'utf-16'
   try {
     decode(bytes, 'utf-8')
@@ -87,7 +89,7 @@ function encodingOf(bytes: Uint8Array): Encoding {
   }
 }
 
-/** The one that parts the lines into the most fields, the same number in each. */
+/** The delimiter that splits the lines into the most fields, provided that all lines have the same number. */
 function delimiterOf(text: string, format: 'csv' | 'tsv'): Delimiter {
   const usual = format === 'tsv' ? '\t' : ','
   const found = DELIMITERS.map((delimiter) => {
@@ -104,7 +106,7 @@ function delimiterOf(text: string, format: 'csv' | 'tsv'): Delimiter {
 function linesOf(text: string, delimiter: Delimiter): Field[][] {
   try {
     const lines = parseCsv(text, { delimiter, head: true, maxRows: LINES })
-    // A file of one line, or of less than so many, may end without a line end.
+    // The last line of a short file may have no line end, so `head` would ignore it.
     return lines.length > 0 ? lines : parseCsv(text, { delimiter, maxRows: 1 })
   } catch {
     return []
@@ -122,7 +124,9 @@ function decimalOf(lines: readonly (readonly Field[])[]): '.' | ',' {
   return commas > points ? ',' : '.'
 }
 
-/** Whether the first line holds names: it does unless it looks like the lines below it, numbers over numbers. */
+/**
+ * Whether the first line contains column names. It does unless its values have the same types as the lines below it.
+ */
 function hasNames(lines: readonly (readonly Field[])[]): boolean {
   const [first = [], ...rest] = lines
   if (rest.length === 0) return true
@@ -136,7 +140,7 @@ function hasNames(lines: readonly (readonly Field[])[]): boolean {
   return !(alike && types.some(([own]) => own !== 'string'))
 }
 
-/** Usual texts for missing values without which a column would not be text. */
+/** Common texts for missing values in columns that would have another type than string without them. */
 function nullsOf(rows: readonly (readonly Field[])[]): string[] {
   const found = new Set<string>()
   for (let at = 0; at < (rows[0]?.length ?? 0); at += 1) {

@@ -3,7 +3,7 @@ import { formatBytes } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ACCEPT } from './formats.ts'
 
-/** A place to drop a file on, or to choose one by keyboard or click. */
+/** A zone to drop a file on, or to choose one with click or keyboard. */
 export function DropZone(props: { readonly file: File | undefined; readonly onFile: (file: File) => void }) {
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
@@ -42,7 +42,7 @@ export function DropZone(props: { readonly file: File | undefined; readonly onFi
         onChange={(event) => {
           const file = event.currentTarget.files?.[0]
           if (file) props.onFile(file)
-          // So that the same file, mended, can be chosen again.
+          // Lets the user choose the same file again, for example after correcting it.
           event.currentTarget.value = ''
         }}
       />

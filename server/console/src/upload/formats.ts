@@ -1,4 +1,4 @@
-/** The kinds of files that the service takes. */
+/** The formats that the server accepts. */
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
 export interface FileKind {
@@ -23,7 +23,7 @@ const ENDINGS: Readonly<Record<string, UploadFormat>> = {
 export const ACCEPT =
   '.csv,.tsv,.tab,.txt,.json,.ndjson,.jsonl,.parquet,.arrow,.arrows,.xlsx,.csv.gz,.tsv.gz,.json.gz,.ndjson.gz,.gz'
 
-/** What a file is, by its name; undefined where the name doesn't say. */
+/** The format of a file, by its name; undefined for an unknown extension. */
 export function kindOf(fileName: string): FileKind | undefined {
   const parts = fileName.toLowerCase().split('.')
   const gzip = parts.at(-1) === 'gz'
@@ -33,7 +33,7 @@ export function kindOf(fileName: string): FileKind | undefined {
   return { format, gzip }
 }
 
-/** A name for a dataset, from a file's. */
+/** Derives a name for a dataset from the name of a file. */
 export function datasetName(fileName: string): string {
   return fileName.replace(/\.gz$/i, '').replace(/\.[a-z]+$/i, '')
 }

@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 
-/** The types that can be chosen for a column of text, beside decimals. */
+/** The types that the user can choose for a text column, besides decimals. */
 export const CHOICES = [
   'boolean',
   'integer',
@@ -28,7 +28,7 @@ const ZONED = new RegExp(`^\\d{4}-\\d{2}-\\d{2}[T ]${CLOCK}(?:Z|[-+]\\d{2}(?::?\
 
 const LARGEST = 2n ** 63n - 1n
 
-/** Narrowest first; a column has the first type whose test all its values pass. */
+/** Narrowest first. A column has the first type that accepts all its values. */
 const TESTS: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ['boolean', (text) => BOOLEAN.test(text)],
   ['integer', fitsInteger],
@@ -41,8 +41,8 @@ const TESTS: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
 ]
 
 /**
- * The type that the service would find for these values. It looks at the whole file and this at its beginning, so the
- * answer is a forecast.
+ * Predicts the type that the server will infer. Only the beginning of the file is known here, so the server may find
+ * another.
  */
 export function inferType(values: readonly Field[]): ColumnType {
   const present = values.filter((value): value is string => value !== null)
@@ -50,7 +50,7 @@ export function inferType(values: readonly Field[]): ColumnType {
   return TESTS.find(([, test]) => present.every(test))?.[0] ?? 'string'
 }
 
-/** A decimal with room for values like these: as many digits behind the point as the longest has, at least two. */
+/** A decimal type for values like these, with the largest number of decimal places among them, and at least two. */
 export function decimalFor(values: readonly Field[]): ColumnType {
   const behind = values.map((value) => /^-?\d*\.(\d+)$/.exec(value ?? '')?.[1]?.length ?? 0)
   const scale = Math.min(38, Math.max(2, ...behind))

@@ -1,15 +1,15 @@
 import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 
-/** What the beginning of a file tells, before anything is sent. */
+/** What the beginning of a file shows before the upload. */
 export interface Preview {
   readonly columns: readonly PreviewColumn[]
   readonly rows: readonly (readonly Field[])[]
-  /** All rows of the file, where its beginning or its footer gives their number. */
+  /** The number of rows in the file, if it can be known from the part that was read. */
   readonly rowCount: number | undefined
-  /** Whether types are the file's own, or a forecast from the rows looked at. */
+  /** Whether the types come from the file itself rather than from its first values. */
   readonly typed: boolean
-  /** Rows from which types were forecast. */
+  /** The number of rows from which the types were inferred. */
   readonly lookedAt: number
 }
 
@@ -18,7 +18,7 @@ export interface PreviewColumn {
   readonly type: ColumnType
 }
 
-/** What is wrong with a file, in a sentence. */
+/** An error in the file. The message is shown to the user. */
 export class PreviewError extends Error {
   override readonly name = 'PreviewError'
 }

@@ -4,15 +4,15 @@ import { PreviewError } from './model.ts'
 interface Objects {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly Field[])[]
-  /** Columns with lists or objects in them, which are kept as JSON. */
+  /** Columns that contain arrays or objects, and become JSON columns. */
   readonly nested: ReadonlySet<string>
 }
 
 /**
- * Rows from the beginning of a JSON text: lines of objects, an array of objects, or `{"columns", "rows"}`. A value
- * that the cut has halved is left away.
+ * Parses rows from the beginning of a JSON text: lines of objects, an array of objects, or `{"columns", "rows"}`. An
+ * incomplete value at the end is ignored.
  *
- * @throws PreviewError where a row is no object and no list
+ * @throws PreviewError if a row is neither an object nor an array
  */
 export function previewObjects(text: string, whole: boolean, format: 'json' | 'ndjson'): Objects {
   const declared = format === 'json' ? declaredColumns(text) : undefined
@@ -54,7 +54,7 @@ function textOf(value: unknown): Field {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The text behind the `[` that opens the rows. */
+/** The text after the `[` that begins the rows. */
 function insideRows(text: string): string {
   const open = /^\s*\[/.exec(text) ?? /"rows"\s*:\s*\[/.exec(text)
   if (!open) throw new PreviewError('Expected an array of objects, or {"rows": […]}.')
@@ -72,7 +72,7 @@ function declaredColumns(text: string): string[] | undefined {
   }
 }
 
-/** The objects and lists that stand side by side in a text, as far as they are whole. */
+/** The complete objects and arrays at the top level of a text. */
 function topLevelValues(text: string, whole: boolean): string[] {
   const values: string[] = []
   let depth = 0

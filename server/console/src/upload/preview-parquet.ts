@@ -20,7 +20,7 @@ const PHYSICAL = [
   'binary',
 ] as const
 
-/** Columns, types and the number of rows, from the footer; nothing else of the file is read. */
+/** Reads columns, types and row count from the footer, and nothing else of the file. */
 export async function previewParquet(file: File): Promise<Preview> {
   const tail = new DataView(await file.slice(-8).arrayBuffer())
   const magic = new TextDecoder().decode(tail.buffer.slice(4))
@@ -44,7 +44,7 @@ export async function previewParquet(file: File): Promise<Preview> {
   }
 }
 
-/** The schema is a tree, written depth first; its first element is the root. */
+/** The schema is a tree in depth-first order, beginning with the root. */
 function topLevelColumns(elements: readonly ThriftStruct[]): PreviewColumn[] {
   const columns: PreviewColumn[] = []
   let at = 1
@@ -70,7 +70,7 @@ function typeOf(element: ThriftStruct): ColumnType {
   return (logical instanceof Map ? logicalType(logical) : undefined) ?? convertedType(element) ?? physical
 }
 
-/** LogicalType is a union: the number of its one field says which. */
+/** LogicalType is a union: the id of its only field is its kind. */
 function logicalType(logical: ThriftStruct): ColumnType | undefined {
   const [kind, details] = [...logical][0] ?? []
   const fields: ThriftStruct = details instanceof Map ? details : new Map()
@@ -95,7 +95,7 @@ function logicalType(logical: ThriftStruct): ColumnType | undefined {
   }
 }
 
-/** ConvertedType, which older writers use alone. */
+/** ConvertedType, for files of older writers without LogicalType. */
 function convertedType(element: ThriftStruct): ColumnType | undefined {
   switch (Number(element.get(ELEMENT.converted) ?? -1)) {
     case 0:

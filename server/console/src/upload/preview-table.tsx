@@ -10,12 +10,12 @@ import type { Preview } from './model.ts'
 
 const MOST_COLUMNS = 60
 
-/** The first rows of a file and the types found, which can be changed before the dataset is made. */
+/** The first rows of a file and the detected types, which the user can change before the dataset is created. */
 export function PreviewTable(props: {
   readonly preview: Preview | undefined
-  /** The columns of the dataset that the rows go to; their types stand. */
+  /** The columns of the target dataset, whose types can't be changed. */
   readonly existing: readonly Column[] | undefined
-  /** The types are found by the service, and can't be chosen here. */
+  /** Whether the server chooses the types, so that they can't be changed here. */
   readonly fixed?: boolean
   readonly types: ReadonlyMap<string, ColumnType>
   readonly onType: (column: string, type: ColumnType) => void

@@ -11,7 +11,7 @@ interface Sheet {
 const HEAD = 1 << 20
 const STRINGS_HEAD = 4 << 20
 
-/** The first rows of a workbook's first sheet. Serial days are shown as dates where the cell's style says so. */
+/** Reads the first rows of a workbook's first sheet. Numbers are shown as dates if the style of their cell says so. */
 export async function previewSheet(file: File): Promise<Sheet> {
   let entries: ZipEntry[]
   try {
@@ -60,7 +60,7 @@ function cellText(
   return dates.has(Number(attribute(attributes, 's') ?? -1)) ? serialDate(Number(value)) : value
 }
 
-/** Days since 1899-12-30, the fraction being the time of day. */
+/** Converts days since 1899-12-30, whose fraction is the time of day. */
 function serialDate(serial: number): string {
   const text = new Date(Math.round(serial * 86_400) * 1000 - 2_209_161_600_000).toISOString()
   return Number.isInteger(serial) ? text.slice(0, 10) : text.slice(0, 19)
@@ -73,7 +73,7 @@ async function sharedStrings(file: File, entries: readonly ZipEntry[]): Promise<
   return [...text.matchAll(/<si>(.*?)<\/si>/gs)].map((item) => textOf(item[1]!) ?? '')
 }
 
-/** The numbers of the cell styles that show a date. */
+/** The indices of the cell styles that show dates. */
 async function dateStyles(file: File, entries: readonly ZipEntry[]): Promise<Set<number>> {
   const entry = entries.find(({ name }) => name === 'xl/styles.xml')
   if (!entry) return new Set()

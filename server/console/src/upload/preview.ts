@@ -10,15 +10,16 @@ import { previewSheet } from './preview-xlsx.ts'
 const HEAD_BYTES = 1 << 20
 const SHOWN = 8
 
-/** How a file is written, by its beginning; undefined for what is no csv or tsv. @throws PreviewError */
+/** Detects the dialect of a csv or tsv file from its beginning; undefined for other formats. @throws PreviewError */
 export async function findDialect(file: File, { format, gzip }: FileKind): Promise<Dialect | undefined> {
   if ((format !== 'csv' && format !== 'tsv') || file.size === 0) return undefined
   return detectDialect((await headOf(file, gzip)).bytes, format)
 }
 
 /**
- * @param dialect how a csv or tsv is read; as it is found, where it is not given
- * @throws PreviewError where already the beginning can't be read
+ * Reads the preview of a file; undefined for Arrow, which has none.
+ * @param dialect of a csv or tsv file; detected by default
+ * @throws PreviewError if the beginning of the file can't be read
  */
 export async function previewFile(
   file: File,
@@ -60,11 +61,11 @@ export async function previewFile(
 
 interface Head {
   readonly bytes: Uint8Array
-  /** Whether this is all of the file. */
+  /** Whether these bytes are the whole file. */
   readonly whole: boolean
 }
 
-/** The first megabyte of text, unpacked. */
+/** The first megabyte of a text file, decompressed. */
 async function headOf(file: File, gzip: boolean): Promise<Head> {
   const bytes: Uint8Array[] = []
   let length = 0

@@ -1,10 +1,9 @@
 import { endIfRefused } from '../api.ts'
 
 /**
- * A `fetch` for the client that tells how much of a body has been sent. It is made of XMLHttpRequest, because `fetch`
- * says nothing of a request's progress.
+ * A `fetch` that reports the progress of uploads. It uses XMLHttpRequest, because `fetch` can't report that.
  *
- * @param onProgress share of the bytes sent, 0 to 1; after 1 the server still checks and stores
+ * @param onProgress share of the bytes sent, 0 to 1; at 1 the server still has to check and store the rows
  */
 export function fetchWithProgress(onProgress: (share: number) => void): typeof fetch {
   return (input, init = {}) =>

@@ -1,9 +1,12 @@
-/** A value of Thrift's compact protocol, as far as Parquet's footer needs it: structs by field number, lists, numbers. */
+/**
+ * A value of Thrift's compact protocol, reduced to what a Parquet footer needs: structs by field id, lists, numbers and
+ * binaries.
+ */
 export type ThriftValue = number | bigint | boolean | Uint8Array | readonly ThriftValue[] | ThriftStruct
 
 export type ThriftStruct = ReadonlyMap<number, ThriftValue>
 
-/** Reads one struct from the start of `bytes`. @throws RangeError where the bytes end too early */
+/** Reads a struct from the start of `bytes`. @throws RangeError if the bytes end too early */
 export function readStruct(bytes: Uint8Array): ThriftStruct {
   return new CompactReader(bytes).struct()
 }

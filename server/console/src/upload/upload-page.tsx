@@ -22,13 +22,13 @@ interface Chosen {
   readonly file: File
   readonly kind: FileKind
   readonly preview: Preview | undefined
-  /** Of csv and tsv alone. */
+  /** Only for csv and tsv. */
   readonly dialect: Dialect | undefined
-  /** Why it can't be read in this way; it can't be sent, either. */
+  /** Why the file can't be read with these settings, and so can't be uploaded; undefined if it can. */
   readonly problem: string | undefined
 }
 
-/** What becomes of the rows that are there: `columns` replaces rows and columns together. */
+/** What to do with existing rows. `columns` replaces rows and columns together. */
 type Mode = 'append' | 'replace' | 'columns'
 
 type Sending =
@@ -36,7 +36,7 @@ type Sending =
   | { readonly state: 'sending'; readonly share: number }
   | { readonly state: 'failed'; readonly message: string }
 
-/** From a file to a dataset, or to more rows of one: choose, look, then commit. */
+/** Uploads a file into a new or an existing dataset: choose it, check the preview, confirm. */
 export function UploadPage(props: { readonly repositoryId: number; readonly datasetId: number | undefined }) {
   const [resource, again] = useResource(
     async (signal) => {
@@ -87,7 +87,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
   }
   const reread = async (dialect: Dialect) => {
     if (!chosen) return
-    // Shown at once, since somebody may be typing.
+    // Show the setting at once, before the new preview is ready, because the user may be typing.
     setChosen({ ...chosen, dialect })
     setTypes(new Map())
     const read = await look(chosen.file, chosen.kind, dialect)
@@ -217,26 +217,26 @@ interface Commitment {
   readonly mode: Mode
 }
 
-/** The beginning of a file, read in one way. */
+/** Reads the preview of a file with the given settings. */
 async function look(file: File, kind: FileKind, dialect: Dialect | undefined): Promise<Chosen> {
   try {
     const preview = await previewFile(file, kind, dialect)
     return { file, kind, preview, dialect, problem: undefined }
   } catch (error) {
-    // Only the sentences of the preview itself condemn a file; what else fails here, the server may still read.
+    // Only a PreviewError means that the file is wrong. After any other error the server may still be able to read it.
     const problem = error instanceof PreviewError ? error.message : undefined
     return { file, kind, preview: undefined, dialect, problem }
   }
 }
 
-/** Sends the file. A dataset that was made for it goes again when the upload fails, so that nothing half is left. */
+/** Uploads the file. If that fails, a dataset that was created for it is deleted again. */
 async function commit(
   chosen: Chosen,
   to: Commitment,
   signal: AbortSignal,
   onProgress: (share: number) => void,
 ): Promise<Dataset> {
-  // Types are declared only where somebody has chosen: else the service infers them from the whole file.
+  // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
   const declared = (chosen.preview?.columns ?? []).map(({ name, type }) => ({
     name,
     type: to.types.get(name) ?? type,

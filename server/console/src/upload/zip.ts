@@ -1,9 +1,9 @@
-/** A file in a zip archive that can be read without reading the others. */
+/** An entry of a zip archive, which can be read without reading the others. */
 export interface ZipEntry {
   readonly name: string
   readonly method: number
   readonly packedSize: number
-  /** Where its local header begins. */
+  /** Offset of the local file header. */
   readonly offset: number
 }
 
@@ -11,7 +11,7 @@ const END_SIGNATURE = 0x06054b50
 const ENTRY_SIGNATURE = 0x02014b50
 const LONGEST_COMMENT = 65_557
 
-/** The directory at the end of an archive (APPNOTE 4.3.12). @throws RangeError where there is none */
+/** Reads the central directory at the end of an archive (APPNOTE 4.3.12). @throws RangeError if there is none */
 export async function zipEntries(file: Blob): Promise<ZipEntry[]> {
   const tailStart = Math.max(0, file.size - LONGEST_COMMENT)
   const tail = new DataView(await file.slice(tailStart).arrayBuffer())
@@ -40,7 +40,7 @@ function readDirectory(view: DataView): ZipEntry[] {
   return entries
 }
 
-/** The text of an entry, up to `most` characters. */
+/** Reads the text of an entry, up to `most` characters. */
 export async function entryText(
   file: Blob,
   entry: ZipEntry,

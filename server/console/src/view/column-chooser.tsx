@@ -6,12 +6,12 @@ import { SearchBox } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { moved, toggled } from './shown-columns.ts'
 
-/** Finds, hides and orders the columns of the table. What is shown is also what is copied and downloaded. */
+/** Finds, hides and reorders the columns of the table. Copies and downloads have the same columns. */
 export function ColumnChooser(props: {
   readonly columns: readonly Column[]
   readonly shown: readonly Column[]
   readonly onShown: (shown: readonly Column[]) => void
-  /** Brings a column into view. */
+  /** Scrolls to a column. */
   readonly onGoTo: (column: Column) => void
   readonly onClose: () => void
 }) {
@@ -89,7 +89,7 @@ function ColumnLine(props: {
         <input
           type="checkbox"
           checked={isShown}
-          // A table without columns shows nothing.
+          // The last visible column can't be hidden.
           disabled={isShown && props.isLast}
           onChange={props.onToggle}
         />

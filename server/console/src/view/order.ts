@@ -3,14 +3,14 @@ export interface Order {
   readonly descending: boolean
 }
 
-/** The order as `$orderby` has it, so that an address can hold it. */
+/** Writes the order as an `$orderby` for the address. */
 export function formatOrder(order: Order): string {
   const { column, descending } = order
   const name = /^[A-Za-z_]\w*$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`
   return name + (descending ? ' desc' : '')
 }
 
-/** Reads what `formatOrder` writes. */
+/** Parses what `formatOrder` has written. */
 export function parseOrder(text: string): Order | undefined {
   const match = /^(?:"((?:[^"]|"")+)"|([^\s"]+))(\s+desc)?$/.exec(text.trim())
   if (!match) return undefined
@@ -18,7 +18,7 @@ export function parseOrder(text: string): Order | undefined {
   return { column, descending: match[3] !== undefined }
 }
 
-/** What a click on a heading asks for: up, then down, then the order of upload again. */
+/** The order after a click on a heading: ascending, then descending, then the original order. */
 export function nextOrder(before: Order | undefined, column: string): Order | undefined {
   if (before?.column !== column) return { column, descending: false }
   return before.descending ? undefined : { column, descending: true }

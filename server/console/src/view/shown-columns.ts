@@ -1,6 +1,9 @@
 import type { Column } from '../../../client/index.ts'
 
-/** Which columns are shown, and in which order, as an address holds it: JSON, because a name may hold any character. */
+/**
+ * Reads which columns an address shows, and in which order. They are encoded as JSON because names may contain any
+ * character.
+ */
 export function readShown(text: string | undefined, columns: readonly Column[]): readonly Column[] {
   if (!text) return columns
   let names: unknown
@@ -14,13 +17,15 @@ export function readShown(text: string | undefined, columns: readonly Column[]):
   return shown.length === 0 ? columns : shown
 }
 
-/** '' where all columns are shown in their own order, so that the address stays short. */
+/** Writes the columns for the address; '' for all columns in their original order. */
 export function writeShown(shown: readonly Column[], columns: readonly Column[]): string {
   const same = shown.length === columns.length && shown.every((column, at) => column === columns[at])
   return same ? '' : JSON.stringify(shown.map(({ name }) => name))
 }
 
-/** Shows or hides one column. One that is shown again goes behind the last of those before it in the dataset. */
+/**
+ * Shows or hides a column. A column that is shown again is put after the visible ones that precede it in the dataset.
+ */
 export function toggled(shown: readonly Column[], columns: readonly Column[], column: Column): Column[] {
   if (shown.includes(column)) return shown.filter((one) => one !== column)
   const before = new Set(columns.slice(0, columns.indexOf(column)))
@@ -28,7 +33,7 @@ export function toggled(shown: readonly Column[], columns: readonly Column[], co
   return [...shown.slice(0, place), column, ...shown.slice(place)]
 }
 
-/** Moves a column by some places, as far as there are places. */
+/** Moves a column by a number of places, at most to either end. */
 export function moved(shown: readonly Column[], column: Column, step: number): Column[] {
   const from = shown.indexOf(column)
   const rest = shown.filter((one) => one !== column)
@@ -36,7 +41,7 @@ export function moved(shown: readonly Column[], column: Column, step: number): C
   return [...rest.slice(0, to), column, ...rest.slice(to)]
 }
 
-/** What `$select` says for the columns shown; undefined where they are all columns in their own order. */
+/** The columns for `$select`; undefined for all columns in their original order. */
 export function selectOf(columns: readonly Column[], shown: readonly Column[]): string[] | undefined {
   return writeShown(shown, columns) === '' ? undefined : shown.map(({ name }) => name)
 }

@@ -7,11 +7,13 @@ export interface Rows {
   readonly windows: RowWindows | undefined
   /** The columns of these rows, in the order of their cells. */
   readonly columns: readonly Column[]
-  /** Counts the changes, for those that draw. */
+  /** Increases with every change, so that components render again. */
   readonly revision: number
   readonly rowCount: number | undefined
   readonly error: unknown
-  /** The view has changed and the first rows are not here yet; what is shown is of those before. */
+  /**
+   * Whether the view has changed and its first rows haven't arrived, so that the rows are still those of the last view.
+   */
   readonly pending: boolean
 }
 
@@ -21,8 +23,8 @@ interface Opened {
 }
 
 /**
- * The rows of a view. A change of it begins anew, but the old rows stay until the first new ones have come, so that the
- * table does not flicker. Without a view, whose columns may still be unknown, there is nothing to fetch.
+ * The rows of a view. When the view changes, the old rows stay until the first new ones arrive, so that the table
+ * doesn't flicker. `view` is undefined as long as its columns are unknown; then nothing is fetched.
  */
 export function useRows(dataset: Dataset, view: View | undefined): Rows {
   const [opened, setOpened] = useState<Opened>()

@@ -3,18 +3,18 @@ import { pipelineOf } from '../group/result.ts'
 import type { Order } from './order.ts'
 import { selectOf } from './shown-columns.ts'
 
-/** What of a dataset is shown, all of which an address holds. */
+/** What is shown of a dataset. An address contains all of it. */
 export interface View {
   readonly filter: string
-  /** What groups and sums the rows that match; '' for the rows themselves. */
+  /** The `$apply` that groups and aggregates the matching rows; '' for the rows themselves. */
   readonly apply: string
   readonly order: Order | undefined
-  /** The columns that there are, of the dataset or of the result. */
+  /** All columns, of the dataset or of the result of `$apply`. */
   readonly columns: readonly Column[]
   readonly shown: readonly Column[]
 }
 
-/** The view as a question to the service. */
+/** The view as query options. */
 export function viewQuestion({ filter, apply, order, columns, shown }: View): Question {
   const pipeline = pipelineOf(filter, apply)
   return {
