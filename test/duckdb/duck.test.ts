@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Duck } from '../../engine/duckdb/duck.ts'
-import { Bench } from '../ingest/helper.ts'
+import { Bench } from '../ingest/support/helper.ts'
 
 const bench = new Bench()
 let duck: Duck

@@ -30,7 +30,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
-import { column, useBench } from './helper.ts'
+import { column, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CsvScan } from '../../engine/ingest/csv/scan.ts'
-import { useBench } from './helper.ts'
+import { useBench } from './support/helper.ts'
 
 const bench = useBench()
 const runs = Number(process.env['PARQUETRY_PROPERTY_RUNS'] ?? 150)

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { column, declared, useBench } from './helper.ts'
+import { column, declared, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dateReader } from '../../engine/ingest/csv/translate-value.ts'
-import { declared, useBench } from './helper.ts'
+import { declared, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { inferType, kindOf } from '../../engine/ingest/text/text-kinds.ts'
-import { column, declared, useBench } from './helper.ts'
+import { column, declared, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

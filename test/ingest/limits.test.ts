@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool, uploadFormatOf } from '../../engine/ingest/index.ts'
 import { acceptsValue } from '../../engine/ingest/text/accepts.ts'
-import { useBench } from './helper.ts'
+import { useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -15,8 +15,8 @@ import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import type { UploadFormat } from '../../engine/ingest/index.ts'
 import { ENGINE_STATUSES } from '../../server/http/statuses.ts'
-import { useBench } from './helper.ts'
-import { mutate, randomness } from './mutations.ts'
+import { useBench } from './support/helper.ts'
+import { mutate, randomness } from './support/mutations.ts'
 
 const bench = useBench()
 /** Of each format. 2,000 make 12,000 files, and some minutes. */

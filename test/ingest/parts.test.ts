@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { column, useBench } from './helper.ts'
+import { column, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -12,8 +12,8 @@ import {
   tableToIPC,
 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
-import { declared, useBench } from './helper.ts'
-import { timeOutOfRange } from './hostile.ts'
+import { declared, useBench } from './support/helper.ts'
+import { timeOutOfRange } from './support/hostile.ts'
 
 const bench = useBench()
 const YEARS = 'of the years 1 to 9999'

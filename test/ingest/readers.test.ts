@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Ingestor } from '../../engine/ingest/index.ts'
-import { useBench } from './helper.ts'
-import { timeOutOfRange } from './hostile.ts'
+import { useBench } from './support/helper.ts'
+import { timeOutOfRange } from './support/hostile.ts'
 
 const bench = useBench()
 const ENGINE = new URL('../../engine/ingest/index.ts', import.meta.url).href

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Ingestor } from '../../engine/ingest/index.ts'
 import { Readers } from '../../engine/ingest/process/readers.ts'
-import { useBench } from './helper.ts'
+import { useBench } from './support/helper.ts'
 
 const bench = useBench()
 const limits = { unpackedBytes: 1 << 30 }

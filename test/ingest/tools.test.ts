@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { unpackLz4 } from '../../engine/ingest/arrow/lz4.ts'
-import { useBench } from './helper.ts'
-import { mutate, randomness } from './mutations.ts'
+import { useBench } from './support/helper.ts'
+import { mutate, randomness } from './support/mutations.ts'
 
 const bench = useBench()
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))

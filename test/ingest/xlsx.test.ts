@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ZipFile } from 'yazl'
 import { styleOfFormat } from '../../engine/ingest/xlsx/book.ts'
 import { serialMoment } from '../../engine/ingest/xlsx/moments.ts'
-import { column, useBench } from './helper.ts'
+import { column, useBench } from './support/helper.ts'
 
 const bench = useBench()
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
-import { routes } from '../server/fred.ts'
 import { basic, type Overrides, type Platform, platform } from '../server/platform.ts'
+import { routes } from '../server/series/fred.ts'
 
 /** An answer, with its body read as JSON where it is JSON. */
 export interface Answer {

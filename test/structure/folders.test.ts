@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { sources } from './sources.ts'
 
-const all = ['engine', 'connectors', 'server', 'bench'].flatMap(sources)
+const all = ['engine', 'connectors', 'server', 'bench', 'test'].flatMap(sources)
 
 /** A folder of many more than fifteen is searched, not read. */
 const MOST_FILES = 17

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import { failureOf, harness } from '../harness.ts'
+
+const PAGE = { limit: 10, offset: 0 }
+
+describe('BEA', () => {
+  const row = (code: string, line: string, time: string, value: string, more = {}) => ({
+    TableName: 'T10105',
+    SeriesCode: code,
+    LineNumber: line,
+    LineDescription: 'Gross domestic product',
+    TimePeriod: time,
+    METRIC_NAME: 'Current Dollars',
+    CL_UNIT: 'Level',
+    UNIT_MULT: '6',
+    DataValue: value,
+    NoteRef: 'T10105',
+    ...more,
+  })
+  const answer = (Results: object) => ({ '/': { body: { BEAAPI: { Request: {}, Results } } } })
+  const data = {
+    UTCProductionTime: '2026-03-26T12:30:00.000',
+    Data: [
+      row('A191RC', '1', '2024Q2', '29,016,714'),
+      row('A191RC', '1', '2024Q1', '28,624,069'),
+      row('A191RC', '30', '2024Q1', '1'),
+      row('A191RL', '2', '2024Q1', '1.6', { CL_UNIT: 'Percent change, annual rate', UNIT_MULT: '0' }),
+    ],
+    Notes: [{ NoteRef: 'T10105', NoteText: 'Table 1.1.5. Gross Domestic Product' }],
+  }
+
+  it('reads a line of a table, once, in the unit that it is given in', async () => {
+    await using at = await harness('bea', answer(data), { key: 'k' })
+    expect(await at.connectors.series('bea', 'NIPA/T10105/A191RC/Q')).toMatchObject({
+      name: 'Gross domestic product',
+      frequency: 'quarterly',
+      unit: 'Current Dollars, millions',
+      notes: 'Table 1.1.5. Gross Domestic Product',
+      observations: [
+        { date: '2024-01-01', period: '2024-Q1', value: 28_624_069 },
+        { date: '2024-04-01', period: '2024-Q2', value: 29_016_714 },
+      ],
+    })
+    expect(Object.fromEntries(at.upstream.requests[0]!.query)).toEqual({
+      UserID: 'k',
+      method: 'GetData',
+      DatasetName: 'NIPA',
+      TableName: 'T10105',
+      Year: 'ALL',
+      Frequency: 'Q',
+      ResultFormat: 'JSON',
+    })
+    expect(await at.connectors.series('bea', 'NIPA/T10105/A191RL/Q')).toMatchObject({
+      unit: 'Percent change, annual rate',
+    })
+    expect(await failureOf(at.connectors.series('bea', 'NIPA/T10105/NOPE/Q'))).toMatchObject({ status: 404 })
+    const { series, total } = await at.connectors.seriesList('bea', 'NIPA/T10105', PAGE)
+    expect([total, series.map(({ series_id }) => series_id)]).toEqual([
+      2,
+      ['NIPA/T10105/A191RC/Q', 'NIPA/T10105/A191RL/Q'],
+    ])
+  })
+
+  it('lists datasets and their tables', async () => {
+    const tables = answer({ ParamValue: [{ TableName: 'T10105', Description: 'Table 1.1.5. GDP (A) (Q)' }] })
+    await using at = await harness('bea', tables, { key: 'k' })
+    expect((await at.connectors.browse('bea', '')).categories[0]).toMatchObject({ path: 'NIPA' })
+    expect((await at.connectors.browse('bea', 'NIPA')).categories).toEqual([
+      { path: 'NIPA/T10105', name: 'Table 1.1.5. GDP (A) (Q)', description: '', series: true },
+    ])
+    expect(await failureOf(at.connectors.browse('bea', 'Nothing'))).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    ['The BEA API UserID provided in the request does not exist.', 'key_rejected', 400],
+    ['Rate limit exceeded.', 'provider_limit', 429],
+    ['The value of parameter TableName is invalid.', 'series_not_found', 404],
+  ])('understands %j beside status 200', async (text, code, status) => {
+    const told = { Error: { APIErrorCode: '1', APIErrorDescription: text } }
+    await using at = await harness('bea', answer(told), { key: 'k' })
+    expect(await failureOf(at.connectors.series('bea', 'NIPA/T10105/A191RC/Q'))).toMatchObject({
+      code,
+      status,
+    })
+  })
+})
+
+describe('the Census Bureau', () => {
+  const NAMES = [
+    'cell_value',
+    'data_type_code',
+    'time_slot_id',
+    'error_data',
+    'category_code',
+    'seasonally_adj',
+  ]
+  const row = (value: string, time: string, isError = 'no') => [
+    value,
+    'TOTAL',
+    '0',
+    isError,
+    'APERMITS',
+    'yes',
+    'TOTAL',
+    'APERMITS',
+    'yes',
+    time,
+    '1',
+  ]
+  const body = [
+    [...NAMES, 'data_type_code', 'category_code', 'seasonally_adj', 'time', 'us'],
+    row('1508', '2024-02'),
+    row('1,477', '2024-01'),
+    row('2.1', '2024-01', 'yes'),
+    row('(NA)', '2024-03'),
+  ]
+  const path = '/timeseries/eits/resconst'
+
+  it('reads values without their sampling errors', async () => {
+    await using at = await harness('census', { [path]: { body } }, { key: 'k' })
+    expect(
+      await at.connectors.series('census', 'resconst/APERMITS.TOTAL.yes', { start: '2024-01-01' }),
+    ).toMatchObject({
+      name: 'New residential construction: APERMITS, TOTAL, seasonally adjusted',
+      frequency: 'monthly',
+      seasonalAdjustment: 'Seasonally adjusted',
+      observations: [
+        { date: '2024-01-01', period: '2024-01', value: 1477 },
+        { date: '2024-02-01', period: '2024-02', value: 1508 },
+        { date: '2024-03-01', period: '2024-03', value: null },
+      ],
+    })
+    expect(Object.fromEntries(at.upstream.requests[0]!.query)).toMatchObject({
+      category_code: 'APERMITS',
+      data_type_code: 'TOTAL',
+      seasonally_adj: 'yes',
+      time: 'from 2024',
+      for: 'us:*',
+      key: 'k',
+    })
+    const { series } = await at.connectors.seriesList('census', 'resconst', PAGE)
+    expect(series.map(({ series_id }) => series_id)).toEqual(['resconst/APERMITS.TOTAL.yes'])
+  })
+
+  it.each([
+    ['nothing', { status: 204 }, 404],
+    ['an unknown code', { status: 400, body: "error: unknown predicate variable: 'x'" }, 404],
+    ['a bad key', { type: 'text/html', body: '<html><head><title>Invalid Key</title>' }, 400],
+  ])('understands %s', async (_, reply, status) => {
+    await using at = await harness('census', { [path]: reply }, { key: 'k' })
+    expect(await failureOf(at.connectors.series('census', 'resconst/APERMITS.TOTAL.yes'))).toMatchObject({
+      status,
+    })
+  })
+})
+
+describe('the SEC', () => {
+  const fact = (end: string, val: number, frame?: string) => ({
+    end,
+    val,
+    accn: '0000320193-24-000123',
+    fy: 2024,
+    fp: 'FY',
+    form: '10-K',
+    filed: '2024-11-01',
+    ...(frame && { frame }),
+  })
+  const units = {
+    USD: [
+      fact('2023-09-30', 380, 'CY2023'),
+      fact('2023-12-30', 119, 'CY2023Q4'),
+      fact('2023-12-30', 118),
+      fact('2024-03-30', 90, 'CY2024Q1'),
+    ],
+    'USD/shares': [fact('2024-03-30', 1.5, 'CY2024Q1I')],
+  }
+  const concept = {
+    cik: 320193,
+    taxonomy: 'us-gaap',
+    tag: 'Revenues',
+    label: 'Revenues',
+    description: 'Amount of revenue.',
+    entityName: 'Apple Inc.',
+    units,
+  }
+  const routes = {
+    '/companyconcept/CIK0000320193/us-gaap/Revenues.json': { body: concept },
+    '/companyfacts/CIK0000320193.json': {
+      body: { entityName: 'Apple Inc.', facts: { 'us-gaap': { Revenues: { label: 'Revenues', units } } } },
+    },
+  }
+  const key = 'Example Ltd. ann@example.org'
+
+  it('has one value for each calendar period, the one that was filed last, and is told who asks', async () => {
+    await using at = await harness('sec', routes, { key })
+    expect(await at.connectors.series('sec', '320193/us-gaap/Revenues/USD')).toMatchObject({
+      name: 'Apple Inc.: Revenues',
+      unit: 'USD',
+      frequency: 'quarterly',
+      source: 'Apple Inc.',
+      lastUpdated: '2024-11-01',
+      observations: [
+        { date: '2023-10-01', period: '2023-Q4', value: 119 },
+        { date: '2024-01-01', period: '2024-Q1', value: 90 },
+      ],
+    })
+    expect((await at.connectors.series('sec', '320193/us-gaap/Revenues/USD/A')).observations).toEqual([
+      { date: '2023-01-01', period: '2023', value: 380 },
+    ])
+    expect((await at.connectors.series('sec', '320193/us-gaap/Revenues/USD-shares')).unit).toBe('USD/shares')
+    expect(at.upstream.requests.map(({ headers }) => headers['user-agent'])).toEqual([key, key, key])
+    expect(await failureOf(at.connectors.series('sec', '320193/us-gaap/Revenues/EUR'))).toMatchObject({
+      status: 404,
+    })
+  })
+
+  it('lists the concepts of a company', async () => {
+    await using at = await harness('sec', routes, { key })
+    expect((await at.connectors.browse('sec', '320193')).categories).toMatchObject([
+      { path: '320193/us-gaap' },
+    ])
+    expect(await at.connectors.seriesList('sec', '320193/us-gaap', PAGE)).toMatchObject({
+      total: 2,
+      series: [{ series_id: '320193/us-gaap/Revenues/USD', start: '2023-09-30', end: '2024-03-30' }, {}],
+    })
+  })
+})

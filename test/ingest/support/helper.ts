@@ -1,0 +1,142 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { EngineError } from '../../../engine/errors.ts'
+import {
+  type DeclaredColumn,
+  Ingestor,
+  type IngestRequest,
+  type IngestResult,
+  type UploadFormat,
+} from '../../../engine/ingest/index.ts'
+import { type Column, type ColumnType, quoteLiteral } from '../../../engine/types/index.ts'
+import { ENGINE_STATUSES } from '../../../server/http/statuses.ts'
+
+export type Given = Partial<
+  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits' | 'signal' | 'onProgress'>
+>
+
+export interface Read extends IngestResult {
+  /** `name: type` of each column. */
+  readonly shape: readonly string[]
+  /** Every value as DuckDB's text, or null. */
+  readonly values: readonly (readonly (string | null)[])[]
+  readonly part: string
+}
+
+/** An ingestor with a folder of its own, for the tests of one file. */
+export class Bench {
+  readonly folder = mkdtempSync(join(tmpdir(), 'parquetry-ingest-'))
+  readonly temporary = mkdtempSync(join(this.folder, 'tmp-'))
+  ingestor!: Ingestor
+  #instance!: DuckDBInstance
+  #count = 0
+
+  async open(): Promise<void> {
+    this.ingestor = new Ingestor({ tempDirectory: this.temporary, folders: [this.folder] })
+    this.#instance = await DuckDBInstance.create(':memory:')
+  }
+
+  async close(): Promise<void> {
+    await this.ingestor.close()
+    this.#instance.closeSync()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  temporaryFiles(): string[] {
+    const entries = readdirSync(this.temporary, { recursive: true, withFileTypes: true })
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+  }
+
+  path(ending = ''): string {
+    return join(this.folder, `${++this.#count}${ending}`)
+  }
+
+  file(content: string | Uint8Array): string {
+    const path = this.path()
+    writeFileSync(path, content)
+    return path
+  }
+
+  /** Ingests and gives columns and values. */
+  async read(format: UploadFormat, content: string | Uint8Array, given: Given = {}): Promise<Read> {
+    return this.readFile(format, this.file(content), given)
+  }
+
+  async readFile(format: UploadFormat, file: string, given: Given = {}): Promise<Read> {
+    const { part, ...result } = await this.ingest(format, file, given)
+    return {
+      ...result,
+      shape: result.columns.map(({ name, type }) => `${name}: ${type}`),
+      values: await this.values(part),
+      part,
+    }
+  }
+
+  /** Ingests a file and reads nothing back. */
+  async ingest(
+    format: UploadFormat,
+    file: string,
+    given: Given = {},
+  ): Promise<IngestResult & { part: string }> {
+    const part = this.path('.parquet')
+    const result = await this.ingestor.ingest({
+      file,
+      format,
+      target: part,
+      limits: { unpackedBytes: 1 << 30 },
+      ...given,
+    })
+    return { ...result, part }
+  }
+
+  /** `status code: message` of the error that an upload is refused with; nothing may stay behind. */
+  async refusal(format: UploadFormat, content: string | Uint8Array, given: Given = {}): Promise<string> {
+    const before = readdirSync(this.folder).filter((name) => name.endsWith('.parquet')).length
+    try {
+      await this.read(format, content, given)
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error
+      const after = readdirSync(this.folder).filter((name) => name.endsWith('.parquet')).length
+      if (after !== before) throw new Error('A part was left behind.')
+      return `${ENGINE_STATUSES[error.code]} ${error.code}: ${error.message}`
+    }
+    return 'taken'
+  }
+
+  async values(part: string): Promise<(string | null)[][]> {
+    return (await this.query(
+      `SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet(${quoteLiteral(part)})`,
+    )) as (string | null)[][]
+  }
+
+  async query(sql: string): Promise<unknown[][]> {
+    const connection = await this.#instance.connect()
+    try {
+      await connection.run("SET TimeZone = 'UTC'")
+      return (await connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
+    } finally {
+      connection.disconnectSync()
+    }
+  }
+}
+
+/** A bench for all tests of a file. */
+export function useBench(): Bench {
+  const bench = new Bench()
+  beforeAll(() => bench.open())
+  // Whatever a test did, no temporary file outlives it.
+  afterEach(() => expect(bench.temporaryFiles()).toEqual([]))
+  afterAll(() => bench.close())
+  return bench
+}
+
+export function column(name: string, type: ColumnType, more: Partial<Column> = {}): Column {
+  return { name, type, nullable: true, description: '', ...more }
+}
+
+export function declared(columns: Readonly<Record<string, ColumnType>>): DeclaredColumn[] {
+  return Object.entries(columns).map(([name, type]) => ({ name, type }))
+}

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
+
+/**
+ * Who may do what: every operation of the OpenAPI document by everybody who may ask. An operation that is not in the
+ * table fails the test, and so does a line for one that is gone.
+ */
+const ASKERS = ['no key', 'bad key', 'rotated key', 'stranger', 'reader', 'writer', 'owner', 'admin'] as const
+type Asker = (typeof ASKERS)[number]
+
+/** Statuses of stranger, reader, writer, owner, admin; without a valid key it is 401 unless the operation is public. */
+type Row = readonly [status: readonly [number, number, number, number, number], body?: unknown]
+
+const everybody = (status: number): Row[0] => [status, status, status, status, status]
+const csv = { csv: NUMBERS }
+
+/** Every repository and dataset here is private. The tested operation runs on a fresh one for each asker. */
+const TABLE: Readonly<Record<string, Row>> = {
+  'GET /repositories': [everybody(200)],
+  'POST /repositories': [everybody(201), { name: 'new' }],
+  'GET /repositories/{id}': [[403, 200, 200, 200, 200]],
+  'PUT /repositories/{id}': [[403, 403, 200, 200, 200], { description: 'changed' }],
+  'DELETE /repositories/{id}': [[403, 403, 204, 204, 204]],
+  'GET /repositories/{id}/members': [[403, 200, 200, 200, 200]],
+  'GET /repositories/{id}/members/{account}': [[403, 200, 200, 200, 200]],
+  'PUT /repositories/{id}/members/{account}': [[403, 403, 403, 200, 200], { permission: 'Write' }],
+  'DELETE /repositories/{id}/members/{account}': [[403, 403, 403, 204, 204]],
+  'GET /datasets': [everybody(200)],
+  'POST /datasets': [[403, 403, 201, 201, 201], 'dataset'],
+  'GET /datasets/{id}': [[403, 200, 200, 200, 200]],
+  'PUT /datasets/{id}': [[403, 403, 200, 200, 200], { description: 'changed' }],
+  'DELETE /datasets/{id}': [[403, 403, 204, 204, 204]],
+  'GET /datasets/{id}/columns': [[403, 200, 200, 200, 200]],
+  'PUT /datasets/{id}/columns': [
+    [403, 403, 200, 200, 200],
+    [
+      { name: 'n', type: 'integer' },
+      { name: 'word', type: 'string' },
+    ],
+  ],
+  'GET /datasets/{id}/data': [[403, 200, 200, 200, 200]],
+  'GET /datasets/{id}/parquet': [[403, 200, 200, 200, 200]],
+  'GET /datasets/{id}/parquet/{version}/{file}': [[403, 200, 200, 200, 200]],
+  'PUT /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
+  'POST /datasets/{id}/data': [[403, 403, 200, 200, 200], csv],
+  'GET /datasets/{id}/source': [[403, 200, 200, 200, 200]],
+  'PUT /datasets/{id}/source': [[403, 403, 200, 200, 200], { series: ['fred/X'] }],
+  'DELETE /datasets/{id}/source': [[403, 403, 204, 204, 204]],
+  'POST /datasets/{id}/data/$query': [[403, 200, 200, 200, 200], { $top: 1 }],
+  'GET /providers': [everybody(200)],
+  'GET /providers/{slug}': [everybody(200)],
+  'GET /providers/{slug}/browse': [everybody(200)],
+  'GET /providers/{slug}/series/{series_id}': [everybody(200)],
+  'GET /providers/{slug}/series': [everybody(200)],
+  'GET /series': [everybody(200)],
+  'GET /providers/{slug}/search': [everybody(200)],
+  'GET /search': [everybody(200)],
+  'GET /user-keys': [everybody(200)],
+  'PUT /user-keys/{slug}': [everybody(200), { key: 'a-key-of-mine-1' }],
+  'DELETE /user-keys/{slug}': [everybody(204)],
+  'GET /account': [everybody(200)],
+  'POST /account/api-key': [everybody(201)],
+  'GET /account/keys': [everybody(200)],
+  'POST /account/keys': [everybody(201), { name: 'another' }],
+  'DELETE /account/keys/{name}': [everybody(404)],
+  'GET /accounts': [[403, 403, 403, 403, 200]],
+  'POST /accounts': [[403, 403, 403, 403, 201], { name: 'made-by-admin' }],
+  'GET /accounts/{account}': [[403, 403, 403, 403, 200]],
+  'PUT /accounts/{account}': [[403, 403, 403, 403, 200], { plan: 'pro' }],
+  'POST /accounts/{account}/api-key': [[403, 403, 403, 403, 201]],
+  'POST /links': [everybody(201), { path: '/datasets/1/data' }],
+  'GET /metrics': [[403, 403, 403, 403, 200]],
+}
+
+const PUBLIC = ['GET /healthz', 'GET /readyz', 'GET /openapi.json', 'GET /docs']
+
+let at: Platform
+let operations: string[]
+beforeAll(async () => {
+  at = await platform({
+    config: { providers: { fred: { key: 'k', limits: { windows: [{ requests: 1000, perSeconds: 60 }] } } } },
+    routes: {
+      '/fred/category/children': { body: { categories: [] } },
+      '/fred/series': { body: { seriess: [{ id: 'X', title: 'X', frequency: 'Daily', units: 'u' }] } },
+      '/fred/series/observations': {
+        body: { count: 1, observations: [{ date: '2024-01-01', value: '1' }] },
+      },
+    },
+  })
+  const { paths } = (await at.call(undefined, 'GET', '/openapi.json')).json()
+  operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+let made = 0
+
+/** A private repository with a dataset, a reader, a writer and somebody who is removed or changed; and a key to ask with. */
+async function scene(asker: Asker) {
+  const n = ++made
+  // Who is nobody is refused before anything is looked up.
+  if (asker === 'no key') return { n, repository: 1, id: 1, key: undefined }
+  if (asker === 'bad key') return { n, repository: 1, id: 1, key: 'pq_nonsense' }
+  const keys: Partial<Record<Asker, string>> = { admin: at.root }
+  for (const name of ['owner', 'reader', 'writer', 'stranger'] as const)
+    keys[name] = await at.account(`${name}${n}`)
+  await at.account(`other${n}`)
+  const { repository, id } = await dataset(at, keys.owner!, { private: true })
+  const members = { [`reader${n}`]: 'Read', [`writer${n}`]: 'Write', [`other${n}`]: 'Read' }
+  for (const [name, permission] of Object.entries(members)) {
+    const url = `/repositories/${repository}/members/${name}`
+    expect((await at.call(keys.owner!, 'PUT', url, { json: { permission } })).statusCode).toBe(200)
+  }
+  if (asker === 'rotated key') {
+    keys[asker] = keys.owner!
+    await at.services.accounts.rotateKey((await at.services.accounts.byName(`owner${n}`)).id)
+  }
+  return { n, repository, id, key: keys[asker] }
+}
+
+/** The file of a dataset in the version that its scene made. */
+async function fileOf(id: number): Promise<string> {
+  // Who is nobody is refused before the file is looked for.
+  if (!(await at.engine.datasets()).some((one) => one.id === id)) return '1/1.parquet'
+  using snapshot = await (await at.engine.dataset(id)).snapshot()
+  const [file] = await snapshot.files()
+  return `${snapshot.version}/${file!.number}.parquet`
+}
+
+/** A dataset that may follow series holds nothing else; one that is asked for its source has one. */
+async function follow(id: number, operation: string): Promise<void> {
+  await (await at.engine.dataset(id)).replace({
+    format: 'csv',
+    columns: [{ name: 'series_id', type: 'string' }],
+    replaceColumns: true,
+    body: (async function* () {
+      yield Buffer.from('series_id\nfred/X\n')
+    })(),
+  })
+  if (operation.startsWith('PUT')) return
+  await at.call(at.root, 'PUT', `/datasets/${id}/source`, { json: { series: ['fred/X'] } })
+}
+
+async function statusOf(operation: string, asker: Asker): Promise<number> {
+  const { n, repository, id, key } = await scene(asker)
+  const [method, template] = operation.split(' ') as [string, string]
+  if (operation === 'DELETE /user-keys/{slug}' && key !== undefined) {
+    await at.call(key, 'PUT', '/user-keys/fred', { json: { key: 'a-key-of-mine-1' } })
+  }
+  if (template.endsWith('/source') && key !== undefined && asker !== 'rotated key')
+    await follow(id, operation)
+  const url = template
+    .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
+    .replace('{account}', `other${n}`)
+    .replace('{slug}', 'fred')
+    .replace('{series_id}', 'X')
+    .replace('{version}/{file}', template.includes('{file}') ? await fileOf(id) : '')
+    .replace(/\/series$/, (path) => `${path}?ids=${template === '/series' ? 'fred/X' : 'X'}`)
+  const body = TABLE[operation]?.[1]
+  const options =
+    body === undefined
+      ? {}
+      : body === csv
+        ? { body: NUMBERS, headers: { 'content-type': 'text/csv' } }
+        : { json: body === 'dataset' ? { name: 'new', repositoryId: repository } : body }
+  const { statusCode } = await at.call(key, method, url, options)
+  if (operation === 'POST /account/api-key' && asker === 'admin' && statusCode === 201) {
+    // The key of the admin is needed again: put the old one back.
+    const { createHash } = await import('node:crypto')
+    const hash = createHash('sha256').update(at.root).digest()
+    await at.engine.database.run("UPDATE accounts SET key_hash = ? WHERE name = 'root'", hash)
+  }
+  return statusCode
+}
+
+it('every operation is in the table, and the table has no other', () => {
+  expect([...Object.keys(TABLE), ...PUBLIC].sort()).toEqual([...operations].sort())
+})
+
+it('every route of the application is an operation of the document', () => {
+  const routes = at.app.printRoutes({ commonPrefix: false, includeHooks: false })
+  const count = [...routes.matchAll(/\((?:[A-Z]+(?:, )?)+\)/g)]
+    .flatMap(([methods]) => methods.slice(1, -1).split(', '))
+    .filter((method) => method !== 'HEAD').length
+  // And the root, which redirects, and the script of the reference; and the OData service, which describes itself by
+  // $metadata: four paths with five methods, and four connection files. Its tests ask it as every caller.
+  // And the door for agents, by three methods, and the page that shows it to them.
+  // And Iceberg's catalog, whose tests ask it as every caller: nine paths in two forms of names, what it says of itself,
+  // and all other paths below it, each with five methods.
+  expect(count).toBe(operations.length + 2 + 4 * 5 + 4 + 4 + 20 * 5)
+})
+
+describe.each(Object.entries(TABLE))('%s', (operation, [expected]) => {
+  it.each(ASKERS)('by %s', async (asker) => {
+    const position = ASKERS.indexOf(asker) - 3
+    expect(await statusOf(operation, asker)).toBe(position < 0 ? 401 : expected[position])
+  })
+})
+
+describe.each(PUBLIC)('%s', (operation) => {
+  it.each(ASKERS)('by %s', async (asker) => {
+    expect(await statusOf(operation, asker)).toBe(200)
+  })
+})
+
+describe('of a public repository', () => {
+  it('everybody with a key reads, and strangers write nothing', async () => {
+    const owner = await at.account('public-owner')
+    const stranger = await at.account('public-stranger')
+    const { repository, id } = await dataset(at, owner)
+    const ask = async (operation: string) => {
+      const [method, template] = operation.split(' ') as [string, string]
+      const body = TABLE[operation]![1]
+      const url = template
+        .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
+        .replace('{account}', 'public-owner')
+        .replace('{version}/{file}', template.includes('{file}') ? await fileOf(id) : '')
+      const options =
+        body === undefined
+          ? {}
+          : body === csv
+            ? { body: NUMBERS, headers: { 'content-type': 'text/csv' } }
+            : { json: body === 'dataset' ? { name: 'new', repositoryId: repository } : body }
+      return (await at.call(stranger, method, url, options)).statusCode
+    }
+    await follow(id, 'GET')
+    for (const operation of Object.keys(TABLE).filter(
+      (one) => one.includes('{id}') || one === 'POST /datasets',
+    )) {
+      const reads =
+        (operation.startsWith('GET') || operation.endsWith('$query')) && !operation.includes('members')
+      expect(await ask(operation), operation).toBe(reads ? 200 : 403)
+    }
+  })
+})

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
+
+/** Limits that these tests don't reach. */
+const ENOUGH = { datasets: null, columns: null, storedBytes: null }
+
+let at: Platform
+let now = new Date('2026-11-30T23:59:00Z')
+beforeAll(async () => {
+  at = await platform({
+    now: () => now,
+    config: {
+      plans: {
+        free: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
+        pro: { privateRepositories: 3, paidProviders: true, exportedRows: 1000, ...ENOUGH },
+        unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null, ...ENOUGH },
+      },
+    },
+  })
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const usage = async (key: string) => (await at.call(key, 'GET', '/account')).json().usage
+
+describe('GET /account', () => {
+  it('tells usage and limits, null where there is none', async () => {
+    const key = await at.account('ada', 'free')
+    expect((await at.call(key, 'GET', '/account')).json()).toEqual({
+      id: expect.any(Number),
+      name: 'ada',
+      plan: 'free',
+      apiKeyHint: `pq_…${key.slice(-4)}`,
+      usage: { privateRepositories: 0, exportedRows: 0, month: '2026-11' },
+      limits: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
+    })
+    expect((await at.call(at.root, 'GET', '/account')).json().limits).toEqual({
+      privateRepositories: null,
+      paidProviders: true,
+      exportedRows: null,
+      ...ENOUGH,
+    })
+  })
+})
+
+describe('private repositories', () => {
+  const make = (key: string, name: string) =>
+    at.call(key, 'POST', '/repositories', { json: { name, private: true } })
+
+  it('work up to the limit and are 402 past it, with nothing half-made', async () => {
+    const key = await at.account('grace', 'free')
+    expect((await make(key, 'first')).statusCode).toBe(201)
+    const before = (await at.call(key, 'GET', '/repositories')).json()
+    const second = await make(key, 'second')
+    expect(second.statusCode).toBe(402)
+    expect(second.json()).toEqual({
+      error: expect.stringMatching(/private repositories.*free.*allows 1/),
+      code: 'plan_limit',
+    })
+    expect((await at.call(key, 'GET', '/repositories')).json()).toEqual(before)
+    expect((await at.call(key, 'POST', '/repositories', { json: { name: 'public' } })).statusCode).toBe(201)
+  })
+
+  it('count when a public one becomes private', async () => {
+    const key = await at.account('edsger', 'free')
+    const open = (await at.call(key, 'POST', '/repositories', { json: { name: 'open' } })).json()
+    const closed = (await make(key, 'closed')).json()
+    const change = (id: number, isPrivate: boolean) =>
+      at.call(key, 'PUT', `/repositories/${id}`, { json: { private: isPrivate, name: 'changed' } })
+    expect((await change(open.id, true)).statusCode).toBe(402)
+    expect((await at.call(key, 'GET', `/repositories/${open.id}`)).json()).toEqual(open)
+    expect((await change(closed.id, true)).statusCode).toBe(200)
+    expect((await change(closed.id, false)).statusCode).toBe(200)
+    expect((await change(open.id, true)).statusCode).toBe(200)
+    expect((await usage(key)).privateRepositories).toBe(1)
+  })
+
+  it('are free again when one is deleted', async () => {
+    const key = await at.account('barbara', 'free')
+    const { id } = (await make(key, 'a')).json()
+    await at.call(key, 'DELETE', `/repositories/${id}`)
+    expect((await make(key, 'b')).statusCode).toBe(201)
+  })
+
+  it('can not be passed by many requests at once', async () => {
+    const key = await at.account('tony', 'pro')
+    const codes = await Promise.all(
+      Array.from({ length: 12 }, async (_, i) => (await make(key, `r${i}`)).statusCode),
+    )
+    expect(codes.filter((code) => code === 201)).toHaveLength(3)
+    expect(codes.filter((code) => code === 402)).toHaveLength(9)
+  })
+
+  it("count against the owner's plan, whoever makes one private", async () => {
+    const key = await at.account('donald', 'free')
+    await make(key, 'a')
+    const { id } = (await at.call(key, 'POST', '/repositories', { json: { name: 'b' } })).json()
+    const byAdmin = await at.call(at.root, 'PUT', `/repositories/${id}`, { json: { private: true } })
+    expect(byAdmin.statusCode).toBe(402)
+    expect(byAdmin.json().error).toContain('donald')
+  })
+})
+
+describe('exported rows', () => {
+  it('work up to the limit and are 402 past it, before the first byte', async () => {
+    const key = await at.account('niklaus', 'free')
+    const { id } = await dataset(at, key)
+    const get = (query = '') => at.call(key, 'GET', `/datasets/${id}/data${query}`)
+    expect((await get()).statusCode).toBe(200)
+    expect((await get('?$filter=n gt 0')).statusCode).toBe(200)
+    expect((await usage(key)).exportedRows).toBe(20)
+    const past = await get()
+    expect(past.statusCode).toBe(402)
+    expect(past.json().error).toMatch(/25 a month, 5 are left in 2026-11 \(UTC\), and this download has 10/)
+    expect(past.headers['content-disposition']).toBeUndefined()
+    expect((await get('?$filter=n gt 2')).statusCode).toBe(402)
+    // As many as are left are still given, however they are cut out.
+    expect((await get('?$filter=n gt 8')).body).toBe('n,word\n9,w9\n10,\n')
+    expect((await get('?$top=2')).statusCode).toBe(200)
+    expect((await get('?$last=2')).statusCode).toBe(402)
+    expect((await get('?$skip=9')).statusCode).toBe(200)
+    expect((await usage(key)).exportedRows).toBe(25)
+    expect((await get('?$top=1')).statusCode).toBe(402)
+    expect((await get('?$top=0')).statusCode).toBe(200)
+    expect((await at.call(key, 'HEAD', `/datasets/${id}/data`)).statusCode).toBe(200)
+  })
+
+  it('count by month, UTC', async () => {
+    const key = await at.account('ole', 'free')
+    const { id } = await dataset(at, key)
+    const get = async () => (await at.call(key, 'GET', `/datasets/${id}/data`)).statusCode
+    expect([await get(), await get(), await get()]).toEqual([200, 200, 402])
+    now = new Date('2026-12-01T00:00:01Z')
+    expect(await usage(key)).toMatchObject({ exportedRows: 0, month: '2026-12' })
+    expect(await get()).toBe(200)
+    now = new Date('2026-11-30T23:59:00Z')
+  })
+
+  it('are not counted for a 304, a HEAD, an error or an upload', async () => {
+    const key = await at.account('john', 'free')
+    const { id } = await dataset(at, key)
+    const url = `/datasets/${id}/data`
+    const { etag } = (await at.call(key, 'HEAD', url)).headers
+    expect((await at.call(key, 'GET', url, { headers: { 'if-none-match': String(etag) } })).statusCode).toBe(
+      304,
+    )
+    await at.call(key, 'GET', `${url}?$filter=nope eq 1`)
+    await at.call(key, 'PUT', url, { body: NUMBERS, headers: { 'content-type': 'text/csv' } })
+    expect((await usage(key)).exportedRows).toBe(0)
+  })
+
+  it('of downloads at once are set aside, so that together they can not pass the limit', async () => {
+    const key = await at.account('alan', 'free')
+    const { id } = await dataset(at, key)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => at.call(key, 'GET', `/datasets/${id}/data?$filter=n ge 1`)),
+    )
+    expect(answers.filter((one) => one.statusCode === 200)).toHaveLength(2)
+    expect(answers.filter((one) => one.statusCode === 402)).toHaveLength(6)
+    expect((await usage(key)).exportedRows).toBe(20)
+  })
+
+  it('are written down, and survive', async () => {
+    const key = await at.account('kay', 'pro')
+    const { id } = await dataset(at, key)
+    await at.call(key, 'GET', `/datasets/${id}/data`)
+    await at.services.usage.flush()
+    const account = await at.services.accounts.byName('kay')
+    const sql = 'SELECT rows FROM exported_rows WHERE account_id = ? AND month = ?'
+    const row = await at.engine.database.get(sql, account.id, '2026-11')
+    expect(row).toMatchObject({ rows: 10 })
+    expect((await usage(key)).exportedRows).toBe(10)
+  })
+})

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { basic, type Platform, platform } from '../platform.ts'
+
+const MOST = 5
+
+describe('wrong API keys', () => {
+  let at: Platform
+  beforeAll(async () => {
+    at = await platform({ config: { limits: { failedKeys: MOST } as never } })
+  })
+  afterAll(() => at[Symbol.asyncDispose]())
+
+  const from = (address: string, key: string) =>
+    at.app.inject({ url: '/account', remoteAddress: address, headers: { authorization: basic(key) } })
+
+  it('are 429 with Retry-After past the limit of an address, right ones never', async () => {
+    const statuses = []
+    for (let n = 0; n < MOST + 3; n++) statuses.push((await from('10.0.0.1', `${n}-guess`)).statusCode)
+    expect(statuses).toEqual([...Array(MOST).fill(401), 429, 429, 429])
+    const refused = await from('10.0.0.1', 'another-guess')
+    expect(refused.json().code).toBe('too_many_failures')
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60)
+    expect((await from('10.0.0.1', at.root)).statusCode).toBe(200)
+    expect((await from('10.0.0.2', 'z-guess')).statusCode).toBe(401)
+  })
+
+  it('are counted by their beginning, too, wherever they come from', async () => {
+    const statuses = []
+    for (let n = 0; n < MOST + 1; n++) statuses.push((await from(`10.1.0.${n}`, `abcdef${n}`)).statusCode)
+    expect(statuses.at(-1)).toBe(429)
+  })
+
+  it('from one network of IPv6 count together', async () => {
+    const statuses = []
+    for (let n = 0; n < MOST + 1; n++)
+      statuses.push((await from(`2001:db8:1:2::${n + 1}`, `${n}:six`.padStart(8, 'v'))).statusCode)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await from('2001:db8:1:3::1', 'elsewhere')).statusCode).toBe(401)
+  })
+
+  it('a missing key is no guess', async () => {
+    for (let n = 0; n < MOST + 2; n++) {
+      expect((await at.app.inject({ url: '/account', remoteAddress: '10.2.0.1' })).statusCode).toBe(401)
+    }
+  })
+})
+
+describe('requests of one account', () => {
+  it('are 429 past a configured limit, those of others not', async () => {
+    await using at = await platform({ config: { limits: { requestsPerMinute: 3 } as never } })
+    const ada = await at.account('ada')
+    const get = async (key: string) => (await at.call(key, 'GET', '/account')).statusCode
+    expect([await get(ada), await get(ada), await get(ada), await get(ada)]).toEqual([200, 200, 200, 429])
+    expect(await get(at.root)).toBe(200)
+    const refused = await at.call(ada, 'GET', '/account')
+    expect([refused.json().code, Number(refused.headers['retry-after']) > 0]).toEqual([
+      'too_many_requests',
+      true,
+    ])
+  })
+})

@@ -1,0 +1,167 @@
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openEngine } from '../../../engine/index.ts'
+import { dataset, type Platform, platform } from '../platform.ts'
+
+let at: Platform
+let table: { repository: number; id: number }
+beforeAll(async () => {
+  at = await platform({
+    config: {
+      plans: {
+        free: {
+          privateRepositories: 1,
+          paidProviders: false,
+          exportedRows: 25,
+          datasets: null,
+          columns: null,
+          storedBytes: null,
+        },
+        unlimited: {
+          privateRepositories: null,
+          paidProviders: true,
+          exportedRows: null,
+          datasets: null,
+          columns: null,
+          storedBytes: null,
+        },
+      },
+    },
+  })
+  table = await dataset(at, at.root, { name: 'tables' })
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const get = (key: string, query: string, headers: Record<string, string> = {}, method = 'GET') =>
+  at.call(key, method, `/datasets/${table.id}/data${query}`, { headers })
+/** Whether an answer was one that had been kept. */
+const kept = (response: { headers: Record<string, unknown> }) =>
+  String(response.headers['server-timing']).startsWith('kept;')
+/** Asks until the answer comes from memory: one that took its time is kept a moment after it was sent. */
+async function keptAnswer(query: string, headers: Record<string, string> = {}) {
+  for (let n = 0; n < 100; n++) {
+    const response = await get(at.root, query, headers)
+    if (kept(response)) return response
+  }
+  throw new Error(`${query} is never kept`)
+}
+
+/** Headers but for those that tell of time, and of whether the length was known at the start. */
+const lasting = (headers: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !['date', 'server-timing', 'content-length', 'transfer-encoding'].includes(name),
+    ),
+  )
+
+describe('the same question again', () => {
+  it.each([
+    '',
+    '?$top=3',
+    '?$last=2&$format=json',
+    '?$filter=n gt 4&$format=xlsx',
+    '?$filter=n gt 4&$top=2',
+    '?$top=0',
+  ])('%s has the same answer from memory, byte for byte and with the same headers', async (query) => {
+    const first = await get(at.root, query)
+    const second = await keptAnswer(query)
+    expect([first.statusCode, kept(first), second.statusCode]).toEqual([200, false, 200])
+    expect(lasting(second.headers)).toEqual(lasting(first.headers))
+    expect(second.rawPayload.equals(first.rawPayload)).toBe(true)
+  })
+
+  it('is another one in another coding', async () => {
+    const gzip = { 'accept-encoding': 'gzip' }
+    const first = await get(at.root, '?$format=json&$skip=1', gzip)
+    const second = await keptAnswer('?$format=json&$skip=1', gzip)
+    const plain = await get(at.root, '?$format=json&$skip=1')
+    expect([kept(first), kept(plain)]).toEqual([false, false])
+    expect(second.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(second.rawPayload).equals(gunzipSync(first.rawPayload))).toBe(true)
+    expect(plain.headers['content-encoding']).toBeUndefined()
+  })
+
+  it('is 304 for whoever has the answer, and headers alone for HEAD', async () => {
+    const { headers } = await get(at.root, '?$top=4')
+    const again = await get(at.root, '?$top=4', { 'if-none-match': String(headers['etag']) })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+    expect(Object.keys(again.headers).sort()).toEqual(['cache-control', 'connection', 'date', 'etag', 'vary'])
+    const head = await get(at.root, '?$top=4', {}, 'HEAD')
+    expect([head.statusCode, head.body, head.headers['row-count']]).toEqual([200, '', '10'])
+  })
+
+  it('with the moment in it is asked anew', async () => {
+    const query = '?$filter=now() gt 2020-01-01T00:00:00Z&$top=1'
+    await get(at.root, query)
+    expect(kept(await get(at.root, query))).toBe(false)
+  })
+
+  it('of new rows has new ones', async () => {
+    const other = await dataset(at, at.root, { name: 'changing', csv: 'a\n1\n' })
+    const rows = async () => (await at.call(at.root, 'GET', `/datasets/${other.id}/data`)).body
+    expect([await rows(), await rows()]).toEqual(['a\n1\n', 'a\n1\n'])
+    await at.call(at.root, 'POST', `/datasets/${other.id}/data`, {
+      body: 'a\n2\n',
+      headers: { 'content-type': 'text/csv' },
+    })
+    expect(await rows()).toBe('a\n1\n2\n')
+  })
+})
+
+describe('an answer from memory', () => {
+  it('counts against the plan, and is refused where rows are spent', async () => {
+    const ada = await at.account('ada', 'free')
+    const statuses = []
+    for (let n = 0; n < 3; n++) statuses.push((await get(ada, '')).statusCode)
+    expect(statuses).toEqual([200, 200, 402])
+    expect((await at.call(ada, 'GET', '/account')).json().usage.exportedRows).toBe(20)
+  })
+
+  it('is for those alone who may read, from the moment that they may not', async () => {
+    const bob = await at.account('bob')
+    expect((await get(bob, '?$top=5')).statusCode).toBe(200)
+    await at.call(at.root, 'PUT', `/repositories/${table.repository}`, { json: { private: true } })
+    expect((await get(bob, '?$top=5')).statusCode).toBe(403)
+    await at.call(at.root, 'PUT', `/repositories/${table.repository}`, { json: { private: false } })
+    const made = (await at.call(bob, 'POST', '/account/api-key')).json().apiKey
+    expect([(await get(bob, '?$top=5')).statusCode, (await get(made, '?$top=5')).statusCode]).toEqual([
+      401, 200,
+    ])
+  })
+
+  it('is counted by the metrics and told of in the log', async () => {
+    const rows = async () =>
+      Number(
+        /parquetry_export_rows_total\{format="tsv"\} (\d+)/.exec(
+          (await at.call(at.root, 'GET', '/metrics')).body,
+        )?.[1] ?? 0,
+      )
+    const before = await rows()
+    for (let n = 0; n < 3; n++) await get(at.root, '?$format=tsv')
+    expect((await rows()) - before).toBe(30)
+    const lines = at.log.filter((line) => line['route'] === '/datasets/:id/data')
+    expect(lines.at(-1)).toMatchObject({ rows: 10, bytes: expect.any(Number) })
+  })
+})
+
+it('what another process writes is seen by the next request', async () => {
+  const read = async () => (await at.call(at.root, 'GET', `/datasets/${table.id}`)).json()
+  const { description } = await read()
+  {
+    await using beside = await openEngine({ directory: at.directory })
+    await beside.updateDataset(table.id, { description: `${description} and more` })
+    expect((await read()).description).toBe(`${description} and more`)
+  }
+})
+
+it('answers give way to newer ones, and large ones are not kept', async () => {
+  await using small = await platform({ config: { limits: { cachedAnswerBytes: 4_000 } as never } })
+  const wide = Array.from({ length: 200 }, (_, i) => `${i},${'x'.repeat(2_000)}`).join('\n')
+  const { id } = await dataset(small, small.root, { csv: `n,text\n${wide}\n` })
+  const ask = (query: string) => small.call(small.root, 'GET', `/datasets/${id}/data${query}`)
+  for (let n = 0; n < 8; n++) expect((await ask(`?$select=n&$top=${n}`)).statusCode).toBe(200)
+  expect(small.services.exports.answers.bytes).toBeGreaterThan(0)
+  expect(small.services.exports.answers.bytes).toBeLessThanOrEqual(4_000)
+  expect(kept(await ask('?$select=n&$top=0'))).toBe(false)
+  expect([kept(await ask('')), kept(await ask(''))]).toEqual([false, false])
+})

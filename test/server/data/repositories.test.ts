@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataset, type Platform, platform } from '../platform.ts'
+
+let at: Platform
+let ada: string
+let grace: string
+let eve: string
+beforeAll(async () => {
+  at = await platform()
+  ada = await at.account('ada')
+  grace = await at.account('grace')
+  eve = await at.account('eve')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const create = async (key: string, json: Record<string, unknown>) => {
+  const response = await at.call(key, 'POST', '/repositories', { json })
+  expect(response.statusCode).toBe(201)
+  return response.json()
+}
+const status = async (key: string, method: string, url: string, json?: unknown) =>
+  (await at.call(key, method, url, json === undefined ? {} : { json })).statusCode
+
+describe('POST /repositories', () => {
+  it('creates a public repository of the caller and says where it is', async () => {
+    const response = await at.call(ada, 'POST', '/repositories', { json: { name: 'weather' } })
+    expect(response.statusCode).toBe(201)
+    const record = response.json()
+    expect(response.headers.location).toBe(`/repositories/${record.id}`)
+    expect(record).toEqual({
+      id: expect.any(Number),
+      name: 'weather',
+      description: '',
+      private: false,
+      owner: 'ada',
+      permission: 'Write',
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    })
+  })
+
+  it('creates a new one with each call, also with the same Idempotency-Key', async () => {
+    const ids = new Set<number>()
+    for (let i = 0; i < 3; i++) {
+      const response = await at.call(ada, 'POST', '/repositories', {
+        json: { name: 'same' },
+        headers: { 'idempotency-key': 'k' },
+      })
+      ids.add(response.json().id)
+    }
+    expect(ids.size).toBe(3)
+  })
+
+  it('never uses an id again', async () => {
+    const first = await create(ada, { name: 'gone' })
+    expect(await status(ada, 'DELETE', `/repositories/${first.id}`)).toBe(204)
+    expect((await create(ada, { name: 'next' })).id).toBeGreaterThan(first.id)
+  })
+})
+
+describe('listings', () => {
+  it('give everything that the key may read, without pages, and nothing else', async () => {
+    const before = (await at.call(eve, 'GET', '/repositories')).json().length
+    const open = await Promise.all(Array.from({ length: 60 }, (_, i) => create(ada, { name: `r${i}` })))
+    const closed = await create(ada, { name: 'closed', private: true })
+    const { id } = (
+      await at.call(ada, 'POST', '/datasets', { json: { name: 'secret', repositoryId: closed.id } })
+    ).json()
+    const seen = (await at.call(eve, 'GET', '/repositories')).json()
+    expect(seen.length).toBe(before + open.length)
+    expect(seen.some((one: { id: number }) => one.id === closed.id)).toBe(false)
+    const ids = async (key: string) =>
+      (await at.call(key, 'GET', '/datasets')).json().map((one: { id: number }) => one.id)
+    expect(await ids(eve)).not.toContain(id)
+    expect(await ids(ada)).toContain(id)
+    expect(await ids(at.root)).toContain(id)
+  })
+})
+
+describe('permissions', () => {
+  it('of a public repository: everybody reads, the owner writes', async () => {
+    const { id } = await create(ada, { name: 'public' })
+    expect((await at.call(eve, 'GET', `/repositories/${id}`)).json().permission).toBe('Read')
+    expect(await status(eve, 'PUT', `/repositories/${id}`, { name: 'mine' })).toBe(403)
+    expect(await status(eve, 'DELETE', `/repositories/${id}`)).toBe(403)
+    expect(await status(eve, 'POST', '/datasets', { name: 'd', repositoryId: id })).toBe(403)
+    expect(await status(ada, 'PUT', `/repositories/${id}`, { name: 'mine' })).toBe(200)
+  })
+
+  it('of a private repository: 403 to strangers, with its datasets', async () => {
+    const { repository, id } = await dataset(at, ada, { name: 'p', private: true })
+    for (const url of [
+      `/repositories/${repository}`,
+      `/datasets/${id}`,
+      `/datasets/${id}/data`,
+      `/datasets/${id}/columns`,
+    ]) {
+      const response = await at.call(eve, 'GET', url)
+      expect(response.statusCode, url).toBe(403)
+      expect(response.json()).toEqual({ error: expect.any(String), code: 'forbidden' })
+    }
+  })
+
+  it('Read lets a member read, Write lets it write and delete', async () => {
+    const { repository, id } = await dataset(at, ada, { name: 'team', private: true })
+    const member = `/repositories/${repository}/members/grace`
+    expect((await at.call(ada, 'PUT', member, { json: { permission: 'Read' } })).json()).toEqual({
+      account: 'grace',
+      permission: 'Read',
+    })
+    expect((await at.call(grace, 'GET', `/repositories/${repository}`)).json().permission).toBe('Read')
+    expect(await status(grace, 'GET', `/datasets/${id}/data`)).toBe(200)
+    expect(await status(grace, 'PUT', `/datasets/${id}`, { name: 'x' })).toBe(403)
+    expect(await status(grace, 'DELETE', `/datasets/${id}`)).toBe(403)
+    await at.call(ada, 'PUT', member, { json: { permission: 'Write' } })
+    expect((await at.call(grace, 'GET', `/repositories/${repository}`)).json().permission).toBe('Write')
+    expect(await status(grace, 'PUT', `/datasets/${id}`, { name: 'x' })).toBe(200)
+    expect(await status(grace, 'DELETE', `/datasets/${id}`)).toBe(204)
+    expect(await status(grace, 'PUT', `/repositories/${repository}`, { private: false })).toBe(403)
+    expect(
+      await status(grace, 'PUT', `/repositories/${repository}/members/eve`, { permission: 'Read' }),
+    ).toBe(403)
+    expect(await status(grace, 'DELETE', `/repositories/${repository}`)).toBe(204)
+  })
+
+  it('an admin may do everything', async () => {
+    const { repository, id } = await dataset(at, ada, { name: 'seen by root', private: true })
+    expect(await status(at.root, 'GET', `/datasets/${id}/data`)).toBe(200)
+    expect(await status(at.root, 'PUT', `/repositories/${repository}`, { private: false })).toBe(200)
+    expect((await at.call(ada, 'GET', `/repositories/${repository}`)).json()).toMatchObject({
+      owner: 'ada',
+      private: false,
+    })
+  })
+})
+
+describe('members', () => {
+  it('are listed, looked up, changed and removed by the owner', async () => {
+    const { id } = await create(ada, { name: 'm', private: true })
+    const url = `/repositories/${id}/members`
+    expect((await at.call(ada, 'GET', url)).json()).toEqual([])
+    await at.call(ada, 'PUT', `${url}/grace`, { json: { permission: 'Read' } })
+    expect((await at.call(ada, 'GET', url)).json()).toEqual([{ account: 'grace', permission: 'Read' }])
+    expect((await at.call(ada, 'GET', `${url}/grace`)).json()).toEqual({
+      account: 'grace',
+      permission: 'Read',
+    })
+    expect(await status(ada, 'GET', `${url}/eve`)).toBe(404)
+    expect(await status(ada, 'PUT', `${url}/no%20name`, { permission: 'Read' })).toBe(400)
+    expect(await status(ada, 'DELETE', `${url}/nobody`)).toBe(404)
+    expect(await status(ada, 'PUT', `${url}/ada`, { permission: 'Read' })).toBe(400)
+    expect(await status(ada, 'PUT', `${url}/grace`, { permission: 'read' })).toBe(400)
+    expect(await status(ada, 'DELETE', `${url}/grace`)).toBe(204)
+    expect(await status(ada, 'DELETE', `${url}/grace`)).toBe(404)
+    expect(await status(grace, 'GET', `/repositories/${id}`)).toBe(403)
+  })
+
+  it('may be named before there is such an account, so that nobody learns which there are', async () => {
+    const { id } = await create(ada, { name: 'awaits', private: true })
+    const url = `/repositories/${id}/members`
+    const put = async (name: string) => {
+      const { statusCode, headers, body } = await at.call(ada, 'PUT', `${url}/${name}`, {
+        json: { permission: 'Write' },
+      })
+      const { date: _, ...rest } = headers
+      return [statusCode, rest, body.replace(name, '')]
+    }
+    expect(await put('later')).toEqual(await put('grace'))
+    expect((await at.call(ada, 'GET', url)).json()).toEqual([
+      { account: 'grace', permission: 'Write' },
+      { account: 'later', permission: 'Write' },
+    ])
+    const later = await at.account('later')
+    expect(await status(later, 'PUT', `/repositories/${id}`, { description: 'mine, too' })).toBe(200)
+    expect((await at.call(ada, 'GET', url)).json()).toHaveLength(2)
+    expect(await put('other')).toEqual(await put('later'))
+    expect(await status(ada, 'DELETE', `${url}/other`)).toBe(204)
+    expect(await status(await at.account('other'), 'GET', `/repositories/${id}`)).toBe(403)
+  })
+
+  it('may leave by themselves, and are not shown to strangers of a public repository', async () => {
+    const { id } = await create(ada, { name: 'public with members' })
+    const url = `/repositories/${id}/members`
+    await at.call(ada, 'PUT', `${url}/grace`, { json: { permission: 'Write' } })
+    expect(await status(eve, 'GET', url)).toBe(403)
+    expect(await status(grace, 'GET', url)).toBe(200)
+    expect(await status(grace, 'DELETE', `${url}/grace`)).toBe(204)
+    expect(await status(grace, 'PUT', `/repositories/${id}`, { name: 'x' })).toBe(403)
+  })
+})
+
+describe('PUT and DELETE', () => {
+  it('may be repeated', async () => {
+    const { id } = await create(ada, { name: 'again' })
+    const change = { name: 'renamed', description: 'twice' }
+    const first = (await at.call(ada, 'PUT', `/repositories/${id}`, { json: change })).json()
+    const second = (await at.call(ada, 'PUT', `/repositories/${id}`, { json: change })).json()
+    expect({ ...second, updatedAt: '' }).toEqual({ ...first, updatedAt: '' })
+    expect(await status(ada, 'DELETE', `/repositories/${id}`)).toBe(204)
+    expect(await status(ada, 'DELETE', `/repositories/${id}`)).toBe(404)
+  })
+
+  it('of a repository takes its datasets with it', async () => {
+    const { repository, id } = await dataset(at, ada, { name: 'whole' })
+    await at.call(ada, 'DELETE', `/repositories/${repository}`)
+    expect(await status(ada, 'GET', `/datasets/${id}`)).toBe(404)
+    expect(await status(ada, 'GET', `/datasets/${id}/data`)).toBe(404)
+  })
+})
+
+it('a repository made by the library belongs to the first admin and is private', async () => {
+  const { id } = await at.engine.createRepository({ name: 'by the library' })
+  expect((await at.call(at.root, 'GET', `/repositories/${id}`)).json()).toMatchObject({
+    owner: 'root',
+    private: true,
+  })
+  expect(await status(ada, 'GET', `/repositories/${id}`)).toBe(403)
+})

@@ -1,0 +1,74 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { basic, type Platform, platform } from '../platform.ts'
+
+let at: Platform
+let port: number
+beforeAll(async () => {
+  at = await platform()
+  port = Number(new URL(await at.listen()).port)
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+/** Sends lines as they are; gives all that comes until the connection ends or `until` has come. */
+async function raw(text: string, until?: RegExp): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(text)
+  let answer = ''
+  for await (const chunk of socket) {
+    answer += String(chunk)
+    if (until?.test(answer)) break
+  }
+  return answer
+}
+
+const authorization = () => `Authorization: ${basic(at.root)}\r\n`
+
+describe('what servers in front of this one may read in another way is refused', () => {
+  it.each([
+    ['two Host headers', 'GET /account HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 'more than one header Host'],
+    ['a malformed Host', 'GET /account HTTP/1.1\r\nHost: a b/c\r\n', 'Host is malformed'],
+    ['HTTP/0.9', 'GET /account HTTP/0.9\r\nHost: a\r\n', ''],
+  ])('%s', async (_what, lines, problem) => {
+    const answer = await raw(`${lines}${authorization()}\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toMatch(/^connection: close\r$/im)
+    expect(answer).toContain(problem)
+  })
+
+  it('one Host, with or without a port, is not', async () => {
+    for (const host of ['localhost', '127.0.0.1:8080', '[::1]:80', 'a-b.example']) {
+      const answer = await raw(
+        `GET /account HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${authorization()}\r\n`,
+      )
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    }
+  })
+
+  it('a request line without a version gets no rows', async () => {
+    expect(await raw('GET /account\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+describe('a client that waits for 100 Continue', () => {
+  const head = (key: string) =>
+    `POST /repositories HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(key)}\r\n` +
+    'Content-Type: application/json\r\nContent-Length: 16\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n'
+
+  it('is told to send its body when its key is right', async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(head(at.root))
+    let answer = ''
+    for await (const chunk of socket) {
+      answer += String(chunk)
+      if (answer === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('{"name":"waited"}'.slice(0, 16))
+    }
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+    expect(answer).toContain('invalid_json')
+  })
+
+  it('is not, when it is wrong', async () => {
+    const answer = await raw(head('a-wrong-key-of-nobody'), /\}$/)
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+  })
+})
