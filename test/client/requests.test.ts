@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Client, ParquetryError } from '../../server/client/index.ts'
-import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 let server: Upstream
 let client: Client

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { tableFromIPC } from 'apache-arrow'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client, ParquetryError } from '../../server/client/index.ts'
-import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { type Served, serveSamples } from './served.ts'
 
 let upstream: Upstream

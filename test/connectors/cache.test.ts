@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, type HarnessOptions, harness } from './harness.ts'
-import type { Hit, Reply, Routes } from './upstream.ts'
+import { failureOf, type HarnessOptions, harness } from './support/harness.ts'
+import type { Hit, Reply, Routes } from './support/upstream.ts'
 
 const rates = (value: number): Reply => ({ body: { base: 'EUR', rates: { '2024-01-08': { USD: value } } } })
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { failureOf, type HarnessOptions, harness } from './harness.ts'
-import type { Reply, Routes } from './upstream.ts'
+import { failureOf, type HarnessOptions, harness } from './support/harness.ts'
+import type { Reply, Routes } from './support/upstream.ts'
 
 const EURO = JSON.stringify({ EUR: 'Euro', ISK: 'Íslensk króna' })
 const euro: Reply = { body: EURO, type: 'application/json' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConnectorError, type ConnectorEvent, openConnectors } from '../../connectors/index.ts'
-import { FAULTS } from './faults.ts'
-import { startUpstream } from './upstream.ts'
+import { FAULTS } from './support/faults.ts'
+import { startUpstream } from './support/upstream.ts'
 
 const KEY = 'canary-service-key+/='
 

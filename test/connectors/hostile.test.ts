@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError, openConnectors } from '../../connectors/index.ts'
 import { addressOf, isBelow } from '../../connectors/pipeline/address.ts'
-import { startUpstream } from './upstream.ts'
+import { startUpstream } from './support/upstream.ts'
 
 const HOSTILE = [
   '../../admin',

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LimitEntries } from '../../connectors/index.ts'
 import { memoryEntries, memoryStore, SlidingWindow } from '../../connectors/pipeline/window.ts'
-import { failureOf, type HarnessOptions, harness } from './harness.ts'
-import type { Routes } from './upstream.ts'
+import { failureOf, type HarnessOptions, harness } from './support/harness.ts'
+import type { Routes } from './support/upstream.ts'
 
 const DAY = { requests: 25, perSeconds: 86_400 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openConnectors } from '../../connectors/index.ts'
-import { failureOf, harness } from './harness.ts'
+import { failureOf, harness } from './support/harness.ts'
 
 const connectors = openConnectors()
 

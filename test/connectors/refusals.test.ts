@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from './harness.ts'
-import type { Reply } from './upstream.ts'
+import { failureOf, harness } from './support/harness.ts'
+import type { Reply } from './support/upstream.ts'
 
 /** A series id that each of the plain providers understands. */
 const SERIES = {

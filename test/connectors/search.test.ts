@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { SearchIndex } from '../../connectors/search/search-index.ts'
-import { harness } from './harness.ts'
 import { dataflows, structureMessage, xml } from './sdmx/messages.ts'
+import { harness } from './support/harness.ts'
 
 const PAGE = { limit: 10, offset: 0 }
 const series = (series_id: string, name: string) => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ConnectorEvent, openConnectors } from '../../connectors/index.ts'
 import { memoryStore } from '../../connectors/pipeline/window.ts'
-import { failureOf } from './harness.ts'
-import { type Reply, startUpstream } from './upstream.ts'
+import { failureOf } from './support/harness.ts'
+import { type Reply, startUpstream } from './support/upstream.ts'
 
 const CANARY = 'canary'
 const KEY = 'canary-service-key+/='

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from './harness.ts'
 import { csv } from './sdmx/messages.ts'
-import type { Routes } from './upstream.ts'
+import { failureOf, harness } from './support/harness.ts'
+import type { Routes } from './support/upstream.ts'
 
 describe('CSV of SDMX', () => {
   const bis = (body: string, key: string) =>

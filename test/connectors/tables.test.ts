@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { tableOf } from '../../connectors/index.ts'
 import { splitIds, splitQualified } from '../../connectors/table/ids.ts'
-import { failureOf, harness } from './harness.ts'
 import { csv } from './sdmx/messages.ts'
+import { failureOf, harness } from './support/harness.ts'
 
 describe('a list of ids', () => {
   it('keeps the commas of a dataflow together', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { harness } from './harness.ts'
 import { codelists, csv, dataflows, dataStructure, structureMessage, xml } from './sdmx/messages.ts'
+import { harness } from './support/harness.ts'
 
 const bls = (measure_data_type: string) => {
   const data = [{ year: '2024', period: 'M01', value: '1', footnotes: [{}] }]

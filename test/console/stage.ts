@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
-import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 const CONSOLE = fileURLToPath(new URL('../../server/console/', import.meta.url))
 

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client as Api } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
-import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 let upstream: Upstream
 let served: Served

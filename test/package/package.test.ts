@@ -5,7 +5,7 @@ import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
-import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { Consumer, guideJobs, type Packed, root, run, succeed } from './consumer.ts'
 
 /** Programs of Node to run the jobs on besides our own, as PARQUETRY_TEST_NODES="/path/node /other/node". */

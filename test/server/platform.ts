@@ -11,7 +11,7 @@ import type { Config } from '../../server/config/config.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { addGauges } from '../../server/metrics/gauges.ts'
 import { openServices, type Services } from '../../server/services.ts'
-import { type Routes, startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 /** Parts of the configuration, each group merged with the defaults. */
 export type Overrides = { readonly [K in keyof Config]?: Partial<Config[K]> }

@@ -6,7 +6,7 @@ import { openConnectors } from '../../connectors/index.ts'
 import { run } from '../../server/commands/program.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { serve } from '../../server/serve.ts'
-import { startUpstream, type Upstream } from '../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { fredRoutes } from './following.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-source-commands-'))

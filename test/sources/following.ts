@@ -1,4 +1,4 @@
-import type { Hit, Reply, Routes } from '../connectors/upstream.ts'
+import type { Hit, Reply, Routes } from '../connectors/support/upstream.ts'
 import { type Platform, platform } from '../server/platform.ts'
 
 /** A FRED that can be changed, asked by a service whose clock stands still until it is moved. */

@@ -8,7 +8,7 @@ import { providerLimits } from '../../server/accounts/provider-limits.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { serve } from '../../server/serve.ts'
 import { openServices, type Services } from '../../server/services.ts'
-import { startUpstream } from '../connectors/upstream.ts'
+import { startUpstream } from '../connectors/support/upstream.ts'
 import { basic } from '../server/platform.ts'
 import { type Following, following, fredRoutes } from './following.ts'
 

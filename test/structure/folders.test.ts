@@ -14,6 +14,8 @@ test(`no folder holds more than ${MOST_FILES} sources`, () => {
 })
 
 test('names of files are in kebab case', () => {
-  const wrong = all.filter((file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(d|config))?\.tsx?$/.test(basename(file)))
+  const wrong = all.filter(
+    (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(d|config|test))?\.tsx?$/.test(basename(file)),
+  )
   expect(wrong).toEqual([])
 })

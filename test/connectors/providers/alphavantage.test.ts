@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import type { Hit, Reply } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Hit, Reply } from '../support/upstream.ts'
 
 const daily = {
   'Meta Data': { '1. Information': 'Daily Prices', '2. Symbol': 'IBM', '3. Last Refreshed': '2024-01-03' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 
 const doc = (code: string, extra = {}) => ({
   '@frequency': 'quarterly',

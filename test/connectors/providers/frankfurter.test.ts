@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 
 const ranged = (rates: unknown, more = {}) => ({
   body: { amount: 1.0, base: 'EUR', start_date: '2024-01-05', end_date: '2024-01-09', rates, ...more },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
 import { csv, dataflows, structureMessage, xml } from '../sdmx/messages.ts'
+import { failureOf, harness } from '../support/harness.ts'
 
 describe('the Bundesbank', () => {
   const dimension = (id: string, code: string, name: string) => ({ id, values: [{ id: code, name }] })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
+import { failureOf, harness } from '../support/harness.ts'
 
 const PAGE = { limit: 10, offset: 0 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 
 const PENNY = 'v2/accounting/od/debt_to_penny'
 const RATES = 'v2/accounting/od/avg_interest_rates'

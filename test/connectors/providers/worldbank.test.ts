@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 
 const head = (total: number) => ({ page: 1, pages: 1, per_page: '50', total, lastupdated: '2024-05-30' })
 const indicator = { id: 'NY.GDP.MKTP.CD', value: 'GDP (current US$)' }

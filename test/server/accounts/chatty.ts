@@ -1,4 +1,4 @@
-import type { Hit, Reply } from '../../connectors/upstream.ts'
+import type { Hit, Reply } from '../../connectors/support/upstream.ts'
 
 /**
  * A provider that tells everybody every key that it is asked with, in all the ways in which it can fail: the id of a

@@ -7,7 +7,7 @@ import { SqliteDatabase } from '../../../engine/catalog/sqlite/sqlite.ts'
 import { migrate } from '../../../engine/index.ts'
 import { providerLimits } from '../../../server/accounts/provider-limits.ts'
 import { SERVER_STEPS } from '../../../server/accounts/schema.ts'
-import { startUpstream } from '../../connectors/upstream.ts'
+import { startUpstream } from '../../connectors/support/upstream.ts'
 
 /** Two processes on one database, as far as it can tell, that ask one provider of at most 10 requests an hour. */
 async function two(slug: string, answer: object) {

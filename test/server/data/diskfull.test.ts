@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startUpstream, type Upstream } from '../../connectors/upstream.ts'
+import { startUpstream, type Upstream } from '../../connectors/support/upstream.ts'
 import { mountDisk } from '../../store/disk.ts'
 import { basic, ROOT_KEY } from '../platform.ts'
 import { type Served, serveProcess } from '../process.ts'

@@ -1,4 +1,4 @@
-import type { Hit, Routes } from '../../connectors/upstream.ts'
+import type { Hit, Routes } from '../../connectors/support/upstream.ts'
 import { type Platform, platform } from '../platform.ts'
 
 /** The service's own key: it must be nowhere. */

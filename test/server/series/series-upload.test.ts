@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hit, Reply } from '../../connectors/upstream.ts'
+import type { Hit, Reply } from '../../connectors/support/upstream.ts'
 import { basic, dataset, type Platform } from '../platform.ts'
 import { fredPlatform } from './fred.ts'
 

@@ -6,7 +6,7 @@ import { greeting } from '../../../server/commands/serve.ts'
 import type { Config } from '../../../server/config/config.ts'
 import { readConfig } from '../../../server/config/read.ts'
 import { type Server, serve } from '../../../server/serve.ts'
-import { startUpstream } from '../../connectors/upstream.ts'
+import { startUpstream } from '../../connectors/support/upstream.ts'
 import { basic, ROOT_KEY } from '../platform.ts'
 
 let folder: string

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
-import { startUpstream } from '../../connectors/upstream.ts'
+import { startUpstream } from '../../connectors/support/upstream.ts'
 import { basic, ROOT_KEY } from '../platform.ts'
 
 /** How long the load lasts; PARQUETRY_SOAK_SECONDS=1800 for a long run. */

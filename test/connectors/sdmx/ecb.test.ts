@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 import {
   categoryScheme,
   codelists,
@@ -12,8 +13,7 @@ import {
   keysMessage,
   structureMessage,
   xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+} from './messages.ts'
 
 const FLOWS = dataflows(['ECB', 'EXR', 'Exchange Rates', 'ECB_EXR1'], ['ECB', 'ICP', 'Prices', 'ECB_ICP1'])
 const DSD =

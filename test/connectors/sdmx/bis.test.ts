@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 import {
   categoryScheme,
   codelists,
@@ -12,8 +13,7 @@ import {
   keysMessage,
   structureMessage,
   xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+} from './messages.ts'
 
 const LISTS = { CL_FREQ: { D: 'Daily', M: 'Monthly' }, CL_AREA: { CH: 'Switzerland', US: 'United States' } }
 const DATA = `FREQ,REF_AREA,TIME_FORMAT,DECIMALS,SOURCE_REF,TITLE,UNIT_MEASURE,UNIT_MULT,TIME_PERIOD,OBS_STATUS,OBS_VALUE

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import {
-  codelists,
-  concepts,
-  csv,
-  dataflows,
-  dataStructure,
-  structureMessage,
-  xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
+import { codelists, concepts, csv, dataflows, dataStructure, structureMessage, xml } from './messages.ts'
 
 const FLOWS = dataflows(['NB', 'EXR', 'Exchange rates', 'DSD_EXR'], ['NB', 'SEC', 'Securities', 'DSD_SEC'])
 const STRUCTURE = structureMessage(

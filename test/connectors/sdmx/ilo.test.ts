@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 import {
   codelists,
   concepts,
@@ -9,8 +10,7 @@ import {
   dataStructure,
   structureMessage,
   xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+} from './messages.ts'
 
 const FLOW = 'DF_UNE_TUNE_SEX_NB'
 const STRUCTURE = structureMessage(

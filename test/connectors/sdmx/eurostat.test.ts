@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import {
-  codelists,
-  concepts,
-  csv,
-  dataflows,
-  dataStructure,
-  structureMessage,
-  xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
+import { codelists, concepts, csv, dataflows, dataStructure, structureMessage, xml } from './messages.ts'
 
 const CONTENTS = `"title"\t"code"\t"type"\t"last update of data"\t"last table structure change"\t"data start"\t"data end"\t"values"
 "Database by themes"\t"data"\t"folder"\t" "\t" "\t" "\t" "\t

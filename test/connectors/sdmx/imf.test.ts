@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
-import { csv } from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
+import { csv } from './messages.ts'
 
 const urn = (kind: string, id: string) => `urn:sdmx:org.sdmx.infomodel.${kind}=${id}`
 const concept = (scheme: string, item: string) => urn('conceptscheme.Concept', `${scheme}(1.0+.0).${item}`)

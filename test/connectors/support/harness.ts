@@ -1,4 +1,4 @@
-import { type Connectors, type ConnectorsOptions, openConnectors } from '../../connectors/index.ts'
+import { type Connectors, type ConnectorsOptions, openConnectors } from '../../../connectors/index.ts'
 import { type Routes, startUpstream, type Upstream } from './upstream.ts'
 
 export interface Harness extends AsyncDisposable {

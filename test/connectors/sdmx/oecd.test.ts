@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureOf, harness } from '../harness.ts'
+import { failureOf, harness } from '../support/harness.ts'
+import type { Routes } from '../support/upstream.ts'
 import {
   codelists,
   concepts,
@@ -11,8 +12,7 @@ import {
   keysMessage,
   structureMessage,
   xml,
-} from '../sdmx/messages.ts'
-import type { Routes } from '../upstream.ts'
+} from './messages.ts'
 
 const AGENCY = 'OECD.SDD.STES'
 const FLOW = 'DSD_STES@DF_CLI'
