@@ -13,15 +13,11 @@ export interface Row {
 
 /**
  * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
- * period, and the first day of the period becomes the date, unless `keepDates` is set. If two rows would then have the
- * same period, the dates don't follow the frequency, so all dates stay as they are. Rows whose time can't be read are
+ * period, and the first day of the period becomes the date. If two rows would then have the same period, the dates don't
+ * follow the frequency, so all dates stay as they are. Rows whose time can't be read are
  * left out; throws `not_understood` if no row has a readable time.
  */
-export function observed(
-  rows: readonly Row[],
-  frequency: string | null,
-  options: { readonly keepDates?: boolean } = {},
-): readonly Observation[] {
+export function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
   const parsed = rows.flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
     return written === undefined ? [] : [{ written, value: number(value), status }]
@@ -37,9 +33,8 @@ export function observed(
   const isByPeriod = named.size === periods.length
   return read.map(({ written, value, status }, index) => {
     const { date, period } = isByPeriod ? periods[index]! : written
-    const shown = options.keepDates ? written.date : date
     return {
-      date: shown,
+      date,
       ...(period === undefined ? {} : { period }),
       value,
       ...(status === undefined ? {} : { status }),

@@ -132,7 +132,8 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     const within: SeriesRange = checkedRange(query)
     if (within.asOf !== undefined && !provider.connector.vintages) {
       const { name, slug } = provider.info
-      const sentence = `${name} does not keep what it published earlier: leave out asOf.`
+      const others = connectors.filter(({ vintages }) => vintages).map(({ info }) => info.slug)
+      const sentence = `${name} does not keep what it published earlier; of the providers ${others.join(', ')} do. Leave out asOf.`
       throw new ConnectorError('invalid_option', sentence, { provider: slug })
     }
     return { plan, within, reach: reachOf(within, plan) }

@@ -23,6 +23,7 @@ export function sdmxConnector(provider: SdmxProvider): Connector {
   const atPath = <T>(path: string, work: Promise<T>) => translated(provider, pathNotFound, path, work)
   return {
     info: provider.info,
+    vintages: provider.requests.history !== undefined,
     browse: (path, context) => atPath(path, browse(openSession(provider, context), path)),
     list: (path, page, context) => atPath(path, list(openSession(provider, context), path, page)),
     catalogue: async (context) => {
@@ -55,6 +56,12 @@ async function translated<T>(
       case 'no-results':
       case 'refused':
         throw notFound(info, subject)
+      case 'no-history':
+        throw new ConnectorError(
+          'series_not_found',
+          `${name} has no figures of ${quoted(subject)} as they were on that day. Ask for a later asOf, or leave it out.`,
+          { provider: slug, cause },
+        )
       case 'too-large':
         throw new ConnectorError(
           'answer_too_large',

@@ -1,13 +1,21 @@
 /**
  * Why an answer contains nothing that can be read:
  * - `no-results`: the provider has no such structure or series, or no observations of it;
+ * - `no-history`: the provider has the series, but does not tell what it was on the day that was asked for;
  * - `refused`: the provider says that the request is wrong, for example a key with too many parts;
  * - `too-large`: the answer would be larger than the provider allows;
  * - `limited`: too many requests;
  * - `unavailable`: the provider fails, or denies access to everybody;
  * - `unreadable`: the body is no SDMX message.
  */
-export type FailureKind = 'no-results' | 'refused' | 'too-large' | 'limited' | 'unavailable' | 'unreadable'
+export type FailureKind =
+  | 'no-results'
+  | 'no-history'
+  | 'refused'
+  | 'too-large'
+  | 'limited'
+  | 'unavailable'
+  | 'unreadable'
 
 /** The error that the readers throw. Its sentence is for the log; users get one that names their series. */
 export class SdmxFailure extends Error {

@@ -44,6 +44,8 @@ export interface SdmxRequests {
   /** Category schemes with categorisations. */
   categories?(): UpstreamRequest
   data(flow: FlowReference, key: KeyPattern, range: PeriodRange): UpstreamRequest
+  /** All that was ever published of the series, as SDMX-ML; absent if the provider keeps no earlier versions. */
+  history?(flow: FlowReference, key: KeyPattern): UpstreamRequest
   /** The series that match a key, with as little data beside their keys as the provider can send. */
   keys(flow: FlowReference, key: KeyPattern): UpstreamRequest
   /** A constraint: the codes of one dimension that have data for a key. */

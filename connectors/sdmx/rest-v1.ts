@@ -13,13 +13,15 @@ interface Options {
   readonly flowOf?: (flow: FlowReference) => string
   /** The path segments after the key. */
   readonly suffix?: readonly string[]
+  /** Whether the service keeps earlier versions of its data. Default false. */
+  readonly history?: boolean
   /** Whether one answer can contain a dataflow with everything it refers to. Default true. */
   readonly whole?: boolean
 }
 
 /** The requests of the REST API of SDMX 2.1, as most services answer them. */
 export function restV1(options: Options): SdmxRequests {
-  const { agency, data, prefix = [], suffix = [], whole = true } = options
+  const { agency, data, prefix = [], suffix = [], whole = true, history = false } = options
   const flowOf = options.flowOf ?? ((flow: FlowReference) => flowText(flow, agency))
   const style = { prefix, versions: false }
   return {
@@ -32,6 +34,13 @@ export function restV1(options: Options): SdmxRequests {
       path: ['data', flowOf(flow), formatPattern(key), ...suffix],
       query: { startPeriod: start, endPeriod: end, ...data },
       headers: ANY,
+    }),
+    ...(history && {
+      history: (flow, key) => ({
+        path: ['data', flowOf(flow), formatPattern(key), ...suffix],
+        query: { includeHistory: 'true', ...data },
+        headers: ANY,
+      }),
     }),
     keys: (flow, key) => ({
       path: ['data', flowOf(flow), formatPattern(key), ...suffix],

@@ -40,6 +40,12 @@ export const ecb = sdmxConnector({
       query: { startPeriod: start, endPeriod: end, format: 'csvdata' },
       headers: ANY,
     }),
+    // https://data.ecb.europa.eu/help/api/data. CSV has no place for the time since when a value is valid.
+    history: (flow, key) => ({
+      path: ['data', flowText(flow, AGENCY), formatPattern(key)],
+      query: { includeHistory: 'true' },
+      headers: { accept: 'application/vnd.sdmx.genericdata+xml;version=2.1' },
+    }),
     // JSON is requested because it includes the names of the codes.
     keys: (flow, key) => ({
       path: ['data', flowText(flow, AGENCY), formatPattern(key)],

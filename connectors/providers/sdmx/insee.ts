@@ -4,7 +4,7 @@ import { allFlows } from '../../sdmx/tree/branches.ts'
 
 const AGENCY = 'FR1'
 
-/** https://www.insee.fr/en/information/2868055. The service sends data only as SDMX-ML. */
+/** https://www.insee.fr/en/information/2868055. The service sends data only as SDMX-ML, with their history if asked. */
 export const insee = sdmxConnector({
   info: {
     slug: 'insee',
@@ -19,5 +19,5 @@ export const insee = sdmxConnector({
   },
   agency: AGENCY,
   root: allFlows,
-  requests: restV1({ agency: AGENCY, whole: false, data: {} }),
+  requests: restV1({ agency: AGENCY, whole: false, history: true, data: {} }),
 })

@@ -74,7 +74,7 @@ export const usTreasury: Connector = {
     const notFound = () => seriesNotFound(info, id)
     const filter = [
       ...(range.start === undefined ? [] : [`record_date:gte:${range.start}`]),
-      ...(range.end === undefined ? [] : [`record_date:lte:${range.end}`]),
+      ...(range.end === undefined ? [] : [`record_date:lte:${lastRecord(range.end, table)}`]),
       // A value that contains a special character of the filter can't be sent in it, so the rows are always compared
       // below too.
       ...Object.entries(group).flatMap(([column, value]) =>
@@ -102,14 +102,17 @@ export const usTreasury: Connector = {
       frequency,
       unit: unitOf(field, label, text(record(meta['dataTypes'])[field])),
       lastUpdated: null,
-      // A balance belongs to the day on which it was determined.
       observations: observed(
         matching.map((row) => ({ time: row['record_date'], value: amountIn(row, field, moved) })),
         frequency,
-        { keepDates: true },
       ),
     }
   },
+}
+
+/** The record of a period bears the date of its last day, so that of the period in which a range ends lies behind it. */
+function lastRecord(end: string, table: Table | undefined): string {
+  return table?.frequency === 'daily' ? end : `${end.slice(0, 4)}-12-31`
 }
 
 function movedTo(table: Table | undefined, field: string | undefined, group: Group): string | undefined {

@@ -13,6 +13,7 @@ export const STATUSES = ['OBS_STATUS', 'OBS_FLAG'] as const
 export interface Block {
   readonly components: ReadonlyMap<string, string>
   readonly observations: readonly BlockObservation[]
+  readonly withdrawn?: boolean
 }
 
 export interface BlockObservation {
@@ -53,7 +54,8 @@ export function assemble(
       const key = ids.map((id, i) => common[i] || lookUp(components, id))
       const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
       const status = STATUSES.map((id) => components.get(id)).find(Boolean)
-      add(key, components)?.push({ period, value, multiplier: components.get(MULTIPLIER), status })
+      const multiplier = components.get(MULTIPLIER)
+      add(key, components)?.push({ period, value, multiplier, status, withdrawn: block.withdrawn ?? false })
     }
   }
   return { name, dimensions: ids, certain, series: builder.all(), labels }

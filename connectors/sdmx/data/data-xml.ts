@@ -2,6 +2,7 @@ import { notUnderstood, refuseCode } from '../failures.ts'
 import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
+import { type Dissemination, disseminatedBy, firstOfEach } from './vintage.ts'
 
 /** How one of the two SDMX-ML data formats writes components. */
 interface Format {
@@ -27,26 +28,44 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
   if (!/^(Generic|StructureSpecific)(TimeSeries)?Data$/.test(name)) {
     throw notUnderstood(`<${name}> instead of an SDMX data message`)
   }
-  const dataSets = children(root, 'DataSet')
+  const all = children(root, 'DataSet')
+  const valid =
+    expected.asOf === undefined ? undefined : disseminatedBy(expected.asOf, all.map(dissemination))
+  const dataSets = valid?.map(({ dataSet }) => dataSet) ?? all
   const series = dataSets.flatMap((dataSet) => [...children(dataSet, 'Series'), ...children(dataSet, 'Obs')])
   const notice = child(root, 'Footer', 'Message')
   if (notice && series.length === 0) refuseCode(attribute(notice, 'code') ?? '')
   const at = attribute(child(root, 'Header', 'Structure'), 'dimensionAtObservation')
   const format = name.startsWith('Generic') ? generic(at) : STRUCTURE_SPECIFIC
-  const blocks = dataSets.flatMap((dataSet): Block[] => [
-    ...children(dataSet, 'Series').map((one) => ({
-      components: format.components(one),
-      observations: children(one, 'Obs').map(format.observation),
-    })),
-    ...children(dataSet, 'Obs').map((one) => {
-      return { components: format.components(one), observations: [format.observation(one)] }
-    }),
-  ])
-  const groups = dataSets.flatMap((dataSet) => [
+  const blocks = dataSets.flatMap((dataSet, i): Block[] => {
+    const withdrawn = valid?.[i]?.withdrawn ?? false
+    return [
+      ...children(dataSet, 'Series').map((one) => ({
+        components: format.components(one),
+        observations: children(one, 'Obs').map(format.observation),
+        withdrawn,
+      })),
+      ...children(dataSet, 'Obs').map((one) => {
+        return { components: format.components(one), observations: [format.observation(one)], withdrawn }
+      }),
+    ]
+  })
+  // Of two groups the later one decides.
+  const groups = (valid ? dataSets.toReversed() : dataSets).flatMap((dataSet) => [
     format.dataSet(dataSet),
     ...children(dataSet, 'Group').map(format.components),
   ])
-  return assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
+  const message = assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
+  return valid ? firstOfEach(message) : message
+}
+
+function dissemination(dataSet: XmlElement): Dissemination<XmlElement> {
+  return {
+    dataSet,
+    action: attribute(dataSet, 'action'),
+    validFrom: attribute(dataSet, 'validFromDate'),
+    validTo: attribute(dataSet, 'validToDate'),
+  }
 }
 
 /** `<Error><ErrorMessage code="100">`, and the SOAP fault that Eurostat sends for it. */

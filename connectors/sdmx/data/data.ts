@@ -1,4 +1,5 @@
 import type { UpstreamAnswer } from '../../connector.ts'
+import { SdmxFailure } from '../failures.ts'
 import { refuseFailure } from '../refusals.ts'
 import { readDataCsv } from './data-csv.ts'
 import { readDataJson } from './data-json.ts'
@@ -13,7 +14,11 @@ import { type DataMessage, type Expected, NOTHING } from './message.ts'
  */
 export function readData(answer: UpstreamAnswer, expected: Expected): DataMessage {
   refuseFailure(answer)
-  switch (/[^\s\ufeff]/.exec(answer.text)?.[0]) {
+  const start = /[^\s\ufeff]/.exec(answer.text)?.[0]
+  if (expected.asOf !== undefined && start !== undefined && start !== '<') {
+    throw new SdmxFailure('no-history', 'Only SDMX-ML says since when its data are valid.')
+  }
+  switch (start) {
     case undefined:
       return NOTHING
     case '<':

@@ -8,6 +8,8 @@ export interface RawObservation {
   readonly multiplier: string | undefined
   /** `OBS_STATUS`, or Eurostat's flags, which take its place. */
   readonly status?: string | undefined
+  /** Whether the provider took the observation back, in an answer with the history of its data. */
+  readonly withdrawn?: boolean
 }
 
 export interface DataSeries {
@@ -48,4 +50,6 @@ export const NOTHING: DataMessage = {
 export interface Expected {
   readonly pattern: KeyPattern | undefined
   readonly dimensions: readonly string[] | undefined
+  /** Of an answer with the history of its data, only what was valid at the end of this day, as an ISO date. */
+  readonly asOf?: string | undefined
 }

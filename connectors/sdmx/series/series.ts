@@ -64,7 +64,11 @@ async function fetchMatching(session: Session, id: string, range: SeriesRange): 
   if (!parsed) throw invalidSeriesId(provider.info, id, '{dataflow}/{key}, as the lists of series give it')
   if (isOpen(parsed.key)) throw invalidSeriesId(provider.info, id, 'a key that names some of its codes')
   const wanted = { ...parsed, flow: await qualified(session, parsed.flow) }
-  const query = openQuery(session, wanted)
+  const query = openQuery(session, wanted, range.asOf)
+  if (range.asOf !== undefined && provider.requests.history) {
+    // Without a range: a day before all of its periods were published must not look like one without history.
+    return { wanted, message: await query.ask(provider.requests.history(wanted.flow, wanted.key)), query }
+  }
   const ask = (range: PeriodRange) => query.ask(provider.requests.data(wanted.flow, wanted.key, range))
   let message = await ask(periodRange(range, wanted.key, provider.frequencyFirst))
   if (message.series.length === 0 && (range.start !== undefined || range.end !== undefined)) {
@@ -146,16 +150,16 @@ interface Query {
   structureAtHand(): Promise<FlowStructure | undefined>
 }
 
-function openQuery(session: Session, { text, flow, key }: SeriesId): Query {
+function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string | undefined): Query {
   let pending: Promise<FlowStructure | undefined> | undefined
   const structure = () => (pending ??= optional(flowStructure(session, flow)))
   const ask = async (request: UpstreamRequest): Promise<DataMessage> => {
     const sent = session.send(request)
     const answer = await (isExact(key) ? sent : wide(session, sent))
-    const message = readData(answer, { pattern: key, dimensions: undefined })
+    const message = readData(answer, { pattern: key, dimensions: undefined, asOf })
     if (message.certain || message.series.length === 0) return message
     const dimensions = (await structure())?.dimensions.map(({ id }) => id)
-    return dimensions ? readData(answer, { pattern: key, dimensions }) : message
+    return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
   }
   return {
     structure,

@@ -60,9 +60,12 @@ describe('us-treasury', () => {
     const series = await at.connectors.series('us-treasury', id)
     expect(series).toMatchObject({ frequency: 'monthly', unit: 'percent' })
     expect(series.observations).toEqual([
-      { date: '2023-12-31', period: '2023-12', value: 5.3 },
-      { date: '2024-01-31', period: '2024-01', value: 5.4 },
+      { date: '2023-12-01', period: '2023-12', value: 5.3 },
+      { date: '2024-01-01', period: '2024-01', value: 5.4 },
     ])
+    const within = await at.connectors.series('us-treasury', id, { start: '2024-01-01', end: '2024-01-15' })
+    expect(within.observations).toEqual([{ date: '2024-01-01', period: '2024-01', value: 5.4 }])
+    expect(at.upstream.requests.at(-1)!.query.get('filter')).toContain('record_date:lte:2024-12-31')
     const unnamed = at.connectors.series('us-treasury', `${RATES}/avg_interest_rate_amt`)
     expect(await failureOf(unnamed)).toMatchObject({ code: 'invalid_series_id' })
   })
@@ -80,7 +83,7 @@ describe('us-treasury', () => {
     await using at = await open({ '/v2/accounting/od/other': answered(rows, 2, meta) })
     const series = await at.connectors.series('us-treasury', 'v2/accounting/od/other')
     expect(series).toMatchObject({ name: 'Cost', unit: 'U.S. dollars', frequency: 'annual' })
-    expect(series.observations[0]).toEqual({ date: '2022-09-30', period: '2022', value: 5 })
+    expect(series.observations[0]).toEqual({ date: '2022-01-01', period: '2022', value: 5 })
   })
 
   it('reads all pages', async () => {
