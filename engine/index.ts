@@ -33,7 +33,16 @@ export type { ObjectStoreOptions } from './store/objects/open.ts'
 export type { CacheStats } from './store/objects/part-store.ts'
 export type { DeclareOptions, Upload, UploadLimits } from './store/upload.ts'
 export type { DeclaredColumn } from './types/columns.ts'
-export { type Column, type ColumnType, decimalParts, edmName, FORMATS, type Format } from './types/index.ts'
+export {
+  type Column,
+  type ColumnType,
+  decimalParts,
+  edmName,
+  FORMATS,
+  type Format,
+  TYPE_PATTERN,
+  TYPES_IN_WORDS,
+} from './types/index.ts'
 export { nearest } from './util/nearest.ts'
 
 /** Opens a data directory. Close the engine, or use it with `await using`. */

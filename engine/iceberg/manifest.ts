@@ -1,8 +1,8 @@
 import type { Part, Version } from '../catalog/records.ts'
 import { avroFile } from './avro-file.ts'
 import { MANIFEST_ENTRY, MANIFEST_FILE } from './avro-schemas.ts'
+import { boundBytes, type Side } from './bounds.ts'
 import { fieldId, PLAIN, schemaOf } from './schema.ts'
-import { boundBytes, type Side } from './types.ts'
 
 /**
  * Entries for files kept from an older snapshot or for deleted rows are not needed: each version lists all its parts.

@@ -1,5 +1,4 @@
-import type { Column } from '../types/index.ts'
-import { icebergType } from './types.ts'
+import { type Column, icebergName } from '../types/index.ts'
 
 /** Whether the columns of a table have the names that users gave them, or those in the part files (`c0`, `c1` …). */
 export const NAMED = 'named'
@@ -20,7 +19,7 @@ export function schemaOf(columns: readonly Column[], naming: Naming) {
       id: fieldId(index),
       name: naming === PLAIN ? `c${index}` : name,
       required: !nullable,
-      type: icebergType(type),
+      type: icebergName(type),
       ...(naming === NAMED && description && { doc: description }),
     })),
   } as const

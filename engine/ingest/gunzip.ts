@@ -4,7 +4,7 @@ import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
 import { FileSink } from './file.ts'
 import type { ReadRequest } from './request.ts'
-import { malformed } from './text/accepts.ts'
+import { malformed } from './text/value-errors.ts'
 
 /**
  * Unpacks a gzip file into the new file `target`, and stops where it unpacks to more than the limit.

@@ -2,7 +2,7 @@ import { EngineError } from '../errors.ts'
 import { checkColumns, widens } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import type { DeclaredColumn } from './request.ts'
-import { malformed } from './text/accepts.ts'
+import { malformed } from './text/value-errors.ts'
 
 /** A column of the part to be written. */
 export interface Target {

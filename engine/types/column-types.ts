@@ -24,6 +24,8 @@ interface ColumnTypeEntry {
   readonly arrow: ArrowName
   /** Its name in OData (CSDL 4.01, 3.3). Values of json are sent as text, which every client can read. */
   readonly edm: `Edm.${string}`
+  /** Its name in Iceberg (table spec, Primitive Types), where texts of json are strings. */
+  readonly iceberg: string
   /** Bytes of a value in DuckDB's memory, without the text it may point to; decimals of up to 18 digits take half. */
   readonly bytes: number
   /** Whether values vary in length, so that `bytes` says little about their real size. */
@@ -42,35 +44,79 @@ export const COLUMN_TYPES = {
     layout: 'bit',
     arrow: 'bool',
     edm: 'Edm.Boolean',
+    iceberg: 'boolean',
     bytes: 1,
     long: false,
   },
-  integer: { sql: 'BIGINT', duckdb: 5, layout: 'int64', arrow: 'int64', edm: 'Edm.Int64', ...number64 },
-  double: { sql: 'DOUBLE', duckdb: 11, layout: 'double', arrow: 'float64', edm: 'Edm.Double', ...number64 },
+  integer: {
+    sql: 'BIGINT',
+    duckdb: 5,
+    layout: 'int64',
+    arrow: 'int64',
+    edm: 'Edm.Int64',
+    iceberg: 'long',
+    ...number64,
+  },
+  double: {
+    sql: 'DOUBLE',
+    duckdb: 11,
+    layout: 'double',
+    arrow: 'float64',
+    edm: 'Edm.Double',
+    iceberg: 'double',
+    ...number64,
+  },
   decimal: {
     sql: 'DECIMAL',
     duckdb: 19,
     layout: 'int128',
     arrow: 'decimal128',
     edm: 'Edm.Decimal',
+    iceberg: 'decimal',
     bytes: 16,
     long: false,
   },
-  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', ...text },
-  date: { sql: 'DATE', duckdb: 13, layout: 'int32', arrow: 'date32', edm: 'Edm.Date', bytes: 4, long: false },
-  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', edm: 'Edm.TimeOfDay', ...moment },
-  timestamp: { sql: 'TIMESTAMP', duckdb: 12, arrow: 'timestamp[us]', edm: 'Edm.DateTimeOffset', ...moment },
+  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
+  date: {
+    sql: 'DATE',
+    duckdb: 13,
+    layout: 'int32',
+    arrow: 'date32',
+    edm: 'Edm.Date',
+    iceberg: 'date',
+    bytes: 4,
+    long: false,
+  },
+  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', edm: 'Edm.TimeOfDay', iceberg: 'time', ...moment },
+  timestamp: {
+    sql: 'TIMESTAMP',
+    duckdb: 12,
+    arrow: 'timestamp[us]',
+    edm: 'Edm.DateTimeOffset',
+    iceberg: 'timestamp',
+    ...moment,
+  },
   timestamptz: {
     sql: 'TIMESTAMPTZ',
     duckdb: 31,
     arrow: 'timestamp[us, UTC]',
     edm: 'Edm.DateTimeOffset',
+    iceberg: 'timestamptz',
     ...moment,
   },
   // Arrow has no basic type for uuid and json: a uuid is its 36 characters, json is its text.
-  uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', edm: 'Edm.Guid', bytes: 16, long: false },
-  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', ...text },
-  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', ...text },
+  uuid: {
+    sql: 'UUID',
+    duckdb: 27,
+    layout: 'bytes',
+    arrow: 'utf8',
+    edm: 'Edm.Guid',
+    iceberg: 'uuid',
+    bytes: 16,
+    long: false,
+  },
+  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', iceberg: 'binary', ...text },
+  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
 } as const satisfies Record<string, ColumnTypeEntry>
 
 /** The name of a type, without precision and scale. */
@@ -90,6 +136,11 @@ export function entryOf(type: ColumnType): ColumnTypeEntry {
 /** What OData calls a type, without precision and scale: `Edm.Int64`. */
 export function edmName(type: ColumnType): `Edm.${string}` {
   return entryOf(type).edm
+}
+
+/** What Iceberg calls a type: `long`, `decimal(18,3)`. */
+export function icebergName(type: ColumnType): string {
+  return entryOf(type).iceberg + type.slice(typeName(type).length)
 }
 
 /** The DuckDB type that holds a column type: `BIGINT`, `DECIMAL(18,3)`. */
@@ -119,6 +170,11 @@ export function isColumnType(type: unknown): type is ColumnType {
   if (typeof type !== 'string') return false
   return decimalParts(type) !== undefined || (type !== 'decimal' && Object.hasOwn(COLUMN_TYPES, type))
 }
+
+/** A regular expression for the names of all types, in JSON Schema's syntax. */
+export const TYPE_PATTERN = `^(${Object.keys(COLUMN_TYPES)
+  .map((name) => (name === 'decimal' ? 'decimal\\(\\d{1,2},\\d{1,2}\\)' : name))
+  .join('|')})$`
 
 /** All types as a list for a sentence. */
 export const TYPES_IN_WORDS = (() => {

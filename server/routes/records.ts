@@ -1,4 +1,4 @@
-import type { Repository } from '../../engine/index.ts'
+import { type Repository, TYPE_PATTERN, TYPES_IN_WORDS } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import type { PlanLimits } from '../config/config.ts'
@@ -21,10 +21,8 @@ export const natural: JsonSchema = { type: 'integer', minimum: 0 }
 
 const COLUMN_TYPE = {
   type: 'string',
-  pattern:
-    '^(boolean|integer|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|date|time|timestamp|timestamptz|uuid|binary|json)$',
-  description:
-    'boolean, integer, double, decimal(p,s), string, date, time, timestamp, timestamptz, uuid, binary or json.',
+  pattern: TYPE_PATTERN,
+  description: `One of ${TYPES_IN_WORDS}.`,
 } as const satisfies JsonSchema
 
 export const COLUMN = record('A column of a dataset.', {

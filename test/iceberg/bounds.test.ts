@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundBytes, icebergType } from '../../engine/iceberg/types.ts'
+import { boundBytes } from '../../engine/iceberg/bounds.ts'
+import { icebergName } from '../../engine/types/index.ts'
 
 const hex = (...bound: Parameters<typeof boundBytes>) => {
   const bytes = boundBytes(...bound)
@@ -8,10 +9,10 @@ const hex = (...bound: Parameters<typeof boundBytes>) => {
 }
 
 test('types are called as in the table spec', () => {
-  expect(icebergType('integer')).toBe('long')
-  expect(icebergType('json')).toBe('string')
-  expect(icebergType('decimal(18,3)')).toBe('decimal(18,3)')
-  expect(icebergType('timestamptz')).toBe('timestamptz')
+  expect(icebergName('integer')).toBe('long')
+  expect(icebergName('json')).toBe('string')
+  expect(icebergName('decimal(18,3)')).toBe('decimal(18,3)')
+  expect(icebergName('timestamptz')).toBe('timestamptz')
 })
 
 test('bounds are the bytes of Appendix D', () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool, uploadFormatOf } from '../../engine/ingest/index.ts'
-import { acceptsValue } from '../../engine/ingest/text/accepts.ts'
+import { acceptsValue } from '../../engine/ingest/text/accepted.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()

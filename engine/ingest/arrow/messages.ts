@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 import { verifyFooter, verifyMessage } from './verify-message.ts'
 
 const MAGIC = Buffer.from('ARROW1')

@@ -1,6 +1,6 @@
 import { type Data, DataType, type Decimal, type Field, type Timestamp, TimeUnit, Vector } from 'apache-arrow'
 import type { ColumnType } from '../../types/index.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
 export type ReadText = (index: number) => string | null

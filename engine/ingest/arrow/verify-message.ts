@@ -1,4 +1,4 @@
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 
 /**
  * Checks the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the

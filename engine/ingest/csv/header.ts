@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readStart } from '../file.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE } from './bytes.ts'
 
 export interface CsvHeader {

@@ -1,16 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { ColumnType } from '../../types/index.ts'
-import { acceptsValue, badValue, malformed, missingValue, quoteValue } from '../text/accepts.ts'
-import {
-  ALL_KINDS,
-  acceptedKinds,
-  CHECK,
-  checkedKind,
-  classifier,
-  KIND,
-  RANGED,
-  SAFE_LENGTH,
-} from '../text/text-kinds.ts'
+import { acceptedKinds, acceptsValue } from '../text/accepted.ts'
+import { ALL_KINDS, CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
+import { badValue, malformed, missingValue, quoteValue } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './bytes.ts'
 
 /** The column that one field of each record belongs to. */

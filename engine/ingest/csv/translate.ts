@@ -1,7 +1,7 @@
 import type { EngineError } from '../../errors.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { LONGEST_RECORD } from './bytes.ts'
 import { type Field, translator } from './translate-value.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { LONGEST_RECORD, wholeCharacters } from '../csv/bytes.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './reader.ts'
 import type { JsonRows } from './rows.ts'
 

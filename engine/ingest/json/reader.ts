@@ -1,5 +1,5 @@
-import { malformed } from '../text/accepts.ts'
 import { CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
+import { malformed } from '../text/value-errors.ts'
 
 /** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const

@@ -1,7 +1,8 @@
 import { STOP, transitions } from '../csv/bytes.ts'
+import { acceptedKinds } from '../text/accepted.ts'
 import type { Blanks } from '../text/blanks.ts'
 import { type CellWriter, UNIT_SEPARATOR } from '../text/cell-writer.ts'
-import { ALL_KINDS, acceptedKinds, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
+import { ALL_KINDS, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
 import type { JsonField, JsonLayout } from './fields.ts'
 
 const [SPACE, LF, CR, TAB, QUOTE, COMMA, MINUS, DOT] = [0x20, 0x0a, 0x0d, 0x09, 0x22, 0x2c, 0x2d, 0x2e]

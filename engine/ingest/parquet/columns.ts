@@ -3,7 +3,7 @@ import { normaliseColumn } from '../../duckdb/normalise.ts'
 import { topLevel } from '../../duckdb/schema-tree.ts'
 import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
-import { FINEST, malformed } from '../text/accepts.ts'
+import { FINEST, malformed } from '../text/value-errors.ts'
 
 /** A column of the upload, and how it is read. */
 export interface ParquetColumn {

@@ -8,7 +8,7 @@ import { writePart } from '../part.ts'
 import { measure, readParts, widened } from '../parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, type Target, takes } from '../targets.ts'
-import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/accepts.ts'
+import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/value-errors.ts'
 import { type ParquetColumn, parquetColumns } from './columns.ts'
 import { inRange } from './ranges.ts'
 

@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../types/index.ts'
-import { acceptedKinds, inferType, KIND, ZONED } from './text-kinds.ts'
+import { acceptedKinds } from './accepted.ts'
+import { inferType, KIND, ZONED } from './text-kinds.ts'
 
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
 export const UNIT_SEPARATOR = 0x1f

@@ -59,38 +59,7 @@ export const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
 export const ZONED = KIND.timestamptz | KIND.timestamptzMinutes
 const PLAIN_NUMBERS = KIND.integer | KIND.bigInteger | KIND.looseInteger | KIND.whole | KIND.fraction
-const NUMBERS = PLAIN_NUMBERS | KIND.exponent | KIND.looseNumber
-
-/**
- * The kinds that a declared type accepts, which are more than those it is inferred from. All values of the `certain`
- * kinds are accepted. Values of the `possible` kinds are accepted if `acceptsValue` says so, others never.
- */
-export function acceptedKinds(type: ColumnType): { certain: number; possible: number } {
-  switch (type) {
-    case 'boolean':
-      return { certain: KIND.boolean, possible: KIND.integer }
-    case 'integer':
-      return { certain: KIND.integer, possible: KIND.looseInteger | KIND.whole }
-    case 'double':
-      return { certain: NUMBERS | KIND.special, possible: 0 }
-    case 'string':
-      return { certain: ALL_KINDS & ~KIND.null, possible: 0 }
-    case 'date':
-      return { certain: KIND.date, possible: 0 }
-    case 'timestamp':
-    case 'timestamptz':
-      return { certain: KIND.date | KIND.timestamp | ZONED, possible: 0 }
-    case 'time':
-      return { certain: KIND.time, possible: 0 }
-    case 'uuid':
-    case 'json':
-      return { certain: 0, possible: ALL_KINDS & ~KIND.null }
-    case 'binary':
-      return { certain: KIND.empty, possible: ALL_KINDS & ~KIND.null }
-    default:
-      return { certain: 0, possible: NUMBERS }
-  }
-}
+export const NUMBERS = PLAIN_NUMBERS | KIND.exponent | KIND.looseNumber
 
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =

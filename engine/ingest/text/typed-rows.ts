@@ -1,9 +1,10 @@
 import type { Column } from '../../types/index.ts'
 import type { CsvSource } from '../csv/load.ts'
 import { settledColumns, type Target } from '../targets.ts'
-import { acceptsValue, badValue, missingValue } from './accepts.ts'
+import { acceptsValue } from './accepted.ts'
 import { acceptance, CellWriter, inferTyped, UNIT_SEPARATOR } from './cell-writer.ts'
 import { KIND } from './text-kinds.ts'
+import { badValue, missingValue } from './value-errors.ts'
 
 /** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
 export interface Rewritten {

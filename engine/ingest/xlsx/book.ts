@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 import type { ZipEntry, ZipReader } from './unzip.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 

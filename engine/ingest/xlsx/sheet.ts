@@ -1,5 +1,5 @@
-import { malformed } from '../text/accepts.ts'
 import { KIND, kindOf } from '../text/text-kinds.ts'
+import { malformed } from '../text/value-errors.ts'
 import { TextRuns, type Workbook } from './book.ts'
 import { serialMoment } from './moments.ts'
 import { attribute, type XmlHandler } from './xml.ts'

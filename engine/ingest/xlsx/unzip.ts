@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32, createInflateRaw } from 'node:zlib'
 import { unpacksTooLarge } from '../gunzip.ts'
-import { malformed } from '../text/accepts.ts'
+import { malformed } from '../text/value-errors.ts'
 
 /** An entry of a zip archive, as its directory describes it. */
 export interface ZipEntry {

@@ -1,30 +1,5 @@
 import { type ColumnType, typeName } from '../types/index.ts'
 
-/** The Iceberg name of a column type (table spec, Primitive Types). JSON columns are strings there. */
-export function icebergType(type: ColumnType): string {
-  const name = typeName(type)
-  switch (name) {
-    case 'integer':
-      return 'long'
-    case 'decimal':
-      return type
-    case 'json':
-      return 'string'
-    case 'boolean':
-    case 'double':
-    case 'string':
-    case 'date':
-    case 'time':
-    case 'timestamp':
-    case 'timestamptz':
-    case 'uuid':
-    case 'binary':
-      return name
-    default:
-      return name satisfies never
-  }
-}
-
 /** Whether a bound is the lower or the upper one. */
 export type Side = 'lower' | 'upper'
 

@@ -1,0 +1,78 @@
+import { type ColumnType, decimalParts, type TypeName, typeName } from '../../types/index.ts'
+import { ALL_KINDS, fitsInt64, KIND, NUMBERS, ZONED } from './text-kinds.ts'
+
+/** The texts that a declared type accepts, which are more than those it is inferred from. */
+interface Accepted {
+  /** Kinds of which every value is accepted. */
+  readonly certain: number
+  /** Kinds of which those values are accepted that `exact` accepts. Values of other kinds are refused. */
+  readonly possible: number
+  /** Whether the text is exactly a value of the type, without being rounded or wrapped around. */
+  readonly exact: (text: string, type: ColumnType) => boolean
+}
+
+const NO_MORE = { possible: 0, exact: () => false }
+const MOMENTS = { certain: KIND.date | KIND.timestamp | ZONED, ...NO_MORE }
+const ANY_TEXT = ALL_KINDS & ~KIND.null
+
+const ACCEPTED = {
+  boolean: { certain: KIND.boolean, possible: KIND.integer, exact: (text) => text === '0' || text === '1' },
+  integer: {
+    certain: KIND.integer,
+    possible: KIND.looseInteger | KIND.whole,
+    exact: (text) => fitsInt64(text.replace(/\..*$/s, '')),
+  },
+  double: { certain: NUMBERS | KIND.special, ...NO_MORE },
+  decimal: { certain: 0, possible: NUMBERS, exact: fitsDecimal },
+  string: { certain: ANY_TEXT, ...NO_MORE },
+  date: { certain: KIND.date, ...NO_MORE },
+  time: { certain: KIND.time, ...NO_MORE },
+  timestamp: MOMENTS,
+  timestamptz: MOMENTS,
+  uuid: { certain: 0, possible: ANY_TEXT, exact: (text) => UUID.test(text) },
+  binary: { certain: KIND.empty, possible: ANY_TEXT, exact: (text) => BASE64.test(text) },
+  json: { certain: 0, possible: ANY_TEXT, exact: isJson },
+} as const satisfies Record<TypeName, Accepted>
+
+/** The kinds of texts that a declared type accepts. */
+export function acceptedKinds(type: ColumnType): Omit<Accepted, 'exact'> {
+  return ACCEPTED[typeName(type)]
+}
+
+/** Whether a text of one of the `possible` kinds of a declared type is a value of it. */
+export function acceptsValue(type: ColumnType, text: string): boolean {
+  const { exact }: Accepted = ACCEPTED[typeName(type)]
+  return exact(text, type)
+}
+
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const NUMBER = /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/
+
+function fitsDecimal(text: string, type: ColumnType): boolean {
+  const { precision, scale } = decimalParts(type)!
+  const match = NUMBER.exec(text)
+  if (!match) return false
+  const whole = match[1]!
+  const digits = (whole + (match[2] ?? '')).replace(/^0+/, '')
+  // A loop, not a regular expression: one that ends in $ would start anew at every zero of a long row of zeros, which
+  // takes time by the square of its length.
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  const significant = digits.slice(0, end)
+  if (significant === '') return true
+  // The number is 0.digits × 10^places.
+  const places =
+    whole.length - (whole.length + (match[2] ?? '').length - digits.length) + Number(match[3] ?? 0)
+  return places <= precision - scale && significant.length - places <= scale
+}
