@@ -1,12 +1,40 @@
 import { Download } from './download.ts'
-import { parameters, type Question } from './questions.ts'
-import type { Categories, Format, Found, Provider, Series, SeriesInfo, SeriesPage } from './records.ts'
+import { parameters, type Question, type Writing } from './questions.ts'
+import type {
+  Categories,
+  Format,
+  Found,
+  Provider,
+  Series,
+  SeriesInfo,
+  SeriesPage,
+  SeriesTable,
+} from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** First and last day wanted, as ISO 8601 dates. */
 export interface Range {
   readonly start?: string
   readonly end?: string
+}
+
+/** Which part of a series is wanted, and how it is transformed: the parameters of the route, which checks them. */
+export interface SeriesOptions extends Range {
+  /** `change`, `percent`, `yoy`, `log` or `index:2015-01-01`. */
+  readonly transform?: string
+  /** A lower frequency: `monthly`, `quarterly` or `annual`. */
+  readonly frequency?: string
+  /** How values become one of a lower frequency: `mean` (default), `sum` or `end`. */
+  readonly aggregate?: string
+  /** The series as it was on that day, an ISO date, for providers that keep that. */
+  readonly asOf?: string
+}
+
+export interface TableOptions extends SeriesOptions, Question {
+  /** The provider of all ids, which are then written without it. */
+  readonly provider?: string
+  /** `long` (default): a row for each value; `wide`: a column for each series. */
+  readonly shape?: 'long' | 'wide'
 }
 
 /** Providers of economic series. Slugs ignore case. */
@@ -72,8 +100,29 @@ export class Providers {
   }
 
   /** A series with its observations. */
-  series(slug: string, id: string, { start, end, ...options }: Range & CallOptions = {}): Promise<Series> {
-    return this.#transport.json({ path: seriesPath(slug, id), query: { start, end }, ...options })
+  series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
+    return this.#transport.json({ path: seriesPath(slug, id), query: selection(options), ...call(options) })
+  }
+
+  /** Several series as one table; ids have their provider before them, as `fred/GDP`, unless it is an option. */
+  table(ids: readonly string[], options: TableOptions = {}): Promise<SeriesTable> {
+    const { path, query } = tableRequest(ids, options)
+    return this.#transport.json({
+      path,
+      query: { ...query, $format: 'json', envelope: true },
+      ...call(options),
+    })
+  }
+
+  /** Downloads several series as one table in a format, as a stream of bytes. */
+  async downloadTable(
+    ids: readonly string[],
+    format: Format,
+    options: TableOptions & Writing = {},
+  ): Promise<Download> {
+    const { path, query } = tableRequest(ids, options)
+    const request = { path, query: { ...query, $format: format }, ...call(options) }
+    return new Download(await this.#transport.send(request), options.signal)
   }
 
   /** Downloads the observations of a series in a format, as a stream of bytes. */
@@ -81,15 +130,31 @@ export class Providers {
     slug: string,
     id: string,
     format: Format,
-    { start, end, ...question }: Range & Question = {},
+    options: SeriesOptions & Question & Writing = {},
   ): Promise<Download> {
-    const { signal } = question
     const response = await this.#transport.send({
       path: seriesPath(slug, id),
-      query: { start, end, $format: format, ...parameters(question) },
-      ...(signal && { signal }),
+      query: { ...selection(options), $format: format, ...parameters(options) },
+      ...call(options),
     })
-    return new Download(response, signal)
+    return new Download(response, options.signal)
+  }
+}
+
+function selection({ start, end, transform, frequency, aggregate, asOf }: SeriesOptions) {
+  return { start, end, transform, frequency, aggregate, asOf }
+}
+
+function call({ signal }: CallOptions): CallOptions {
+  return signal ? { signal } : {}
+}
+
+function tableRequest(ids: readonly string[], options: TableOptions) {
+  const { provider, shape } = options
+  const list = ids.map((id) => id.replaceAll(',', '%2C')).join(',')
+  return {
+    path: provider === undefined ? ['series'] : ['providers', provider, 'series'],
+    query: { ids: list, shape, ...selection(options), ...parameters(options) },
   }
 }
 

@@ -166,8 +166,19 @@ export interface Observation {
   /** For example `2024-Q1`; missing for daily series. */
   readonly period?: string
   readonly value: number | null
+  /** For example `provisional`; missing where the provider gives none. */
+  readonly status?: string
 }
 
+/** One dimension of the key of a series, for example `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`. */
+export interface SeriesDimension {
+  readonly id: string
+  readonly name: string | null
+  readonly code: string
+  readonly label: string | null
+}
+
+/** A series. What its provider doesn't say is null. */
 export interface Series {
   readonly provider: string
   readonly series_id: string
@@ -175,8 +186,27 @@ export interface Series {
   readonly frequency: string | null
   readonly unit: string | null
   readonly lastUpdated: string | null
+  readonly seasonalAdjustment: string | null
+  readonly source: string | null
+  readonly notes: string | null
+  readonly dimensions: readonly SeriesDimension[] | null
+  /** The first and last date of the whole series, whatever part of it was asked for. */
+  readonly start: string | null
+  readonly end: string | null
   /** Oldest first. */
   readonly observations: readonly Observation[]
+}
+
+/** Several series as one table, in the columns that `shape` gives. */
+export interface SeriesTable {
+  /** Series that could not be had, with the reason. */
+  readonly missing: readonly {
+    readonly provider: string
+    readonly series_id: string
+    readonly code: string
+    readonly error: string
+  }[]
+  readonly rows: readonly Readonly<Record<string, string | number | null>>[]
 }
 
 /** How often a dataset that follows series is refreshed. */

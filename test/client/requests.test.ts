@@ -53,6 +53,19 @@ test('every call goes to its route, below the address that was given', async () 
       () => providers.download('ecb', 'a/b', 'csv', { top: 1 }),
       'GET /base/providers/ecb/series/a/b?$format=csv&$top=1',
     ],
+    [
+      () => providers.series('fred', 'GDP', { asOf: '2020-03-01', transform: 'yoy' }),
+      'GET /base/providers/fred/series/GDP?transform=yoy&asOf=2020-03-01',
+    ],
+    [
+      () => providers.table(['fred/GDP', 'oecd/A,B/C'], { shape: 'wide', frequency: 'annual' }),
+      'GET /base/series?ids=fred%2FGDP%2Coecd%2FA%252CB%2FC&shape=wide&frequency=annual&$format=json&envelope=true',
+    ],
+    [
+      () =>
+        providers.downloadTable(['M.USD'], 'csv', { provider: 'ecb', start: '2024-01-01', delimiter: ';' }),
+      'GET /base/providers/ecb/series?ids=M.USD&start=2024-01-01&$delimiter=%3B&$format=csv',
+    ],
     [() => userKeys.list(), 'GET /base/user-keys'],
     [() => userKeys.save('fred', 'k'), 'PUT /base/user-keys/fred'],
     [() => userKeys.delete('fred'), 'DELETE /base/user-keys/fred'],

@@ -144,6 +144,19 @@ test('providers are browsed and read', async () => {
   expect(await csv.text()).toContain('2026-01-05')
 })
 
+test('several series come as one table, with the reasons of those that do not', async () => {
+  const [id, unknown] = ['frankfurter/EUR/USD', 'frankfurter/EUR']
+  const table = await client.providers.table([id!, unknown!], { start: '2026-01-01', filter: 'value gt 1.3' })
+  expect(table.rows).toMatchObject([{ provider: 'frankfurter', series_id: 'EUR/USD', value: 1.5 }])
+  expect(table.missing).toMatchObject([
+    { provider: 'frankfurter', series_id: 'EUR', code: 'invalid_series_id', error: expect.any(String) },
+  ])
+  const wide = await client.providers.table(['EUR/USD'], { provider: 'frankfurter', shape: 'wide' })
+  expect(wide.rows[0]).toMatchObject({ 'EUR/USD': expect.any(Number) })
+  const csv = await client.providers.downloadTable([id!], 'csv', { start: '2026-01-01', delimiter: ';' })
+  expect(await csv.text()).toMatch(/^provider;series_id;date;/)
+})
+
 test('keys at providers and of the account are managed', async () => {
   const saved = await client.userKeys.save('FRED', 'abcdefghijklmnopqrstuvwxyz012345')
   expect(saved).toMatchObject({ provider: 'fred' })
