@@ -1,0 +1,86 @@
+import { FORMATS } from '../../engine/index.ts'
+import type { Result } from './matrix.ts'
+import { reasonFor } from './reasons.ts'
+import { TRIED } from './values.ts'
+
+/** What each program calls to read and write, where that is not the plainest call. */
+const CALLS: Readonly<Record<string, string>> = {
+  pandas:
+    '`read_csv`, `read_json`, `read_excel`, `read_parquet` with `dtype_backend="numpy_nullable"` (without it, integers become doubles if there is a null); `pyarrow.ipc.open_stream`; `to_csv(index=False)`, `to_json(orient="records", date_format="iso", date_unit="us")`, `to_excel`, `to_parquet`, `to_feather`.',
+  polars:
+    '`read_csv(try_parse_dates=True)`, `read_json`, `read_ndjson`, `read_excel`, `read_parquet`, `read_ipc_stream`; `write_csv`, `write_json`, `write_ndjson`, `write_excel`, `write_parquet`, `write_ipc`.',
+  pyarrow:
+    '`csv.read_csv` with `newlines_in_values=True` and `ConvertOptions(null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)`, which tells empty text from null; `json.read_json`, `parquet.read_table`, `ipc.open_stream`; `csv.write_csv`, `parquet.write_table`, `ipc.new_stream`.',
+  duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
+  openpyxl: '`load_workbook` and `Workbook().save`.',
+  R: 'base R: `read.csv` and `read.delim` with `na.strings = ""`; `write.csv(row.names = FALSE, na = "")`, `write.table`.',
+  LibreOffice: 'our file, opened and saved as csv (with the text that the cells show) or as xlsx.',
+  curl: 'our own files, downloaded and uploaded again.',
+}
+
+export const INTRODUCTION = `# How other programs read and write our formats
+
+This page is written by \`npm run test:tools -- --write\`: it runs the programs that are installed, lets them read our downloads, and uploads files that they have written. \`npm run test:tools\` fails if the page is no longer true. Every column that is tried holds ordinary values and a null. Extreme values, and texts that may be taken for null, are in columns of their own.
+
+The first sign in a cell is for the download, the second for the upload:
+
+| | |
+|---|---|
+| \`=\` | the values are equal and have the right type |
+| \`t\` | download: the values are equal, but they are text or have a similar type. The format or the program has no such type, or reads it only when told to |
+| \`d\` | upload: the values are equal if the type of the column is declared (\`columns\` of the dataset). Otherwise another type is inferred |
+| a number | the values are not equal; the reason is below the table |
+| – | the program can't read or write the format |
+`
+
+/** A program's part of the page. @throws Error where a difference has no reason in \`reasons.ts\` */
+export function sectionOf(tool: string, version: string, results: readonly Result[]): string {
+  const reasons: string[] = []
+  const unexplained: string[] = []
+  const mark = ({ way, format, type, found }: Result): string => {
+    if (found === undefined || typeof found === 'string') return found ?? '–'
+    const because = reasonFor(tool, way, format, type)
+    if (because === undefined) unexplained.push(`${tool}, ${way}, ${format}, ${type}: ${found.problem}`)
+    const number = reasons.indexOf(because ?? '') + 1 || reasons.push(because ?? '')
+    return String(number)
+  }
+  const formats = FORMATS.filter((format) => results.some((one) => one.format === format && one.found))
+  const rows = TRIED.map(({ name }) => {
+    const cells = formats.map((format) => {
+      const [download, upload] = (['download', 'upload'] as const).map((way) =>
+        mark(results.find((one) => one.way === way && one.format === format && one.type === name)!),
+      )
+      return `${download} ${upload}`
+    })
+    return `| ${[name, ...cells].join(' | ')} |`
+  })
+  if (unexplained.length > 0) throw new Error(`Differences without a reason:\n${unexplained.join('\n')}`)
+  return [
+    `## ${tool}\n`,
+    `Version ${version}: ${CALLS[tool]}\n`,
+    `| download, upload | ${formats.join(' | ')} |`,
+    `|---${'|---'.repeat(formats.length)}|`,
+    ...rows,
+    ...(reasons.length > 0 ? ['', ...reasons.map((because, index) => `${index + 1}. ${because}`)] : []),
+    '',
+  ].join('\n')
+}
+
+/** The parts of a page, by program. */
+export function sectionsIn(page: string): Map<string, string> {
+  const parts = page.split(/^(?=## )/m).slice(1)
+  return new Map(parts.map((part) => [/^## (.+)$/m.exec(part)![1]!, `${part.trimEnd()}\n`]))
+}
+
+/**
+ * Whether a program does what the page says. Another version than the page's may do otherwise, which is no fault of ours.
+ */
+export function compare(
+  section: string,
+  onPage: string | undefined,
+): 'same' | 'different' | 'another version' {
+  if (section === onPage) return 'same'
+  const [version, other] = [section, onPage].map((text) => /^Version [^:]*/m.exec(text ?? '')?.[0])
+  if (version === other) return 'different'
+  return section.replace(version!, '') === onPage?.replace(other!, '') ? 'same' : 'another version'
+}

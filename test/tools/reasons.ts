@@ -1,0 +1,183 @@
+import type { Format } from '../../engine/index.ts'
+import type { Task } from './tools.ts'
+
+/** Why values differ, where they do: the first rule that fits. What is left out fits all. */
+interface Reason {
+  readonly tools?: readonly string[]
+  readonly way?: Task['way']
+  readonly formats?: readonly Format[]
+  readonly types: readonly string[]
+  readonly because: string
+}
+
+const JSONS: readonly Format[] = ['json', 'ndjson']
+const XLSX: readonly Format[] = ['xlsx']
+
+export const REASONS: readonly Reason[] = [
+  // Excel's own limits, whoever writes or reads the sheet.
+  {
+    way: 'upload',
+    formats: XLSX,
+    types: ['integer, extremes', 'double, extremes', 'decimal, extremes'],
+    because:
+      'A sheet holds numbers as doubles, and programs write 15 to 17 digits of them. A number that no longer fits its type is refused, with its row. Write such numbers as text.',
+  },
+  {
+    tools: ['pandas', 'openpyxl', 'polars'],
+    way: 'upload',
+    formats: XLSX,
+    types: ['date, extremes', 'timestamp, extremes'],
+    because:
+      'A sheet has no days before 1900. What the program writes instead is refused, with its row. Write such days as text.',
+  },
+  {
+    formats: XLSX,
+    types: ['timestamptz'],
+    because:
+      'A sheet has no time zones. Our cells are in UTC, and show a Z. Some programs refuse to write moments that have a zone: convert them to UTC and remove it.',
+  },
+  {
+    way: 'download',
+    formats: XLSX,
+    types: ['time, microseconds', 'timestamp, extremes'],
+    because:
+      'The program rounds the times of a sheet to milliseconds or seconds. Days before 1900 are text in a sheet.',
+  },
+  {
+    tools: ['polars'],
+    way: 'download',
+    formats: XLSX,
+    types: ['time'],
+    because: 'A time of day becomes that time on 31 December 1899.',
+  },
+  {
+    tools: ['LibreOffice'],
+    types: ['time', 'time, microseconds'],
+    because:
+      'With English (USA) as its language, LibreOffice shows and saves times as 10:20:30 AM. Upload xlsx, or choose another language.',
+  },
+  {
+    tools: ['LibreOffice'],
+    types: ['timestamp, extremes'],
+    because: 'The program rounds times to milliseconds.',
+  },
+  {
+    tools: ['LibreOffice'],
+    types: ['integer, extremes', 'double, extremes', 'decimal, extremes', 'string'],
+    because:
+      'LibreOffice guesses the types of a csv: numbers become doubles of 15 digits, and 007 becomes 7. Use xlsx.',
+  },
+  // Text and JSON have no types of their own.
+  {
+    tools: ['pandas', 'openpyxl', 'polars', 'pyarrow', 'duckdb', 'R', 'LibreOffice'],
+    way: 'download',
+    types: ['decimal', 'decimal, extremes'],
+    because:
+      'The program reads the numbers of this format as doubles, which hold 15 to 17 digits. Name the type when you read the column, if the program lets you, or use parquet.',
+  },
+  {
+    types: ['string, empty and NA'],
+    because:
+      "In this format the program can't tell an empty text from null; some also read NA as null. Use parquet or arrow if you need the difference.",
+  },
+  {
+    tools: ['pandas', 'R'],
+    types: ['double, not finite'],
+    because: "The program can't tell NaN from null; in JSON it writes infinity as null, too.",
+  },
+  {
+    tools: ['polars', 'openpyxl'],
+    way: 'upload',
+    types: ['double, not finite'],
+    because: 'Instead of a number that is not finite, the program writes null or a formula that fails.',
+  },
+  {
+    tools: ['duckdb'],
+    formats: JSONS,
+    types: ['double, not finite'],
+    because:
+      'JSON has no such numbers. Ours are the texts "INF", "-INF" and "NaN", as in OData; what DuckDB writes is not valid JSON.',
+  },
+  {
+    tools: ['pyarrow'],
+    formats: JSONS,
+    types: ['double, not finite', 'json'],
+    because: 'In JSON, the program allows only one type in a column.',
+  },
+  {
+    tools: ['pyarrow'],
+    way: 'download',
+    types: ['timestamptz'],
+    because: 'The program drops the zone, which is UTC.',
+  },
+  {
+    tools: ['pandas', 'R'],
+    types: ['integer, extremes', 'double, extremes', 'decimal, extremes'],
+    because:
+      'The program reads the numbers of this format as doubles, and writes 10 to 15 digits of them. Use parquet.',
+  },
+  {
+    tools: ['R'],
+    way: 'upload',
+    types: ['date, extremes', 'timestamp, extremes', 'timestamptz'],
+    because:
+      'R writes years without leading zeros, and moments without fractions, unless you format them yourself.',
+  },
+  {
+    tools: ['pandas'],
+    way: 'upload',
+    formats: JSONS,
+    types: ['date', 'date, extremes'],
+    because:
+      '`to_json` writes dates as moments. Declare the column as timestamp, or convert the dates to text.',
+  },
+  {
+    types: ['binary'],
+    way: 'upload',
+    because:
+      'The program writes bytes in a notation of its own, or not at all. Encode them as base64, or use parquet.',
+  },
+  {
+    tools: ['pandas', 'pyarrow', 'openpyxl'],
+    way: 'upload',
+    types: ['uuid', 'json'],
+    because: 'The program refuses to write this type in this format. Convert the values to text.',
+  },
+  {
+    tools: ['polars'],
+    formats: JSONS,
+    types: ['json'],
+    because: 'The program wants all values of a column to have one structure.',
+  },
+  {
+    tools: ['pandas'],
+    formats: JSONS,
+    types: ['json'],
+    because: 'A JSON string is read as the text in it, as it should be.',
+  },
+  {
+    tools: ['polars', 'pandas'],
+    way: 'download',
+    types: ['uuid', 'json'],
+    because:
+      'The program has no such type and shows its bytes: sixteen for a uuid, UTF-8 for json. In csv they are text.',
+  },
+  {
+    tools: ['polars'],
+    way: 'upload',
+    types: ['time', 'time, microseconds'],
+    because:
+      'polars writes times in nanoseconds; columns hold microseconds. Upload with `nanoseconds=truncate`.',
+  },
+]
+
+/** @returns undefined where no rule fits */
+export function reasonFor(tool: string, way: Task['way'], format: Format, type: string): string | undefined {
+  return REASONS.find(
+    (one) =>
+      (one.tools?.includes(tool) ?? true) &&
+      (one.way ?? way) === way &&
+      (one.formats?.includes(format) ?? true) &&
+      one.types.includes(type),
+  )?.because
+}
