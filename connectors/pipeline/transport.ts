@@ -1,4 +1,4 @@
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { addressOf, isBelow, rootOf } from './address.ts'
 import { decodeText, unpack } from './body.ts'
@@ -31,8 +31,17 @@ const HEADERS = {
 
 /** HTTP to one provider over its own pool of connections. Every failure is an `UpstreamFailure`. */
 export function openTransport(options: TransportOptions): { send: Handler; close: () => Promise<void> } {
-  const { base, timeouts } = options
-  const pool = new Pool(base.origin, {
+  let pool: Promise<Pool> | undefined
+  return {
+    send: async ({ request }) => follow(await (pool ??= openPool(options)), options, request),
+    close: async () => (await pool)?.destroy(),
+  }
+}
+
+/** Loads undici when the first request is sent: it takes as long to load as the rest of the connectors. */
+async function openPool({ base, timeouts }: TransportOptions): Promise<Pool> {
+  const { Pool } = await import('undici')
+  return new Pool(base.origin, {
     connections: 32,
     pipelining: 1,
     connect: { timeout: timeouts.connectMs },
@@ -40,10 +49,6 @@ export function openTransport(options: TransportOptions): { send: Handler; close
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  return {
-    send: ({ request }) => follow(pool, options, request),
-    close: () => pool.destroy(),
-  }
 }
 
 async function follow(

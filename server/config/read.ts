@@ -26,7 +26,15 @@ interface Setting {
 
 const SETTINGS = Object.entries(CONFIG_SCHEMA.properties) as [string, Setting][]
 
-const ajv = new Ajv({ useDefaults: true, allowUnionTypes: true, verbose: true })
+// Compiled for at most two checks. Ajv looks at the schema itself even without compiling the schema of schemas.
+const ajv = new Ajv({
+  useDefaults: true,
+  allowUnionTypes: true,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+  code: { optimize: false },
+})
 ajv.addVocabulary(['environment', 'secret'])
 ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
 ajv.addFormat(

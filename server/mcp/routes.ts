@@ -1,11 +1,6 @@
-import { ReadableStream } from 'node:stream/web'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
-import { Client } from '../client/index.ts'
+import type { FastifyInstance } from 'fastify'
 import { ServerError } from '../http/errors.ts'
-import { apiKeyIn, rawQuery } from '../http/query.ts'
 import { LLMS_TXT } from './llms.ts'
-import { mcpServer } from './server.ts'
 
 /**
  * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` describes the
@@ -22,22 +17,8 @@ export function mcpRoutes(app: FastifyInstance): void {
   app.post('/mcp', {
     config: { reads: true },
     schema: { hide: true },
-    handler: async (request, reply) => {
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-      const server = mcpServer(clientWithin(app, request))
-      try {
-        await server.connect(transport)
-        const asked = new Request(`${request.protocol}://${request.host}${request.url}`, {
-          method: 'POST',
-          headers: headersOf(request),
-        })
-        const answer = await transport.handleRequest(asked, { parsedBody: request.body })
-        for (const [name, value] of answer.headers) reply.header(name, value)
-        return await reply.code(answer.status).send(Buffer.from(await answer.arrayBuffer()))
-      } finally {
-        await server.close()
-      }
-    },
+    // Loaded only when needed: the protocol's library is a fifth of what a start would load.
+    handler: async (request, reply) => (await import('./answer.ts')).answer(app, request, reply),
   })
 
   // GET would open a stream of notifications and DELETE would end a session; without sessions there are neither.
@@ -51,46 +32,4 @@ export function mcpRoutes(app: FastifyInstance): void {
       })
     },
   })
-}
-
-/**
- * A client whose requests are injected into this application, without a network, with the credentials of the request.
- */
-function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
-  const credentials = Object.fromEntries(
-    ['authorization', 'x-api-key'].flatMap((name) => {
-      const value = request.headers[name]
-      return typeof value === 'string' ? [[name, value]] : []
-    }),
-  )
-  const within: typeof fetch = async (input, init = {}) => {
-    const url = new URL(String(input))
-    const answer = await app.inject({
-      method: (init.method ?? 'GET') as HTTPMethods,
-      url: url.pathname + url.search,
-      headers: { ...Object.fromEntries(new Headers(init.headers)), ...credentials, host: request.host },
-      ...(init.body != null && { payload: init.body as string }),
-      ...(init.signal && { signal: init.signal }),
-      payloadAsStream: true,
-    })
-    // Readable.toWeb would throw an uncaught error if the reader stops before the end.
-    const stream = ReadableStream.from(answer.stream()) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>
-    const body = [204, 304].includes(answer.statusCode) ? null : stream
-    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
-    return new Response(body, { status: answer.statusCode, headers: headers as [string, string][] })
-  }
-  const key = apiKeyIn(rawQuery(request.url))
-  return new Client({
-    ...(key !== undefined && { key }),
-    url: `${request.protocol}://${request.host}${app.prefix}`,
-    fetch: within,
-  })
-}
-
-function headersOf(request: FastifyRequest): Headers {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (typeof value === 'string') headers.set(name, value)
-  }
-  return headers
 }
