@@ -71,7 +71,7 @@ export class Transport {
       return (await response.json()) as T
     } catch (cause) {
       request.signal?.throwIfAborted()
-      throw new ParquetryError(`The answer of ${this.#base.host} is not whole JSON.`, {
+      throw new ParquetryError(`The answer of ${this.#base.host} is not complete JSON.`, {
         status: 0,
         code: cause instanceof SyntaxError ? 'not_understood' : 'interrupted',
         cause,

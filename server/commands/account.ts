@@ -43,7 +43,7 @@ export function addAccountCommands(program: Command, at: At): void {
     .command('key')
     .description('API keys')
     .command('rotate <name>')
-    .description("end an account's key and print a new one, once")
+    .description("replace an account's key and print the new one, once")
     .action((name: string) =>
       at(async ({ accounts }) => {
         const { id } = await accounts.byName(name)

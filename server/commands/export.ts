@@ -29,32 +29,32 @@ export function addExportCommand(
     .description('write the rows of a dataset, named by its id or as repository/dataset')
     .option(
       '-o, --output <file>',
-      'a file, which appears when it is whole and whose ending chooses the format; - is standard output',
+      'a file, which appears when it is complete, and whose extension is the format; - is standard output',
     )
-    .option('--format <format>', `${FORMATS.join(', ')} (csv where the file does not say)`, (text) =>
+    .option('--format <format>', `${FORMATS.join(', ')} (default: by the file name, or csv)`, (text) =>
       oneOf(FORMATS, text),
     )
     .option('--filter <expression>', 'an OData $filter')
     .option('--apply <transformations>', 'an OData $apply: groups, sums and the like')
-    .option('--compute <columns>', 'further columns, as: price mul 2 as double')
-    .option('--search <words>', 'words that the text columns hold')
+    .option('--compute <columns>', 'calculated columns, for example: price mul 2 as double')
+    .option('--search <words>', 'words to find in text columns')
     .option('--select <columns>', 'columns, separated by commas')
     .option('--orderby <keys>', 'columns or expressions to sort by, each with asc or desc')
-    .option('--skip <rows>', 'rows to pass over at the start', wholeNumber)
-    .option('--top <rows>', 'rows from the start', wholeNumber)
-    .option('--last <rows>', 'rows from the end', wholeNumber)
-    .option('--bom', 'csv, tsv: begin with a byte order mark, by which Excel knows UTF-8')
-    .option('--delimiter <sign>', 'csv: what stands between fields, or tab', (text) =>
+    .option('--skip <rows>', 'number of rows to skip at the start', wholeNumber)
+    .option('--top <rows>', 'the most rows to write, from the start', wholeNumber)
+    .option('--last <rows>', 'the most rows to write, from the end', wholeNumber)
+    .option('--bom', 'csv, tsv: begin with a byte order mark, by which Excel recognizes UTF-8')
+    .option('--delimiter <sign>', 'csv: the character between fields, or tab', (text) =>
       text === 'tab' ? '\t' : text,
     )
-    .option('--decimal <sign>', 'csv, tsv: what stands before the places of a number', (text) =>
-      oneOf(['.', ','] as const, text),
+    .option('--decimal <sign>', 'csv, tsv: the decimal separator', (text) => oneOf(['.', ','] as const, text))
+    .option('--null <text>', 'csv, tsv: the text for null')
+    .option(
+      '--formulas <what>',
+      'csv, tsv: escape keeps spreadsheets from running texts as formulas',
+      (text) => oneOf(['escape'] as const, text),
     )
-    .option('--null <text>', 'csv, tsv: what stands for null')
-    .option('--formulas <what>', 'csv, tsv: escape keeps spreadsheets from calculating texts', (text) =>
-      oneOf(['escape'] as const, text),
-    )
-    .option('--overlong <what>', 'xlsx: cut shortens texts that a cell cannot hold', (text) =>
+    .option('--overlong <what>', 'xlsx: cut shortens texts that are too long for a cell', (text) =>
       oneOf(['cut'] as const, text),
     )
     .action((dataset: string, options: ExportOptions) => on((tables) => exportRows(tables, dataset, options)))
@@ -102,6 +102,6 @@ function formatOf(output: string | undefined): Format {
   const format = FORMATS.find((one) => one === ending)
   if (format) return format
   throw new UsageError(
-    `${output}: the ending chooses the format, and is none of ${FORMATS.join(', ')}. Say it with --format.`,
+    `${output}: the extension is not one of ${FORMATS.join(', ')}. Give the format with --format.`,
   )
 }

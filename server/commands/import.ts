@@ -14,7 +14,7 @@ interface ImportOptions {
   readonly format?: string
 }
 
-const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow and xlsx, and the text forms packed as .gz'
+const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
 
 /** `parquetry import FILE --repository R --dataset NAME`. */
 export function addImportCommand(
@@ -24,12 +24,15 @@ export function addImportCommand(
   program
     .command('import <file>')
     .description(
-      'put the rows of a file into a dataset, which is made where it is not there; - reads standard input',
+      'import the rows of a file into a dataset, which is created if needed; - reads standard input',
     )
     .requiredOption('--repository <id or name>', 'the repository')
     .requiredOption('--dataset <name>', 'the name of the dataset')
-    .option('--append', 'behind the rows that are there, not in their place', false)
-    .option('--format <format>', 'what the file is, where its ending does not say: as csv or ndjson.gz')
+    .option('--append', 'append the rows instead of replacing the existing ones', false)
+    .option(
+      '--format <format>',
+      'the format, if the file name does not show it: for example csv or ndjson.gz',
+    )
     .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
 }
 
@@ -65,17 +68,15 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
 function sourceOf(file: string, format: string | undefined): Source {
   const kind = uploadFormatOf(format === undefined ? file : `x.${format}`)
   if (!kind && format !== undefined) {
-    throw new UsageError(`${JSON.stringify(format)} is no format; known are ${KNOWN}.`)
+    throw new UsageError(`${JSON.stringify(format)} is not a format; known are ${KNOWN}.`)
   }
   if (file === '-') {
     if (!kind)
-      throw new UsageError('Standard input has no ending: say what it is with --format, as --format csv.')
+      throw new UsageError('Standard input has no file name: give its format, for example --format csv.')
     return { from: process.stdin, ...kind }
   }
   if (!kind) {
-    throw new UsageError(
-      `${file}: the ending tells the format; known are ${KNOWN}. Another file needs --format.`,
-    )
+    throw new UsageError(`${file}: the file name shows no known format (${KNOWN}). Give it with --format.`)
   }
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) throw new UsageError(`There is no file ${file}.`)

@@ -39,20 +39,20 @@ export async function backup(engine: Engine, data: string, directory: string): P
   const { parts, bytes, copied } = await engine.backup(directory, (done) => progress.bytes(done.bytes))
   copySecret(data, directory)
   progress[Symbol.dispose]()
-  console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts were not in the copy yet`)
+  console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
 }
 
 /** `parquetry restore`: copies a backup into a new data directory. */
 export async function restore(from: string, { data, database }: Config): Promise<void> {
   if (database !== undefined) {
     throw new UsageError(
-      'A backup is restored into a data directory; leave PARQUETRY_DATABASE and PARQUETRY_STORE out. ' +
-        'A database is restored with the tools of PostgreSQL.',
+      'Backups are restored into a data directory: unset PARQUETRY_DATABASE and PARQUETRY_STORE. ' +
+        'Use the tools of PostgreSQL to restore a database.',
     )
   }
   const { parts, bytes } = await restoreBackup(from, data)
   copySecret(from, data)
-  console.log(`${parts} parts, ${bytes} bytes restored; all are what was written`)
+  console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
 }
 
 /** `parquetry migrate`: moves the rows into an object store, or back into the data directory. */
@@ -67,8 +67,8 @@ export async function migrateRows(config: Config, store: string): Promise<void> 
   )
   progress[Symbol.dispose]()
   console.log(
-    `${report.parts} parts, ${report.bytes} bytes; ${report.copied} of the parts were not there yet.\n` +
-      `The rows are in ${report.to} from now on. What lies in ${report.from} is no longer needed; remove it when you like.`,
+    `${report.parts} parts, ${report.bytes} bytes; ${report.copied} of the parts had to be copied.\n` +
+      `The rows are now in ${report.to}. The files in ${report.from} are no longer needed; you can remove them.`,
   )
 }
 

@@ -10,9 +10,7 @@ const HERE = 'http://127.0.0.1:8080'
 export function addMcpCommand(program: Command): void {
   program
     .command('mcp')
-    .description(
-      `serve the Model Context Protocol over stdio, for agents; asks --server (${HERE} where none is given)`,
-    )
+    .description(`serve the Model Context Protocol over stdio, for agents; uses --server (default: ${HERE})`)
     .action(async () => {
       const { server = process.env['PARQUETRY_SERVER'] ?? HERE, key = process.env['PARQUETRY_KEY'] } =
         program.opts<{ server?: string; key?: string }>()

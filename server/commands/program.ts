@@ -51,17 +51,17 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
     .option(
       '--database <address>',
-      'the catalog, as postgres://host/database; a password better in PARQUETRY_DATABASE, which no list of processes shows',
+      'the database of the catalog, as postgres://host/database; prefer PARQUETRY_DATABASE, because process lists show options',
     )
-    .option(
-      '--store <address>',
-      'the store of objects that holds the rows, as s3://bucket/prefix (PARQUETRY_STORE)',
-    )
+    .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option(
       '--server <url>',
-      'a server in place of the data directory: repository, import, export, source (PARQUETRY_SERVER)',
+      'use a server, not a data directory; for repository, import, export and source (PARQUETRY_SERVER)',
     )
-    .option('--key <key>', 'the API key there; better in PARQUETRY_KEY, which no list of processes shows')
+    .option(
+      '--key <key>',
+      'the API key for the server; prefer PARQUETRY_KEY, because process lists show options',
+    )
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'parquetry: ')) })
 
@@ -109,9 +109,9 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--host <address>', 'address to listen on (PARQUETRY_HOST)')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
     .option('--database <address>', 'keep the catalog in PostgreSQL, as postgres://… (PARQUETRY_DATABASE)')
-    .option('--store <address>', 'keep rows in a store of objects, as s3://bucket/prefix (PARQUETRY_STORE)')
+    .option('--store <address>', 'keep rows in an object store, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option('--no-samples', 'start empty')
-    .option('--new', 'begin anew where the catalog is lost or damaged; what is there is set aside')
+    .option('--new', 'start empty if the catalog is lost or damaged; existing files are moved aside')
     .action((options: ServeOptions) =>
       serveUntilStopped(
         readConfig({
@@ -138,7 +138,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
   program
     .command('verify')
-    .description('read every part and hold it against the catalog')
+    .description('read every part and compare it with the catalog')
     .action(() =>
       at(async ({ engine }) => {
         failed = !(await verify(engine))
@@ -148,21 +148,19 @@ export async function run(args: readonly string[]): Promise<number> {
   program
     .command('backup <directory>')
     .description(
-      'copy the data directory as of one moment, also beside a server; a copy is brought up to date',
+      'copy the data directory as it is at one moment, even while a server runs; an existing copy is updated',
     )
     .action((directory: string) => at(({ engine, data }) => backup(engine, data, directory)))
 
   program
     .command('restore <backup>')
-    .description(
-      'copy a backup into a new data directory, each part held against the hash it was written with',
-    )
+    .description('copy a backup into a new data directory, and check the hash of every part')
     .action((from: string) => restore(from, readConfig(program.opts<Place>())))
 
   program
     .command('migrate')
     .description(
-      'move the rows between the data directory and a store of objects; go on with it where it was ended',
+      'move the rows between the data directory and an object store; continues after an interruption',
     )
     .requiredOption('--store <where>', 's3://bucket/prefix, or "directory" for the data directory')
     .action(({ store }: { store: string }) =>
@@ -171,7 +169,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
   program
     .command('gc')
-    .description('remove what nothing needs any more; not beside a server')
+    .description('remove files that are no longer needed; not while a server runs')
     .action(() => at(({ engine }) => gc(engine)))
 
   addMcpCommand(program)

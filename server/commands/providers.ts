@@ -19,9 +19,7 @@ export function addProviderCommands(
 
   providers
     .command('index [slugs...]')
-    .description(
-      'fetch the catalogues of providers, all of them where none is named, so that search finds what is in them',
-    )
+    .description('fetch the catalogues of the named providers, or of all, so that search finds their series')
     .option('--depth <levels>', 'levels of categories to go down', '1')
     .action((slugs: string[], options: { depth: string }) => {
       const depth = wholeNumber(options.depth)
@@ -42,7 +40,9 @@ export class IncompleteIndex extends Error {
   override readonly name = 'IncompleteIndex'
 
   constructor(providers: number) {
-    super(`${providers} of the providers could not be indexed as a whole; what was found of them is there.`)
+    super(
+      `${providers} of the providers could not be indexed completely; search finds what could be fetched.`,
+    )
   }
 }
 

@@ -26,9 +26,9 @@ export function addRepositoryCommands(
   repository
     .command('create <name>')
     .description(
-      "make a repository and print its id; in a data directory it is the first account's, and private",
+      'make a repository and print its id; in a data directory it is private and belongs to the first account',
     )
-    .option('--description <text>', 'what it holds', '')
+    .option('--description <text>', 'what it contains', '')
     .action((name: string, options: { description: string }) =>
       on(async (tables) => {
         console.log((await tables.createRepository({ name, ...options })).id)

@@ -15,10 +15,10 @@ export function addSourceCommands(
   source
     .command('set <dataset> <series...>')
     .description(
-      'let a dataset follow series, as fred/GDP, and fetch them; a server then keeps it up to date',
+      'make a dataset follow series, such as fred/GDP, and fetch them; a server then keeps it up to date',
     )
     .option('--every <interval>', `how often: ${INTERVALS.join(', ')}`, 'day')
-    .option('--start <date>', 'the first date that is asked for')
+    .option('--start <date>', 'the first date to fetch')
     .action((dataset: string, series: string[], options: { every: string; start?: string }) => {
       const every = oneOf(INTERVALS, options.every)
       return on(async (tables) => {
@@ -29,7 +29,7 @@ export function addSourceCommands(
 
   source
     .command('show <dataset>')
-    .description('print what a dataset follows, and how that goes')
+    .description('print the series that a dataset follows, and its last and next refresh')
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)
@@ -41,7 +41,7 @@ export function addSourceCommands(
 
   source
     .command('end <dataset>')
-    .description('end that a dataset follows series; its rows stay')
+    .description('stop following series; the rows stay')
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)

@@ -15,6 +15,6 @@ export function wholeNumber(text: string): number {
 /** Parses an argument that must be one of the words. @throws UsageError */
 export function oneOf<Word extends string>(words: readonly Word[], text: string): Word {
   const word = words.find((one) => one === text)
-  if (word === undefined) throw new UsageError(`${JSON.stringify(text)} is none of ${words.join(', ')}.`)
+  if (word === undefined) throw new UsageError(`${JSON.stringify(text)} is not one of ${words.join(', ')}.`)
   return word
 }

@@ -14,12 +14,12 @@ export const findDatasets: Tool = {
   name: 'find_datasets',
   title: 'Find datasets',
   description:
-    'Lists the tables that can be read, with their columns. Give words to find those that have all of them in their ' +
+    'Lists the readable tables with their columns. With words, finds those that have all of the words in their ' +
     'name, description, repository or columns.',
   arguments: {
     type: 'object',
     additionalProperties: false,
-    properties: { text: { type: 'string', description: 'Words to look for; left out: all datasets.' } },
+    properties: { text: { type: 'string', description: 'Words to search for; without them, all datasets.' } },
   },
   async run(client, given: { text?: string }, signal) {
     const [datasets, repositories] = await Promise.all([
@@ -66,7 +66,7 @@ export const describeDataset: Tool = {
     const described = columns.map((column) => profile(column, rows))
     const whole = rows.length === dataset.rowCount
     const notes = [
-      whole ? '' : `Values are of the first ${rows.length} rows, not of all.`,
+      whole ? '' : `Values are from the first ${rows.length} rows only.`,
       columns.length < dataset.columns.length
         ? `The first ${columns.length} of ${dataset.columns.length} columns.`
         : '',
@@ -90,8 +90,8 @@ export const queryDataset: Tool = {
   name: 'query_dataset',
   title: 'Query a dataset',
   description:
-    `Rows of a dataset that match a filter, sorted, or grouped and aggregated. Gives at most ${MOST_ROWS} rows and says how many match; ` +
-    'for all of them use export_link. To count or sum over many rows use apply instead of reading them.',
+    `Rows of a dataset that match a filter, sorted, or grouped and aggregated. Returns at most ${MOST_ROWS} rows, and the number of all that match; ` +
+    'use export_link to get all of them. To count or sum many rows, use apply instead of reading them.',
   arguments: {
     type: 'object',
     additionalProperties: false,
@@ -103,9 +103,9 @@ export const queryDataset: Tool = {
         minimum: 0,
         maximum: MOST_ROWS,
         default: USUAL_ROWS,
-        description: 'At most so many rows.',
+        description: 'The most rows to return.',
       },
-      skip: { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
+      skip: { type: 'integer', minimum: 0, description: 'Number of rows to skip.' },
     },
   },
   async run(client, given: AskedRows & { top?: number; skip?: number }, signal) {

@@ -7,8 +7,8 @@ export const exportLink: Tool = {
   name: 'export_link',
   title: 'Link to a whole export',
   description:
-    'An address that downloads all rows of a question as a file, however many. It opens without a key for five minutes: ' +
-    'give it to the person, or fetch it.',
+    'A URL that downloads all rows of a query as a file, however many there are. It works without a key for five ' +
+    'minutes: give it to the user, or fetch it.',
   arguments: {
     type: 'object',
     additionalProperties: false,
@@ -18,23 +18,24 @@ export const exportLink: Tool = {
       format: { type: 'string', enum: FORMATS, default: 'csv', description: 'Format of the file.' },
       delimiter: {
         type: 'string',
-        description: 'csv: what stands between fields, as ; for offices that expect it.',
+        description: 'csv: the character between fields, for example ; for spreadsheets in Europe.',
       },
       decimal: {
         type: 'string',
         enum: ['.', ','],
-        description: 'csv, tsv: what stands before the places of a number; a comma needs another delimiter.',
+        description: 'csv, tsv: the decimal separator; a comma needs another delimiter.',
       },
-      bom: { type: 'boolean', description: 'csv, tsv: a byte order mark, by which Excel knows UTF-8.' },
+      bom: { type: 'boolean', description: 'csv, tsv: a byte order mark, by which Excel recognizes UTF-8.' },
       formulas: {
         type: 'string',
         enum: ['escape'],
-        description: 'csv, tsv: keeps spreadsheets from calculating texts that begin with = + - or @.',
+        description:
+          'csv, tsv: keeps spreadsheets from running texts that begin with = + - or @ as formulas.',
       },
       overlong: {
         type: 'string',
         enum: ['cut'],
-        description: 'xlsx: shortens texts that a cell cannot hold; otherwise they are refused.',
+        description: 'xlsx: cuts texts that are too long for a cell; otherwise they are an error.',
       },
     },
   },

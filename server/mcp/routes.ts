@@ -27,7 +27,7 @@ export function mcpRoutes(app: FastifyInstance): void {
     url: '/mcp',
     schema: { hide: true },
     handler: async () => {
-      throw new ServerError('method_not_allowed', 'This server keeps no sessions: /mcp takes POST alone.', {
+      throw new ServerError('method_not_allowed', 'This server has no sessions: /mcp accepts only POST.', {
         headers: { allow: 'POST' },
       })
     },

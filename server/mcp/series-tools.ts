@@ -4,7 +4,7 @@ import { fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
 const MOST_SERIES = 100
 const MOST_OBSERVATIONS = 500
 
-const provider = { type: 'string', description: 'Slug of the provider, as list_providers gives it.' } as const
+const provider = { type: 'string', description: 'Slug of the provider, from list_providers.' } as const
 
 export const listProviders: Tool = {
   name: 'list_providers',
@@ -31,24 +31,24 @@ export const findSeries: Tool = {
   name: 'find_series',
   title: 'Find series of a provider',
   description:
-    'Searches series by words: those of a provider, or without provider those that are known of all of them. With the ' +
-    'path of a category (words or not), or without words: walks the categories of a provider, the topmost first, and ' +
-    'lists the series directly in a category; words narrow both.',
+    'Without a path, finds series by words: those of one provider or, without provider, the known series of all ' +
+    'providers. With a path, lists the subcategories and the series of that category; words filter both. With neither ' +
+    'path nor words, lists the top categories of a provider.',
   arguments: {
     type: 'object',
     additionalProperties: false,
     properties: {
       provider,
-      path: { type: 'string', description: 'Path of a category, as an earlier answer gave it.' },
+      path: { type: 'string', description: 'Path of a category, from an earlier answer.' },
       text: { type: 'string', description: 'Words to search for.' },
-      offset: { type: 'integer', minimum: 0, description: 'Series to pass over.' },
+      offset: { type: 'integer', minimum: 0, description: 'Number of series to skip.' },
     },
   },
   async run(client, given: { provider?: string; path?: string; text?: string; offset?: number }, signal) {
     const { provider: slug, path = '', offset = 0 } = given
     if (path === '' && given.text?.trim()) return searched(client, slug, given.text, offset, signal)
     if (slug === undefined)
-      return { note: 'Give words to search all providers, or a provider to walk its categories.' }
+      return { note: 'Give words to search all providers, or a provider to list its categories.' }
     const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     const fits = (name: string) => words.every((word) => name.toLowerCase().includes(word))
     const { categories } = await client.providers.browse(slug, path, { signal })
@@ -68,7 +68,7 @@ export const findSeries: Tool = {
       categories: fitting(categories.filter(({ name, series }) => series || fits(name))),
       series: shown,
       ...((more || shown.length < series.length) && {
-        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; go on with offset ${offset + shown.length}, or give words.`,
+        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; continue with offset ${offset + shown.length}, or give words.`,
       }),
     }
   },
@@ -93,7 +93,7 @@ async function searched(
     series,
     categories: fitting(found.categories, MOST_CHARACTERS / 4),
     ...(more && {
-      note: `There are more series; go on with offset ${offset + series.length}, or give more words.`,
+      note: `There are more series; continue with offset ${offset + series.length}, or give more words.`,
     }),
   }
 }
@@ -108,8 +108,8 @@ export const readSeries: Tool = {
     required: ['provider', 'series_id'],
     properties: {
       provider,
-      series_id: { type: 'string', description: 'Id of the series, as find_series gives it.' },
-      start: { type: 'string', description: 'First day wanted, as 2020-01-01.' },
+      series_id: { type: 'string', description: 'Id of the series, from find_series.' },
+      start: { type: 'string', description: 'First day wanted, for example 2020-01-01.' },
       end: { type: 'string', description: 'Last day wanted.' },
     },
   },
@@ -136,7 +136,7 @@ export const readSeries: Tool = {
       ...about,
       observations: shown,
       ...(shown.length < observations.length && {
-        note: `The newest ${shown.length} of ${observations.length} observations; start and end choose others.`,
+        note: `The newest ${shown.length} of ${observations.length} observations; use start and end for others.`,
       }),
     }
   },

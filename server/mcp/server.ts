@@ -20,7 +20,7 @@ export const TOOLS: readonly Tool[] = [
 
 const INSTRUCTIONS =
   'Parquetry holds tables and reads economic series of many providers. Begin with find_datasets, or with list_providers ' +
-  'for series. Describe a dataset before you query it. All tools only read, with the rights of the key that is used.'
+  'for series. Describe a dataset before you query it. All tools are read-only and have the permissions of the key.'
 
 const ajv = new Ajv({ strict: false, useDefaults: false, allErrors: true })
 const checks = new Map(TOOLS.map((tool) => [tool.name, ajv.compile(tool.arguments)]))

@@ -56,7 +56,7 @@ export async function answerBatch(
             one.id,
             413,
             'tooLarge',
-            'The answers of this batch together are too large; ask for it alone.',
+            'The answers of this batch are too large together; send this request on its own.',
           )
         : await answerOne(app, request, root, one)
     if (answer.status >= 400) failed.add(one.id)
@@ -83,7 +83,7 @@ async function answerOne(
   }
   if (/\/\$batch(?:$|\?)/.test(target)) return refusal(id, 400, 'badRequest', 'A batch can not hold a batch.')
   if (method !== 'GET' && method !== 'HEAD' && !/\/\$query(?:$|\?)/.test(target)) {
-    return refusal(id, 405, 'readOnly', `The service is for reading; ${method} is not known here.`)
+    return refusal(id, 405, 'readOnly', `The service is read-only; ${method} is not allowed here.`)
   }
   const answer = await app.inject({
     method: method as 'GET',
@@ -148,10 +148,11 @@ function requestsOf(body: unknown): BatchRequest[] {
 function requestOf(item: unknown, where: string): BatchRequest {
   if (typeof item !== 'object' || item === null) throw malformed(`${where} must be an object.`)
   const { id, method, url, headers = {}, body, dependsOn = [] } = item as Record<string, unknown>
-  if (typeof id !== 'string' || id === '') throw malformed(`${where} needs an id that is text.`)
+  if (typeof id !== 'string' || id === '') throw malformed(`${where} needs an id, which is a string.`)
   if (typeof method !== 'string') throw malformed(`${where} needs a method.`)
   if (typeof url !== 'string') throw malformed(`${where} needs a url.`)
-  if (!isTextRecord(headers)) throw malformed(`The headers of ${where} must be an object of texts.`)
+  if (!isTextRecord(headers))
+    throw malformed(`The headers of ${where} must be an object whose values are strings.`)
   if (!Array.isArray(dependsOn) || !dependsOn.every((one) => typeof one === 'string')) {
     throw malformed(`dependsOn of ${where} must be a list of ids.`)
   }

@@ -2,9 +2,9 @@
 export const ODATA_ERRORS = {
   badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
   notFound: { status: 404, when: 'the service has no such resource' },
-  readOnly: { status: 405, when: 'the service is for reading' },
-  notAcceptable: { status: 406, when: 'the client takes none of the formats that there are' },
-  unsupportedMediaType: { status: 415, when: 'a batch or a question has a content type that is not taken' },
+  readOnly: { status: 405, when: 'the service is read-only' },
+  notAcceptable: { status: 406, when: 'the client accepts none of the available formats' },
+  unsupportedMediaType: { status: 415, when: 'the content type of a batch or a query is not supported' },
   notImplemented: { status: 501, when: 'a part of OData that needs more than one flat table' },
 } as const satisfies Record<string, { status: number; when: string }>
 

@@ -18,7 +18,7 @@ export function positionOf(token: string): Position {
   if (match) return { version: Number(match[1]), offset: Number(match[2]) }
   throw new ODataError(
     'badRequest',
-    '$skiptoken is none that this service gave: follow @odata.nextLink as it is.',
+    '$skiptoken is not from this service: use @odata.nextLink unchanged.',
     '$skiptoken',
   )
 }

@@ -56,7 +56,7 @@ function setAndKey(segment: string): { set: string; key: number | undefined } {
   if (!match) {
     throw new ODataError(
       'badRequest',
-      `${JSON.stringify(segment.slice(open))} is no key: rows have whole numbers as keys, as in ${segment.slice(0, open)}(17).`,
+      `${JSON.stringify(segment.slice(open))} is not a key: keys are row numbers, for example ${segment.slice(0, open)}(17).`,
     )
   }
   return { set: segment.slice(0, open), key: keyNumber(match[1]!) }

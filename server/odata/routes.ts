@@ -31,13 +31,13 @@ const text = (description: string): ParameterSchema => ({ type: 'string', descri
 
 const OPTIONS = parameters({
   $filter: text('Rows to keep.'),
-  $select: text('Properties to give.'),
+  $select: text('Properties to return.'),
   $orderby: text('Expressions to sort by.'),
-  $top: { type: 'integer', minimum: 0, description: 'At most so many rows.' },
-  $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
-  $count: { type: 'boolean', description: 'Whether the number of rows that match is told.' },
+  $top: { type: 'integer', minimum: 0, description: 'The most rows to return.' },
+  $skip: { type: 'integer', minimum: 0, description: 'Rows to skip.' },
+  $count: { type: 'boolean', description: 'Whether to return the number of matching rows.' },
   $compute: text('Properties to calculate.'),
-  $search: text('Words to look for.'),
+  $search: text('Words to search for.'),
   $apply: text('Transformations of the rows.'),
   $format: text('`json`, `xml` for `$metadata`, or a media type.'),
   $skiptoken: text('From `@odata.nextLink`.'),
@@ -174,7 +174,7 @@ function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
   if (typeof request.body !== 'string') {
     throw new ODataError(
       'unsupportedMediaType',
-      'The question of /$query is sent as text/plain: a query string.',
+      'The body of /$query must be text/plain: the query options as a query string.',
     )
   }
   return readQuery(
@@ -190,8 +190,8 @@ function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
   throw new ODataError(
     'readOnly',
     posts
-      ? `${method} is not known here; send a POST.`
-      : `The service is for reading; ${method} is not known here.`,
+      ? `${method} is not allowed here; send a POST.`
+      : `The service is read-only; ${method} is not allowed here.`,
   )
 }
 

@@ -43,7 +43,7 @@ export function listOf(items: JsonSchema): JsonSchema {
 
 export const RECORD_TAG: HeaderText = {
   description:
-    'Changes with the record. Send it as `If-Match` to change what you have seen and nothing newer.',
+    'Changes with the record. Send it as `If-Match` to make a change only if the record is still the one you have seen.',
   schema: { type: 'string' },
 }
 

@@ -65,7 +65,7 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'basic',
     description:
-      'The API key is the user name; any password will do. An Authorization header, where there is one, decides alone.',
+      'The API key is the user name, with any password. If there is an Authorization header, only that is used.',
   },
   apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
 } as const

@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     example: { error: 'There is no dataset 42.', code: 'not_found' },
   },
   405: {
-    description: 'The path does not know the method.',
+    description: 'The path does not support the method.',
     example: { error: 'PATCH is not known here.', code: 'method_not_allowed' },
   },
   408: {
@@ -70,7 +70,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     },
   },
   412: {
-    description: 'It is no longer as `If-Match` says; nothing was changed.',
+    description: 'The record has changed since the `ETag` in `If-Match`; nothing was changed.',
     example: {
       error:
         'It has been changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     example: { error: 'The body of the request is larger than the limit.', code: 'body_too_large' },
   },
   415: {
-    description: 'The Content-Type or the Content-Encoding is not one that is taken here.',
+    description: 'The Content-Type or the Content-Encoding is not supported here.',
     example: {
       error: 'The body must be JSON, sent with Content-Type: application/json.',
       code: 'unsupported_media_type',
@@ -106,7 +106,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     example: { error: 'Too many downloads are running. Try again in a few seconds.', code: 'busy' },
   },
   504: {
-    description: 'It took too long: narrow with `$top`, `$last`, `$filter` or a date range.',
+    description: 'It took too long: narrow the request with `$top`, `$last`, `$filter` or a date range.',
     example: {
       error:
         'The first byte took longer than 30 seconds. Narrow the request with $top, $last, $filter or a date range.',

@@ -11,10 +11,10 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   },
   account: { type: 'string', description: 'Name of an account.', examples: ['grace'] },
   name: { type: 'string', description: 'Name of a key.', examples: ['nightly-job'] },
-  slug: { type: 'string', description: 'Slug of a provider, in any case of letters.', examples: ['fred'] },
+  slug: { type: 'string', description: 'Slug of a provider, case-insensitive.', examples: ['fred'] },
   '*': {
     type: 'string',
-    description: 'Id of a series. It may hold slashes, as they are or percent-encoded.',
+    description: 'Id of a series. It may contain slashes, plain or percent-encoded.',
     examples: ['GNPCA'],
   },
 }

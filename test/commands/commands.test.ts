@@ -112,7 +112,7 @@ describe.each(PLACES)('%s', (where, place) => {
     expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1')
     expect(await run('export', 'home/numbers', '-o', file('out.pdf'))).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('none of csv, tsv'),
+      stderr: expect.stringContaining('not one of csv, tsv'),
     })
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([])
   })

@@ -32,7 +32,7 @@ test.each([
 })
 
 test.each(["T('a')", 'T(1.5)', 'T(-1)', 'T(1,2)', 'T(Id=1)', 'T(1'])('%s has no key of ours', (path) => {
-  expect(() => resourceAt([path])).toThrow('rows have whole numbers as keys, as in T(17)')
+  expect(() => resourceAt([path])).toThrow('keys are row numbers, for example T(17)')
 })
 
 test('any path is a resource or refused', () => {

@@ -235,8 +235,8 @@ describe('refusals', () => {
     ['GET', '/my_table?$expand=x', 501, 'no relations'],
     ['GET', '/my_table?$nonsense=x', 400, 'Unknown query parameter'],
     ['GET', '/my_table?$format=atom', 400, '$format is "atom"'],
-    ['DELETE', '/my_table(1)', 405, 'for reading'],
-    ['POST', '/my_table', 405, 'for reading'],
+    ['DELETE', '/my_table(1)', 405, 'read-only'],
+    ['POST', '/my_table', 405, 'read-only'],
     ['GET', '/$batch', 405, 'send a POST'],
   ])('%s %s is %i', async (method, path, status, message) => {
     const response = await at.call(key, method, encoded(root + path))

@@ -49,7 +49,7 @@ async function ownerOf({ accounts, access }: Services, repositoryId: number): Pr
   const [anybody] = await accounts.list()
   if (anybody === undefined) {
     throw new UsageError(
-      'There is no account yet in whose name providers could be asked; `parquetry serve` makes one.',
+      'There is no account yet, so no series can be fetched; `parquetry serve` creates one.',
     )
   }
   return (await access.of(repositoryId, anybody)).ownerId

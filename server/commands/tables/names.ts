@@ -22,7 +22,7 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   if (/^\d+$/.test(text)) {
     const found = all.find(({ id }) => String(id) === text)
     if (found) return found
-    throw new UsageError(`There is no dataset ${text}. \`parquetry repository list\` shows those that are.`)
+    throw new UsageError(`There is no dataset ${text}. \`parquetry repository list\` shows all datasets.`)
   }
   // Names may contain slashes, so the text can't simply be split at one.
   const repositories = await tables.repositories()
@@ -45,7 +45,7 @@ function matching<Line extends RepositoryLine>(lines: readonly Line[], text: str
 }
 
 function several(what: string, text: string, found: readonly RepositoryLine[]): string {
-  return `${found.length} ${what} are named ${JSON.stringify(text)}; say which by its id: ${found.map(({ id }) => id).join(', ')}.`
+  return `${found.length} ${what} are named ${JSON.stringify(text)}; use an id instead: ${found.map(({ id }) => id).join(', ')}.`
 }
 
 const MOST_NAMED = 8
