@@ -67,7 +67,7 @@ describe('a reader that dies', () => {
       message: expect.stringContaining('makes its reader crash'),
     })
     expect(existsSync(target)).toBe(false)
-    expect(own.ends).toEqual([expect.stringContaining(signal)])
+    expect(own.ends).toEqual([expect.stringContaining(`was reading the csv upload ${file} ended: ${signal}`)])
     expect(readdirSync(bench.temporary).filter((name) => name.startsWith('reader-')).length).toBeLessThan(4)
     const part = await own.ingestor.ingest({ format: 'csv', file: bench.file('a\n1\n'), target, limits })
     expect(part.rows).toBe(1)

@@ -16,25 +16,43 @@ async function workbook(
   return new Uint8Array(await book.xlsx.writeBuffer())
 }
 
-/** A workbook of one sheet, whose rows are the XML as some other program writes it. */
-async function raw(rows: string, name = 'a'): Promise<Buffer> {
+/** A workbook of one sheet, whose rows are the XML as some other program writes it; `before` are sheets without rows. */
+async function raw(rows: string, name = 'a', before: { id: string; type: string }[] = []): Promise<Buffer> {
   const zip = new ZipFile()
-  const relation = (type: string, target: string) =>
-    Buffer.from(
-      `<Relationships><Relationship Id="r" Type="http://x/${type}" Target="${target}"/></Relationships>`,
-    )
-  zip.addBuffer(relation('officeDocument', 'xl/workbook.xml'), '_rels/.rels')
-  zip.addBuffer(relation('worksheet', 'sheet.xml'), 'xl/_rels/workbook.xml.rels')
+  const relation = (id: string, type: string, target: string) =>
+    `<Relationship Id="${id}" Type="http://x/${type}" Target="${target}"/>`
+  const relations = (...all: readonly string[]) =>
+    Buffer.from(`<Relationships>${all.join('')}</Relationships>`)
+  const sheets = [
+    ...before.map(({ id }) => `<sheet name="${id}" id="${id}"/>`),
+    `<sheet name="${name}" id="r"/>`,
+  ]
+  zip.addBuffer(relations(relation('r', 'officeDocument', 'xl/workbook.xml')), '_rels/.rels')
   zip.addBuffer(
-    Buffer.from(`<workbook><sheets><sheet name="${name}" id="r"/></sheets></workbook>`),
-    'xl/workbook.xml',
+    relations(
+      relation('r', 'worksheet', 'sheet.xml'),
+      ...before.flatMap(({ id, type }) => (type === '' ? [] : [relation(id, type, `${id}.xml`)])),
+    ),
+    'xl/_rels/workbook.xml.rels',
   )
+  zip.addBuffer(Buffer.from(`<workbook><sheets>${sheets.join('')}</sheets></workbook>`), 'xl/workbook.xml')
   zip.addBuffer(Buffer.from(`<worksheet><sheetData>${rows}</sheetData></worksheet>`), 'xl/sheet.xml')
   zip.end()
   return buffer(zip.outputStream)
 }
 
 describe('xlsx', () => {
+  test('a sheet that is named and missing is refused, in place of reading the next one', async () => {
+    const rows = '<row r="1"><c t="inlineStr"><is><t>n</t></is></c></row><row r="2"><c><v>1</v></c></row>'
+    for (const type of ['worksheet', '']) {
+      expect(await bench.refusal('xlsx', await raw(rows, 'a', [{ id: 'Sales', type }]))).toBe(
+        '400 invalid_upload: The workbook is damaged: its sheet "Sales" is missing.',
+      )
+    }
+    const charted = await raw(rows, 'a', [{ id: 'Chart', type: 'chartsheet' }])
+    expect((await bench.read('xlsx', charted)).values).toEqual([['1']])
+  })
+
   test('cells of text without text, as pandas writes missing values, are nulls', async () => {
     const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`
     const blank = '<c t="inlineStr" />'

@@ -1,13 +1,15 @@
 /** LZ4 frames (lz4_Frame_format.md 1.6.4 and lz4_Block_format.md), which Node's zlib does not have. */
 
+import { xxhash32 } from './xxhash32.ts'
+
 const MAGIC = 0x184d2204
-const [INDEPENDENT, HAS_BLOCK_CHECKSUMS, HAS_SIZE, HAS_DICTIONARY] = [0x20, 0x10, 0x08, 0x01]
+const [INDEPENDENT, HAS_BLOCK_CHECKSUMS, HAS_SIZE] = [0x20, 0x10, 0x08]
+const [HAS_CHECKSUM, HAS_DICTIONARY] = [0x04, 0x01]
 const STORED = 0x80000000
 const LEAST_MATCH = 4
 
 /**
- * Unpacks one frame. Checksums are not verified: damage to lengths and offsets is found by later checks of the data,
- * but other damage is not found.
+ * Unpacks one frame, and verifies the checksums that it has. Most writers of Arrow leave out all but that of the header.
  * @throws RangeError if the data are damaged, or unpack to more than `most` bytes
  */
 export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
@@ -18,20 +20,32 @@ export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
     throw new RangeError('An LZ4 frame of a kind that is not known.')
   // The header goes on with flags, the block size, the size of all data if there is one, and a checksum of these.
   let at = 6 + (flags & HAS_SIZE ? 8 : 0) + 1
+  verify(view.getUint8(at - 1), (xxhash32(frame.subarray(4, at - 1)) >>> 8) & 0xff)
   const size = flags & HAS_SIZE ? Number(view.getBigUint64(6, true)) : 4 * frame.length
   if (size > most && flags & HAS_SIZE) throw new RangeError('An LZ4 frame is too large.')
   const out = new Growing(Math.min(size, most), most)
   for (;;) {
     const head = view.getUint32(at, true)
     at += 4
-    if (head === 0) return out.taken()
+    if (head === 0) {
+      if (flags & HAS_CHECKSUM) verify(view.getUint32(at, true), xxhash32(out.taken()))
+      return out.taken()
+    }
     const length = head & ~STORED
     const block = frame.subarray(at, at + length)
     if (block.length < length) throw new RangeError('An LZ4 block is cut off.')
     if (head & STORED) out.append(block, 0, length)
     else unpackBlock(block, out, flags & INDEPENDENT ? out.length : 0)
-    at += length + (flags & HAS_BLOCK_CHECKSUMS ? 4 : 0)
+    at += length
+    if (flags & HAS_BLOCK_CHECKSUMS) {
+      verify(view.getUint32(at, true), xxhash32(block))
+      at += 4
+    }
   }
+}
+
+function verify(checksum: number, found: number): void {
+  if (checksum !== found) throw new RangeError('An LZ4 frame is not what its checksum says.')
 }
 
 /** Unpacks one block. @param first the first position in `out` that matches may reach back to */

@@ -18,6 +18,8 @@ export interface End {
   readonly why: Why | undefined
   /** Whether it had begun to take jobs. */
   readonly ready: boolean
+  /** What it was reading, in words for the log. */
+  readonly reading: readonly string[]
   /** The last part of what it printed. */
   readonly stderr: string
   /** The usage that it reported last. */
@@ -60,9 +62,10 @@ export function readerEnded(end: End): EngineError {
 }
 
 /** The line for the log about a reader that ended. */
-export function endMessage({ code, signal, error, why, stderr, usage }: End): string {
+export function endMessage({ code, signal, error, why, reading, stderr, usage }: End): string {
   const how = error?.message ?? signal ?? `exit code ${code}`
   const limit = why ? ` (limit: ${why})` : ''
   const used = `${Math.round(usage.memory / 2 ** 20)} MiB, ${usage.cpu.toFixed(1)} s of CPU`
-  return `A process that read an upload ended: ${how}${limit}, ${used}.${stderr && `\n${stderr}`}`
+  const what = reading.join(' and ') || 'nothing'
+  return `A process that was reading ${what} ended: ${how}${limit}, ${used}.${stderr && `\n${stderr}`}`
 }

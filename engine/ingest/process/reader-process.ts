@@ -15,6 +15,7 @@ const MOST_SILENT_TICKS = 60
 const STDERR_BYTES = 4_096
 
 interface Job {
+  readonly reading: string
   readonly settle: (outcome: { result: unknown } | { error: unknown }) => void
 }
 
@@ -105,6 +106,7 @@ export class ReaderProcess {
         grace = setTimeout(() => this.kill(), GRACE_MS)
       }
       this.#jobs.set(job, {
+        reading: readingOf(input),
         settle: (outcome) => {
           clearTimeout(grace)
           signal?.removeEventListener('abort', abort)
@@ -189,7 +191,15 @@ export class ReaderProcess {
     if (!this.alive) return
     this.alive = false
     clearInterval(this.#ticks)
-    const end: End = { ...how, why: this.#why, ready: this.#ready, stderr: this.#stderr, usage: this.#usage }
+    const reading = [...new Set([...this.#jobs.values()].map((job) => job.reading))]
+    const end: End = {
+      ...how,
+      why: this.#why,
+      ready: this.#ready,
+      reading,
+      stderr: this.#stderr,
+      usage: this.#usage,
+    }
     const gone = rm(this.#options.directory, { recursive: true, force: true }).catch(() => {})
     // Jobs fail only after the files that the reader was writing have been removed.
     gone.then(() => {
@@ -197,4 +207,9 @@ export class ReaderProcess {
       for (const { settle } of [...this.#jobs.values()]) settle({ error: readerEnded(end) })
     })
   }
+}
+
+function readingOf(input: Input<JobName>): string {
+  if ('file' in input) return `the ${input.format} upload ${input.file}`
+  return 'part' in input ? `the part ${input.part}` : `the parts ${input.parts.join(', ')}`
 }

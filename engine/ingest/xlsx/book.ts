@@ -42,8 +42,11 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
   const entryOf = (target: string | undefined) => (target === undefined ? undefined : zip.entries.get(target))
   const found = sheets.flatMap(({ name, id }) => {
     const relation = related.get(id)
-    const entry = relation && WORKSHEET.test(relation.type) ? entryOf(relation.target) : undefined
-    return entry ? [{ name, entry }] : []
+    // Sheets of charts and dialogs have no rows.
+    if (relation && !WORKSHEET.test(relation.type)) return []
+    const entry = entryOf(relation?.target)
+    if (!entry) throw malformed(`The workbook is damaged: its sheet ${JSON.stringify(name)} is missing.`)
+    return [{ name, entry }]
   })
   if (found.length === 0) throw malformed('The workbook has no worksheet.')
   const only = (type: RegExp) => [...related.values()].find((relation) => type.test(relation.type))?.target

@@ -30,7 +30,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
-import { column, useBench } from './support/helper.ts'
+import { column, useBench } from '../support/helper.ts'
 
 const bench = useBench()
 
@@ -192,7 +192,7 @@ describe('Arrow', () => {
   })
 
   test('a dictionary that says it has more buffers of text than there are', async () => {
-    const bytes = readFileSync(new URL('./fixtures/polars-too-many-views.arrow', import.meta.url))
+    const bytes = readFileSync(new URL('../fixtures/polars-too-many-views.arrow', import.meta.url))
     expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
   })
 
