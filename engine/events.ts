@@ -28,6 +28,10 @@ export const EVENTS = {
     level: 'warn',
     when: 'a reader could not be noted in the catalog; this process removes nothing until it is',
   },
+  heartbeat_failed: {
+    level: 'warn',
+    when: 'a node could not tell the others that it lives; after 45 s without it reads nothing new, and the others take up its work',
+  },
   slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
 } as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>
 

@@ -8,7 +8,7 @@ import type { QueryOptions } from './plan/options.ts'
 import { type PlanSource, type Scan, versionSource } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
-import type { Lease } from './store/leases.ts'
+import type { Lease } from './store/membership/readers.ts'
 import type { Store } from './store/store.ts'
 import type { Column } from './types/index.ts'
 

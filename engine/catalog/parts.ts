@@ -93,7 +93,7 @@ export class Parts {
   /** The committed part whose last check is longest ago, if that was before the given moment. */
   async toCheck(before: string): Promise<Part | undefined> {
     const row = await this.#database.get<PartRow>(
-      `SELECT ${PART} FROM parts p WHERE process IS NULL AND (checked_at IS NULL OR checked_at < ?)
+      `SELECT ${PART} FROM parts p WHERE process IS NULL AND given_up_at IS NULL AND (checked_at IS NULL OR checked_at < ?)
        ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
       before,
     )

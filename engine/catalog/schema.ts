@@ -77,4 +77,26 @@ export const CATALOG_STEPS = [
     mark TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- Processes of several machines on one catalog. Moments here are milliseconds since 1970, by the database's clock.
+  CREATE TABLE nodes (
+    id TEXT PRIMARY KEY,
+    -- The machine and the process there, for people.
+    name TEXT NOT NULL,
+    seen REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Work that one node does at a time. 'due' lies ahead while a node is at it.
+  CREATE TABLE jobs (
+    kind TEXT NOT NULL,
+    subject INTEGER NOT NULL,
+    due REAL NOT NULL,
+    taken_by TEXT,
+    PRIMARY KEY (kind, subject)
+  ) STRICT, WITHOUT ROWID;
+
+  -- When it was found that no dataset shows a version; when it was found that no version will ever have a part.
+  ALTER TABLE versions ADD COLUMN retired_at REAL;
+  ALTER TABLE parts ADD COLUMN given_up_at REAL;
+  `,
 ] as const

@@ -18,6 +18,16 @@ function contents(): LRUCache<number, Content> {
   return new LRUCache({ maxSize: MOST_KNOWN, sizeCalculation: ({ parts }) => parts.length + 1 })
 }
 
+const TAKE_PART =
+  'UPDATE parts SET process = NULL WHERE id = ? AND process IS NOT NULL AND given_up_at IS NULL'
+
+function givenUp(): EngineError {
+  return new EngineError(
+    'catalog_unavailable',
+    'The database was out of reach for so long that the change was given up. Nothing was changed; try again.',
+  )
+}
+
 /** The versions of datasets, and which processes read them. */
 export class Versions {
   readonly #handle: Handle
@@ -59,10 +69,17 @@ export class Versions {
   /**
    * Makes a new version visible. Call it in a transaction that has locked the dataset and then read its current
    * version.
+   * @param content `made` are the ids of parts that are in no version yet
+   * @throws EngineError `catalog_unavailable` if such a part was given up, because its process was taken for dead
    */
   async commit(
     datasetId: number,
-    content: { columns: readonly Column[]; parts: readonly Part[]; number: number },
+    content: {
+      columns: readonly Column[]
+      parts: readonly Part[]
+      number: number
+      made?: ReadonlySet<number>
+    },
   ): Promise<void> {
     const at = now()
     const sum = (key: 'rows' | 'bytes' | 'rawBytes') =>
@@ -77,8 +94,9 @@ export class Versions {
       at,
     )
     for (const [position, part] of content.parts.entries()) {
+      const isKept = await this.#handle.run(TAKE_PART, part.id)
+      if (isKept === 0 && content.made?.has(part.id)) throw givenUp()
       await this.#handle.run('INSERT INTO version_parts VALUES (?, ?, ?)', id, position, part.id)
-      await this.#handle.run('UPDATE parts SET process = NULL WHERE id = ? AND process IS NOT NULL', part.id)
     }
     const changed = await this.#handle.run(
       'UPDATE datasets SET version_id = ?, updated_at = ? WHERE id = ?',

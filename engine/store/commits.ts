@@ -12,8 +12,8 @@ import { Semaphore } from '../util/semaphore.ts'
 import { storageFull } from '../util/storage-full.ts'
 import type { Hold } from './hold.ts'
 import { hashFile } from './integrity/hash.ts'
-import type { Leases } from './leases.ts'
 import type { FolderManifests } from './manifests.ts'
+import type { Membership } from './membership/membership.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
@@ -50,7 +50,7 @@ interface CommitsPlace {
   readonly hold: Hold
   readonly versions: Versions
   readonly parts: Parts
-  readonly leases: Leases
+  readonly members: Membership
   readonly manifests: FolderManifests
   readonly background: Background
   readonly ingestor: () => Promise<Ingestor>
@@ -128,8 +128,10 @@ export class Commits {
     // Reading the file again costs little now, because its pages are still in the system's memory.
     begun.hash = await hashFile(begun.target)
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
-    await hold.files.keep(part)
+    // The hash is a part of the name in a store of objects. Written down first, so that whoever takes up what this process
+    // leaves can find it.
     await parts.describe(part)
+    await hold.files.keep(part)
     return part
   }
 
@@ -146,12 +148,13 @@ export class Commits {
   ): Promise<boolean> {
     const { hold, versions } = this.#place
     let unneeded = parts
+    const made = new Set(parts.map(({ id }) => id))
     try {
       const shown = await hold.database.transaction(async (t) => {
         await t.lock('datasets', datasetId)
         const current = await versions.in(t).current(datasetId)
         const next = await content(current, t)
-        if (next) await versions.in(t).commit(datasetId, { ...next, number: number(current) })
+        if (next) await versions.in(t).commit(datasetId, { ...next, number: number(current), made })
         return next
       })
       // An upload without rows makes a new version, but its empty part is not needed.
@@ -175,7 +178,7 @@ export class Commits {
    * then it is also unknown which parts are needed.
    */
   async tidy(): Promise<void> {
-    const { hold, versions, parts, leases, manifests } = this.#place
+    const { hold, versions, parts, members, manifests } = this.#place
     if (hold.database.inDoubt) return
     for (const part of this.#discarded) {
       await this.#remove(part)
@@ -186,9 +189,13 @@ export class Commits {
       if (await parts.drop(part.id)) await this.#remove(part)
       this.#undecided.delete(part)
     }
-    await leases.settle()
-    for (const part of await versions.reclaim()) await this.#remove(part)
+    await members.assign({ kind: 'gc', subject: 0 })
     manifests.remove(await versions.gone(manifests.versions()))
+  }
+
+  /** Removes versions and parts that no process needs any more. */
+  reclaim(): Promise<void> {
+    return this.#place.members.reclaim((part) => this.#remove(part))
   }
 
   tidyLater(): void {
@@ -233,9 +240,15 @@ export class Commits {
     this.tidyLater()
   }
 
-  /** A file that can't be removed is reported, but is no reason to fail: it only takes room. */
-  async #remove(part: RemovedPart): Promise<void> {
-    await this.#place.hold.files.remove(part).catch((cause) => this.#leave(part, cause))
+  /** A file that can't be removed is reported, but is no reason to fail: it only takes room. Gives whether it could. */
+  #remove(part: RemovedPart): Promise<boolean> {
+    return this.#place.hold.files.remove(part).then(
+      () => true,
+      (cause) => {
+        this.#leave(part, cause)
+        return false
+      },
+    )
   }
 
   #leave({ id: part }: RemovedPart, cause: unknown): void {

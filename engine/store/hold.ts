@@ -9,9 +9,9 @@ import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { catalogLost, isCatalogLost, partFiles, setAllAside } from './lost.ts'
+import { ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'
-import { ProcessMark } from './process.ts'
 
 export interface HoldOptions {
   readonly directory: string

@@ -3,7 +3,7 @@ import type { Events } from '../events.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import type { Leases } from './leases.ts'
+import type { Membership } from './membership/membership.ts'
 import { partsToMerge } from './merge.ts'
 import type { PartSizes } from './part-size.ts'
 
@@ -13,18 +13,18 @@ const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped
 /** Merges small parts at the end of datasets. The rows stay the same. */
 export class Merger {
   readonly #integrity: Integrity
-  readonly #leases: Leases
+  readonly #members: Membership
   readonly #commits: Commits
   readonly #events: Events
   readonly #sizes: PartSizes
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(integrity: Integrity, leases: Leases, commits: Commits, events: Events, sizes: PartSizes) {
+  constructor(integrity: Integrity, members: Membership, commits: Commits, events: Events, sizes: PartSizes) {
     this.#sizes = sizes
     this.#events = events
     this.#integrity = integrity
-    this.#leases = leases
+    this.#members = members
     this.#commits = commits
   }
 
@@ -53,7 +53,7 @@ export class Merger {
   /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
     const { signal } = this.#giveUp
-    const lease = await this.#leases.take(datasetId)
+    const lease = await this.#members.take(datasetId)
     try {
       const { columns, parts } = lease.version
       const run = partsToMerge(parts, this.#sizes)

@@ -75,7 +75,9 @@ async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): P
 
 /** The committed parts. Others belong to processes that have ended, and the next sweep removes them. */
 function movable(database: Database): Promise<PartBytes[]> {
-  return database.all('SELECT id, bytes, hash FROM parts WHERE process IS NULL ORDER BY id')
+  return database.all(
+    'SELECT id, bytes, hash FROM parts WHERE process IS NULL AND given_up_at IS NULL ORDER BY id',
+  )
 }
 
 /** Copies a part unless it is there already; gives whether it was copied. */

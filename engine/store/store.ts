@@ -18,8 +18,11 @@ import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import { unreadable } from './integrity/unreadable.ts'
 import type { Layout } from './layout.ts'
-import { type Lease, Leases } from './leases.ts'
 import { FolderManifests } from './manifests.ts'
+import type { Job, Membership } from './membership/membership.ts'
+import { Nodes } from './membership/nodes.ts'
+import { Processes } from './membership/processes.ts'
+import type { Lease } from './membership/readers.ts'
 import { Merger } from './merger.ts'
 import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
@@ -64,7 +67,7 @@ export class Store {
   readonly manifests: FolderManifests
   readonly #options: StoreOptions
   readonly #hold: Hold
-  readonly #leases: Leases
+  readonly #members: Membership
   readonly #background: Background
   readonly #commits: Commits
   readonly #merger: Merger
@@ -83,15 +86,7 @@ export class Store {
     this.datasets = new Datasets(this.database)
     this.versions = new Versions(this.database)
     this.parts = new Parts(this.database)
-    this.#leases = new Leases(this.database, this.versions, this.#hold.mark.id, {
-      idle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
-      unwritten: (cause) =>
-        events.tell(
-          'lease_unwritten',
-          'Who reads could not be written down; nothing is removed until it can.',
-          { cause },
-        ),
-    })
+    this.#members = this.#membership()
     this.manifests = new FolderManifests(this.layout, this.temporary)
     const sizes = { ...PART_SIZES, ...options.partSizes }
     this.#commits = new Commits({
@@ -100,7 +95,7 @@ export class Store {
       hold: this.#hold,
       versions: this.versions,
       parts: this.parts,
-      leases: this.#leases,
+      members: this.#members,
       manifests: this.manifests,
       background: this.#background,
       ingestor: () => this.ingestor(),
@@ -109,15 +104,14 @@ export class Store {
     // A store of objects protects its data against decay by itself, and reading it costs money.
     const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
-    this.#merger = new Merger(this.integrity, this.#leases, this.#commits, events, sizes)
+    this.#merger = new Merger(this.integrity, this.#members, this.#commits, events, sizes)
     this.#writer = new Writer({
       events,
       datasets: this.datasets,
       versions: this.versions,
       commits: this.#commits,
-      leases: this.#leases,
+      members: this.#members,
       integrity: this.integrity,
-      merger: this.#merger,
       background: this.#background,
       uploadLimits: options.uploadLimits,
       temporary: this.temporary,
@@ -140,11 +134,12 @@ export class Store {
 
   async #start(): Promise<void> {
     const isServer = this.#options.role === 'server'
+    await this.#members.start()
     await this.integrity.refresh()
-    // Listing a million objects takes minutes, so this runs in the background. Parts written meanwhile are safe, since
-    // they are registered first.
-    if (isServer && this.files.cache) this.#sweepLater()
-    else if (isServer) await ifWritable(() => this.#sweep())
+    // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
+    // written meanwhile are safe, since they are registered first.
+    if (isServer && this.files.cache && !this.database.isShared) this.#sweepLater()
+    else if (isServer && !this.files.cache) await ifWritable(() => this.#sweep())
     this.#timer = setInterval(() => {
       this.#background.later(
         () => this.integrity.refresh(),
@@ -182,11 +177,11 @@ export class Store {
   }
 
   get readers(): number {
-    return this.#leases.readers
+    return this.#members.readers
   }
 
   read(datasetId: number): Promise<Lease> {
-    return this.#leases.take(datasetId)
+    return this.#members.take(datasetId)
   }
 
   /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
@@ -249,11 +244,13 @@ export class Store {
     this.#commits.tidyLater()
   }
 
-  /** Removes what is not needed, also leftovers of crashes. @throws EngineError `locked` while a server runs */
+  /**
+   * Removes what is not needed, also leftovers of crashes.
+   * @throws EngineError `locked` while a server runs, unless the catalog is shared
+   */
   async gc(): Promise<Swept> {
-    const lock = this.#hold.serverLock
-      ? undefined
-      : lockServer(this.layout, 'gc removes files, so it runs alone')
+    const isAlone = this.#hold.serverLock !== undefined || this.database.isShared
+    const lock = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
       return await this.#sweep()
     } finally {
@@ -299,12 +296,12 @@ export class Store {
     if (this.#options.role === 'server') this.#merger.giveUp()
     await this.endWrites()
     await this.settled()
-    this.#leases.end()
+    this.#members.end()
     try {
       await (await this.#ingestor.present())?.close()
       await ifWritable(async () => {
         if (this.database.inDoubt) return
-        await this.versions.forgetProcess(this.#hold.mark.id)
+        await this.#members.leave()
         await this.#commits.tidy()
       })
     } finally {
@@ -323,7 +320,54 @@ export class Store {
   }
 
   #sweep(): Promise<Swept> {
-    return sweep(this.#hold, this.versions, this.parts, this.#leases, this.manifests, this.#options.events)
+    return sweep({
+      hold: this.#hold,
+      versions: this.versions,
+      parts: this.parts,
+      members: this.#members,
+      reclaim: () => this.#commits.reclaim(),
+      manifests: this.manifests,
+      events: this.#options.events,
+    })
+  }
+
+  #membership(): Membership {
+    const { events, role } = this.#options
+    const { versions, database, layout } = this
+    const work = (job: Job) => this.#work(job)
+    if (database.isShared) {
+      return new Nodes({
+        hold: this.#hold,
+        versions,
+        looksForJobs: role === 'server',
+        work,
+        onSilence: (cause) =>
+          events.tell('heartbeat_failed', 'The other nodes could not be told that this one lives.', {
+            cause,
+          }),
+        onFailure: (cause) => events.tell('tidy_failed', 'Work of the cluster could not be done.', { cause }),
+      })
+    }
+    return new Processes({
+      layout,
+      database,
+      versions,
+      process: this.#hold.mark.id,
+      work,
+      onIdle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
+      onUnwritten: (cause) =>
+        events.tell(
+          'lease_unwritten',
+          'Who reads could not be written down; nothing is removed until it can.',
+          { cause },
+        ),
+    })
+  }
+
+  async #work({ kind, subject }: Job): Promise<void> {
+    if (kind === 'merge') await this.#merger.merge(subject)
+    else if (kind === 'gc') await this.#commits.reclaim()
+    else await this.#sweep()
   }
 }
 

@@ -2,11 +2,10 @@ import type { Parts } from '../catalog/parts.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import type { Hold } from './hold.ts'
-import type { Leases } from './leases.ts'
 import { lostFolder } from './lost.ts'
 import type { FolderManifests } from './manifests.ts'
+import type { Membership } from './membership/membership.ts'
 import type { FoundPart } from './objects/part-store.ts'
-import { forgetDeadProcesses } from './process.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
 export interface Swept {
@@ -15,29 +14,38 @@ export interface Swept {
   readonly processes: number
 }
 
+interface SweepPlace {
+  readonly hold: Hold
+  readonly versions: Versions
+  readonly parts: Parts
+  readonly members: Membership
+  readonly reclaim: () => Promise<void>
+  readonly manifests: FolderManifests
+  readonly events: Events
+}
+
 /**
- * Removes what crashes have left. It must only run while no other server has the directory. It removes nothing if the
+ * Removes what crashes have left. On a data directory it must only run while no other server has it. It removes nothing if the
  * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
-export async function sweep(
-  hold: Hold,
-  versions: Versions,
-  parts: Parts,
-  leases: Leases,
-  manifests: FolderManifests,
-  events: Events,
-): Promise<Swept> {
+export async function sweep({
+  hold,
+  versions,
+  parts,
+  members,
+  reclaim,
+  manifests,
+  events,
+}: SweepPlace): Promise<Swept> {
   const { layout, database, files } = hold
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
-  // Lock files say nothing about processes on other machines.
-  if (!database.isShared) swept.processes = await forgetDeadProcesses(layout, versions)
+  swept.processes = await members.forgetDead()
   // Files are listed before the catalog is read. A part is registered before its file appears, so no file of a new part
   // is taken for a leftover.
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
-  await leases.settle()
-  for (const part of await versions.reclaim()) await files.remove(part)
+  await reclaim()
   manifests.remove(await versions.gone(manifests.versions()))
   manifests.removeOthers()
   const known = await parts.all()

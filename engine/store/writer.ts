@@ -13,8 +13,7 @@ import type { Background } from '../util/background.ts'
 import { UnderWay } from '../util/under-way.ts'
 import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import type { Leases } from './leases.ts'
-import type { Merger } from './merger.ts'
+import type { Membership } from './membership/membership.ts'
 import { type DeclareOptions, ingestRequest, type Upload, type UploadLimits } from './upload.ts'
 
 /** What a writer needs of the store. */
@@ -22,9 +21,8 @@ export interface WriterPlace {
   readonly datasets: Datasets
   readonly versions: Versions
   readonly commits: Commits
-  readonly leases: Leases
+  readonly members: Membership
   readonly integrity: Integrity
-  readonly merger: Merger
   readonly background: Background
   readonly events: Events
   readonly uploadLimits: UploadLimits
@@ -134,9 +132,9 @@ export class Writer {
   }
 
   #mergeLater(datasetId: number): void {
-    const { events, merger, background } = this.#place
+    const { events, members, background } = this.#place
     background.later(
-      () => merger.merge(datasetId),
+      () => members.assign({ kind: 'merge', subject: datasetId }),
       (cause) => events.tell('merge_failed', 'Parts could not be merged.', { dataset: datasetId, cause }),
     )
   }
@@ -170,7 +168,7 @@ export class Writer {
         if (done) return this.#place.datasets.get(datasetId)
         continue
       }
-      const lease = await this.#place.leases.take(datasetId)
+      const lease = await this.#place.members.take(datasetId)
       try {
         if (lease.version.id !== base.id) continue
         using _ = await this.#place.integrity.pin(base.parts, signal)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileLock } from '../catalog/lock.ts'
-import type { Versions } from '../catalog/versions.ts'
-import type { Layout } from './layout.ts'
+import { FileLock } from '../../catalog/lock.ts'
+import type { Versions } from '../../catalog/versions.ts'
+import type { Layout } from '../layout.ts'
 
 /** Marks this process for others on the same data directory: a name, a lock held as long as it runs, and a folder. */
 export class ProcessMark {
@@ -33,10 +33,14 @@ export class ProcessMark {
   }
 }
 
-/** Removes what processes that crashed or were killed have left behind. Gives the number of those processes. */
-export async function forgetDeadProcesses(layout: Layout, versions: Versions): Promise<number> {
+/**
+ * Removes what processes on this directory that crashed or were killed have left behind. Gives the number of those
+ * processes.
+ * @param versions forgets them, too; left out where the catalog also knows processes of other directories
+ */
+export async function removeDeadMarks(layout: Layout, versions?: Versions): Promise<number> {
   const names = new Set([
-    ...(await versions.processes()),
+    ...((await versions?.processes()) ?? []),
     ...readdirSync(layout.temporary),
     ...readdirSync(layout.locks)
       .filter((name) => name.endsWith('.lock') && name !== 'server.lock')
@@ -49,7 +53,7 @@ export async function forgetDeadProcesses(layout: Layout, versions: Versions): P
     // The lock is released even if a full disk makes this fail. Otherwise the dead process would look alive as long as
     // this one runs.
     try {
-      await versions.forgetProcess(name)
+      await versions?.forgetProcess(name)
       rmSync(join(layout.temporary, name), { recursive: true, force: true })
     } finally {
       lock.release()

@@ -1,0 +1,35 @@
+import type { RemovedPart } from '../../catalog/versions.ts'
+import type { Lease } from './readers.ts'
+
+/** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset, else 0. */
+export interface Job {
+  readonly kind: 'merge' | 'gc' | 'sweep'
+  readonly subject: number
+}
+
+/**
+ * What the processes that share a catalog know of each other: which of them live, which versions each reads, and who
+ * does what. On one machine they hold locks on files, over several they write down regularly that they live.
+ */
+export interface Membership {
+  /** Registers this process; call it before anything else. @throws EngineError `catalog_unavailable` */
+  start(): Promise<void>
+  /** How many readers there are in this process. */
+  readonly readers: number
+  /** Keeps the version that a dataset shows now from being removed. @throws EngineError `not_found` */
+  take(datasetId: number): Promise<Lease>
+  /** Says that there is work. It is done before this resolves, unless another process does it. */
+  assign(job: Job): Promise<void>
+  /** Forgets processes that have died; gives how many. */
+  forgetDead(): Promise<number>
+  /**
+   * Removes from the catalog what is needed by nobody: versions that no dataset shows and no process reads, and parts of
+   * no version.
+   * @param remove removes the bytes of such a part; gives whether it could
+   */
+  reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void>
+  /** Takes no new reader. Queries that end later may still release their versions. */
+  end(): void
+  /** Removes what the catalog knows of this process. */
+  leave(): Promise<void>
+}

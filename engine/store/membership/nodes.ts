@@ -1,0 +1,146 @@
+import { hostname } from 'node:os'
+import { DEAD_MS, NodeTables } from '../../catalog/postgres/nodes.ts'
+import type { RemovedPart, Versions } from '../../catalog/versions.ts'
+import { EngineError } from '../../errors.ts'
+import type { Hold } from '../hold.ts'
+import { removeDeadMarks } from './mark.ts'
+import type { Job, Membership } from './membership.ts'
+import { type Lease, Readers } from './readers.ts'
+
+const BEAT_MS = 10_000
+
+/** After how many milliseconds jobs are due again that come by themselves. */
+const AGAIN: Partial<Record<Job['kind'], number>> = {
+  gc: 60_000,
+  // It lists everything in the store, which takes minutes and costs money.
+  sweep: 86_400_000,
+}
+
+interface NodesPlace {
+  readonly hold: Hold
+  readonly versions: Versions
+  /** Whether this process looks for jobs; a command does only what it brings about itself. */
+  readonly looksForJobs: boolean
+  readonly work: (job: Job) => Promise<void>
+  /** Called when the others could not be told that this node lives, once until they can be told again. */
+  readonly onSilence: (cause: unknown) => void
+  /** Called with an error of a job. */
+  readonly onFailure: (cause: unknown) => void
+}
+
+/**
+ * The nodes of a cluster. Each writes down every ten seconds that it lives and which versions it reads; what it has not
+ * told yet is covered by the time for which versions stay. One that is silent for too long is dead: the others take up
+ * its jobs and remove what it left.
+ */
+export class Nodes implements Membership {
+  readonly #place: NodesPlace
+  readonly #id: string
+  readonly #tables: NodeTables
+  readonly #readers = new Readers()
+  #timer: NodeJS.Timeout | undefined
+  /** When the last heartbeat that succeeded was begun. */
+  #heard = 0
+  #isSilent = false
+  #beating: Promise<void> = Promise.resolve()
+  #working: Promise<void> | undefined
+
+  constructor(place: NodesPlace) {
+    this.#place = place
+    this.#id = place.hold.mark.id
+    this.#tables = new NodeTables(place.hold.database)
+  }
+
+  async start(): Promise<void> {
+    await this.#beat()
+    if (this.#place.looksForJobs) {
+      for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })
+    }
+    this.#timer = setInterval(() => this.#tick(), BEAT_MS).unref()
+  }
+
+  get readers(): number {
+    return this.#readers.total
+  }
+
+  /** @throws EngineError `not_found`; `catalog_unavailable` if the others take this node for dead by now */
+  async take(datasetId: number): Promise<Lease> {
+    if (performance.now() - this.#heard > DEAD_MS) {
+      throw new EngineError(
+        'catalog_unavailable',
+        'This node could not reach the database for a while, and reads again once it can. Try again in a moment.',
+      )
+    }
+    return this.#readers.enter(datasetId, await this.#place.versions.current(datasetId))
+  }
+
+  async assign(job: Job): Promise<void> {
+    if (AGAIN[job.kind] !== undefined) return
+    if (await this.#tables.begin(job, this.#id)) await this.#do(job)
+  }
+
+  async forgetDead(): Promise<number> {
+    await removeDeadMarks(this.#place.hold.layout)
+    return this.#tables.forgetDead()
+  }
+
+  async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
+    await this.#beat()
+    await this.#tables.reclaim()
+    for (const part of await this.#tables.givenUp()) {
+      if (await remove(part)) await this.#tables.forgetPart(part.id)
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  async leave(): Promise<void> {
+    await this.#beating
+    await this.#working
+    await this.#tables.leave(this.#id)
+  }
+
+  #tick(): void {
+    this.#beating = this.#beat().then(
+      () => {
+        this.#isSilent = false
+      },
+      (cause) => {
+        if (!this.#isSilent) this.#place.onSilence(cause)
+        this.#isSilent = true
+      },
+    )
+    if (!this.#place.looksForJobs || this.#working) return
+    this.#working = this.#lookForJobs()
+      .catch(this.#place.onFailure)
+      .finally(() => {
+        this.#working = undefined
+      })
+  }
+
+  async #beat(): Promise<void> {
+    const begun = performance.now()
+    await this.#tables.beat(this.#id, `${hostname()} ${process.pid}`, this.#readers.versions)
+    this.#heard = begun
+  }
+
+  async #lookForJobs(): Promise<void> {
+    if (await this.#tables.areDead()) await this.#tables.forgetDead()
+    for (;;) {
+      const job = this.#timer && ((await this.#tables.takeDue(this.#id)) as Job | undefined)
+      if (!job) return
+      await this.#do(job)
+    }
+  }
+
+  async #do(job: Job): Promise<void> {
+    try {
+      await this.#place.work(job)
+    } finally {
+      await this.#tables.done(job, this.#id, AGAIN[job.kind])
+    }
+  }
+}

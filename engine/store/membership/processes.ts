@@ -1,0 +1,140 @@
+import type { Database } from '../../catalog/database.ts'
+import { isUnwritable } from '../../catalog/failures.ts'
+import type { RemovedPart, Versions } from '../../catalog/versions.ts'
+import type { Layout } from '../layout.ts'
+import { removeDeadMarks } from './mark.ts'
+import type { Job, Membership } from './membership.ts'
+import { type Lease, Readers } from './readers.ts'
+
+interface ProcessesPlace {
+  readonly layout: Layout
+  readonly database: Database
+  readonly versions: Versions
+  /** The id of this process. */
+  readonly process: string
+  readonly work: (job: Job) => Promise<void>
+  /** Called when the last reader of a version has left. */
+  readonly onIdle: (datasetId: number, versionId: number) => void
+  /** Called when a lease could not be written down. */
+  readonly onUnwritten: (cause: unknown) => void
+}
+
+/**
+ * The processes on one data directory. Whether one lives is told by the lock on a file. A lease in the catalog tells the
+ * others which version it reads. The first reader writes the lease, and it stays while the version is current, so that
+ * reading the same dataset again writes nothing.
+ */
+export class Processes implements Membership {
+  readonly #place: ProcessesPlace
+  readonly #readers: Readers
+  /** Versions whose lease is in the database. */
+  readonly #written = new Set<number>()
+  /**
+   * Versions that are read without a lease in the database, because nothing could be written, for example on a full
+   * disk.
+   */
+  readonly #unwritten = new Set<number>()
+  #ended = false
+
+  constructor(place: ProcessesPlace) {
+    this.#place = place
+    this.#readers = new Readers((datasetId, versionId) => {
+      if (!this.#ended) place.onIdle(datasetId, versionId)
+    })
+  }
+
+  /** Does nothing: the lock on its file is there since the directory was opened. */
+  async start(): Promise<void> {}
+
+  get readers(): number {
+    return this.#readers.total
+  }
+
+  async take(datasetId: number): Promise<Lease> {
+    const version = await this.#place.versions.current(datasetId)
+    if (this.#written.has(version.id) || this.#unwritten.has(version.id)) {
+      return this.#readers.enter(datasetId, version)
+    }
+    return this.#leaseCurrent(datasetId)
+  }
+
+  /** Does the work itself: if another process on the directory does the same, only time is lost. */
+  assign(job: Job): Promise<void> {
+    return this.#place.work(job)
+  }
+
+  forgetDead(): Promise<number> {
+    const { layout, versions } = this.#place
+    return removeDeadMarks(layout, versions)
+  }
+
+  async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
+    await this.#settle()
+    for (const part of await this.#place.versions.reclaim()) await remove(part)
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  leave(): Promise<void> {
+    return this.#place.versions.forgetProcess(this.#place.process)
+  }
+
+  /**
+   * Writes the leases that could not be written before, and removes those of versions that nobody reads and that are no
+   * longer current.
+   */
+  async #settle(): Promise<void> {
+    const { versions, process } = this.#place
+    for (const id of this.#unwritten) {
+      if (this.#readers.has(id)) {
+        await versions.lease(id, process)
+        this.#written.add(id)
+      }
+      this.#unwritten.delete(id)
+    }
+    for (const id of this.#written) {
+      if (this.#readers.has(id) || (await versions.isCurrent(id))) continue
+      // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
+      // `#written`, and writes a new one after this one is removed.
+      if (this.#readers.has(id)) continue
+      this.#written.delete(id)
+      try {
+        await versions.release(id, process)
+      } catch (error) {
+        this.#written.add(id)
+        throw error
+      }
+    }
+  }
+
+  async #leaseCurrent(datasetId: number): Promise<Lease> {
+    const { database, versions, process, onUnwritten } = this.#place
+    let entered: Lease | undefined
+    try {
+      const lease = await database.transient(async (t) => {
+        // The lock keeps others from making another version current, and so from removing this one, before the lease
+        // is written.
+        await t.lock('datasets', datasetId)
+        const inside = versions.in(t)
+        const version = await inside.current(datasetId)
+        // Counted as a reader from now on, so that `#settle` does not remove the lease before the caller has it.
+        entered = this.#readers.enter(datasetId, version)
+        await inside.lease(version.id, process)
+        return entered
+      })
+      this.#written.add(lease.version.id)
+      return lease
+    } catch (error) {
+      entered?.release()
+      // Reading must work even while nothing can be written. It is safe without a lease in the database: removing
+      // versions needs writing, too.
+      if (!isUnwritable(error)) throw error
+      if (this.#unwritten.size === 0) onUnwritten(error)
+      const version = await versions.current(datasetId)
+      this.#unwritten.add(version.id)
+      return this.#readers.enter(datasetId, version)
+    }
+  }
+}
