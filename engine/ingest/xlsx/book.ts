@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
+import type { Entry } from 'yauzl'
 import { malformed } from '../text/value-errors.ts'
-import type { ZipEntry, ZipReader } from './unzip.ts'
+import type { ZipReader } from './unzip.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
 /** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
@@ -8,7 +9,7 @@ export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time'
 
 export interface Workbook {
   /** The sheets in the order of their tabs. */
-  readonly sheets: readonly { readonly name: string; readonly entry: ZipEntry }[]
+  readonly sheets: readonly { readonly name: string; readonly entry: Entry }[]
   readonly sharedStrings: readonly string[]
   /** The style of numbers, by the index of a cell's style. */
   readonly styles: readonly NumberStyle[]
@@ -61,7 +62,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
 }
 
 /** Parses an entry from its beginning to its end. */
-async function parse(zip: ZipReader, part: ZipEntry | string, handler: XmlHandler): Promise<void> {
+async function parse(zip: ZipReader, part: Entry | string, handler: XmlHandler): Promise<void> {
   const entry = typeof part === 'string' ? zip.entries.get(part) : part
   if (!entry) throw malformed(`The file is no xlsx workbook: it has no ${String(part)}.`)
   const reader = new XmlReader(handler)
@@ -98,7 +99,7 @@ async function relationships(
 }
 
 /** Reads the shared strings. Each is one `si` element; runs of rich text are joined, phonetic hints are left out. */
-async function readSharedStrings(zip: ZipReader, entry: ZipEntry): Promise<string[]> {
+async function readSharedStrings(zip: ZipReader, entry: Entry): Promise<string[]> {
   const strings: string[] = []
   const text = new TextRuns()
   await parse(zip, entry, {
@@ -150,7 +151,7 @@ export class TextRuns {
   }
 }
 
-async function readStyles(zip: ZipReader, entry: ZipEntry): Promise<NumberStyle[]> {
+async function readStyles(zip: ZipReader, entry: Entry): Promise<NumberStyle[]> {
   const codes = new Map<number, string>()
   const styles: NumberStyle[] = []
   let inCellFormats = false
