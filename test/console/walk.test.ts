@@ -249,8 +249,8 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     const { page } = walked.visitor
     await page.getByRole('tab', { name: 'Plot' }).click()
     await page.locator('.u-over').waitFor()
-    await page.getByLabel('Along').selectOption('station')
-    await page.getByLabel('Upwards').selectOption('temperature')
+    await page.getByLabel('x axis').selectOption('station')
+    await page.getByLabel('y axis').selectOption('temperature')
     await page.getByText('Calculated over all 400 rows, mean by value.').waitFor()
     await page.locator('.u-over').waitFor()
     expect(page.url()).toContain('view=plot&x=station&y=temperature')

@@ -44,7 +44,7 @@ export function AccountsPage() {
       <PageHead trail={[{ label: 'Account', href: href(['account']) }]} title="Accounts" />
       {resource.state === 'failed' && isStatus(resource.error, 403) && (
         <Empty icon="lock" title="For admins">
-          Accounts are made and changed by admins. Yours is none.
+          Only admins can create and change accounts, and you are not an admin.
         </Empty>
       )}
       {resource.state === 'failed' && !isStatus(resource.error, 403) && (
@@ -92,7 +92,7 @@ function AccountLine(props: {
     <li class="account-item">
       <div>
         <strong>{name}</strong> {account.admin && <span class="badge badge-plain">admin</span>}
-        {disabled && <span class="badge">shut out</span>}
+        {disabled && <span class="badge">disabled</span>}
         <p class="hint">
           key <code>{account.apiKeyHint}</code>
         </p>
@@ -121,21 +121,21 @@ function AccountLine(props: {
       <button
         type="button"
         class="button button-small"
-        aria-label={disabled ? `Let in ${name}` : `Shut out ${name}`}
+        aria-label={disabled ? `Enable ${name}` : `Disable ${name}`}
         onClick={() =>
           props.onChange(
             account,
             { disabled: !disabled },
-            disabled ? `${name} is let in again.` : `${name} is shut out; its data stays.`,
+            disabled ? `${name} is enabled again.` : `${name} is disabled; its data stays.`,
           )
         }
       >
-        {disabled ? 'Let in' : 'Shut out'}
+        {disabled ? 'Enable' : 'Disable'}
       </button>
       {rekeying && (
         <Confirm
           title={`A new key for ${name}?`}
-          text="Its first key ends at once, in scripts and browsers too."
+          text="Its first key stops working at once, also in scripts and browsers."
           action="Make the new key"
           onConfirm={async () => {
             const { apiKey } = await api().accounts.rotateKey(name)
@@ -169,7 +169,7 @@ function AddAccount(props: {
         autocomplete="off"
         spellcheck={false}
       />
-      <Field label="Its plan, the first one where empty" value={plan} onValue={setPlan} spellcheck={false} />
+      <Field label="Its plan; empty for the first plan" value={plan} onValue={setPlan} spellcheck={false} />
       <button type="submit" class="button button-primary" disabled={busy || name.trim() === ''}>
         Make the account
       </button>

@@ -20,8 +20,8 @@ export function NamedKeys() {
     <section class="card" aria-labelledby="named-keys">
       <h2 id="named-keys">Further keys</h2>
       <p class="hint">
-        One for each job or person, so that one can end without the others. Replacing the first key leaves
-        them as they are.
+        One for each job or person, so that you can end one without the others. Replacing the first key does
+        not affect them.
       </p>
       {!keys && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
       {!keys && resource.state === 'loading' && <Loading label="Loading the keys" lines={2} />}
@@ -59,7 +59,7 @@ export function NamedKeys() {
       {ending && (
         <Confirm
           title={`End the key ${ending.name}?`}
-          text="Whatever uses it is refused from now on."
+          text="Everything that still uses it will be refused."
           action="End the key"
           onConfirm={async () => {
             await api().account.deleteKey(ending.name)
@@ -81,7 +81,7 @@ const RIGHTS = [
 
 const DAY = 86_400_000
 const ENDS = [
-  { value: '0', label: 'not by itself' },
+  { value: '0', label: 'never' },
   { value: '30', label: 'in 30 days' },
   { value: '90', label: 'in 90 days' },
   { value: '365', label: 'in a year' },
@@ -101,7 +101,7 @@ function AddKey(props: {
   return (
     <form class="member-form" onSubmit={attempt}>
       <Field
-        label="For what it is"
+        label="What it is for"
         value={name}
         onValue={setName}
         error={error}

@@ -10,7 +10,7 @@ export function NewKey(props: {
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <div class="dialog-body">
-        <p>Copy it now. It is shown this once, and nobody can look it up later.</p>
+        <p>Copy it now. It is shown only this once, and nobody can look it up later.</p>
         <div class="secret">
           <code data-testid="new-key">{props.apiKey}</code>
           <CopyButton text={props.apiKey} what="The key is" />

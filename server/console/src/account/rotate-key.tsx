@@ -30,19 +30,20 @@ export function RotateKey(props: { readonly hint: string; readonly onRotated: ()
         </button>
       </div>
       <p>
-        Your key ends in <code>{props.hint}</code>. It opens everything that this account can do, so keep it
-        like a password.
+        Your key ends in <code>{props.hint}</code>. It gives access to everything that this account can do, so
+        keep it like a password.
       </p>
       {asking && (
         <Dialog title={fresh === undefined ? 'Replace the key?' : 'Your new key'} onClose={close}>
           <div class="dialog-body">
             {fresh === undefined ? (
               <p>
-                The old key ends at once, in scripts and other tabs too. This tab goes on with the new one.
+                The old key stops working at once, also in scripts and other tabs. This tab continues with the
+                new one.
               </p>
             ) : (
               <>
-                <p>Copy it now. It is shown this once, and nobody can look it up later.</p>
+                <p>Copy it now. It is shown only this once, and nobody can look it up later.</p>
                 <div class="secret">
                   <code data-testid="new-key">{fresh}</code>
                   <CopyButton text={fresh} what="The key is" />

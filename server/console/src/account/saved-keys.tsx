@@ -38,7 +38,7 @@ export function SavedKeys() {
         </button>
       </div>
       <p class="hint">
-        A key of your own moves you to that key’s limit. It is kept encrypted and serves you alone.
+        With your own key, that key’s limit applies to you. It is stored encrypted and used only for you.
       </p>
       {!loaded && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
       {!loaded && resource.state === 'loading' && <Loading label="Loading the saved keys" lines={2} />}
@@ -103,7 +103,7 @@ export function SaveKeyDialog(props: {
             spellcheck={false}
             required
             error={error}
-            hint="As the provider gave it to you. It is tried once, where the provider allows that."
+            hint="The key that you got from the provider. It is tested once if the provider allows that."
           />
         </div>
         <footer class="dialog-foot">

@@ -98,7 +98,7 @@ export function DatasetActions(props: {
       {open === 'delete' && (
         <Confirm
           title={`Delete ${dataset.name}?`}
-          text="All of its rows go, for everybody. Nothing brings them back."
+          text="All of its rows will be deleted, for everybody. This can't be undone."
           action="Delete the dataset"
           onConfirm={async () => {
             await api().datasets.delete(dataset.id)

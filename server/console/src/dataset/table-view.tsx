@@ -39,15 +39,15 @@ export function TableView(props: {
   if (rows.error !== undefined && rows.rowCount === undefined) {
     if (rows.error instanceof ApplyRefused) {
       return (
-        <Empty icon="sum" title="The pipeline needs mending">
-          What is wrong is written below it. The result comes back once it is put right or cleared.
+        <Empty icon="sum" title="The transformations have an error">
+          The error is shown below the text. Correct or clear it to see the result again.
         </Empty>
       )
     }
     if (isFilterError(rows.error) && filter !== '') {
       return (
-        <Empty icon="filter" title="The filter needs mending">
-          What is wrong is written below it. The rows come back once it is put right or cleared.
+        <Empty icon="filter" title="The filter has an error">
+          The error is shown below the filter. Correct or clear it to see the rows again.
         </Empty>
       )
     }
@@ -73,7 +73,7 @@ export function TableView(props: {
           </button>
         }
       >
-        No row of {dataset.name} fulfils this filter. Loosen it, or clear it.
+        No row of {dataset.name} matches this filter. Change it, or clear it.
       </Empty>
     )
   }

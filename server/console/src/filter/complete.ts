@@ -28,8 +28,8 @@ const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   lt: 'less than',
   le: 'less than or equal to',
   in: 'one of a list',
-  and: 'both hold',
-  or: 'one of them holds',
+  and: 'both are true',
+  or: 'at least one is true',
 }
 
 const MOST = 50

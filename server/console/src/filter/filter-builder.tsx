@@ -33,9 +33,7 @@ export function FilterBuilder(props: {
   }, [props.filter, columns])
 
   if (!conditions) {
-    return (
-      <Note>This filter says more than lines can show. Go on in its text, or clear it to begin anew.</Note>
-    )
+    return <Note>This filter is too complex for the form. Edit it as text, or clear it to start again.</Note>
   }
   const change = (next: Conditions, apply: boolean) => {
     setConditions(next)

@@ -24,7 +24,7 @@ export function ApplyBar(props: {
         id={id}
         class="input apply-text"
         rows={1}
-        placeholder="groupby((…),aggregate(…)): group and sum by the lines above, or write it here"
+        placeholder="groupby((…),aggregate(…)): use the form above, or type it here"
         spellcheck={false}
         autocapitalize="off"
         autocomplete="off"

@@ -53,7 +53,7 @@ export function GroupBuilder(props: {
   }, [props.apply, columns])
 
   if (!grouping) {
-    return <Note>This text says more than lines can show. Go on in it, or clear it to begin anew.</Note>
+    return <Note>This text is too complex for the form. Edit it as text, or clear it to start again.</Note>
   }
   const change = (next: Partial<Grouping>) => {
     const changed = { ...grouping, ...next }
@@ -132,7 +132,7 @@ function KeyLine(props: {
       />
       {parts.length > 1 && (
         <Select
-          label={`Taken of ${value.column}`}
+          label={`Part of ${value.column}`}
           hideLabel
           value={value.part}
           options={parts.map((part) => ({ value: part, label: PART_LABELS[part] }))}
@@ -176,7 +176,7 @@ function SumLine(props: {
       />
       {!counts && (
         <Select
-          label={`Calculated of ${value.column}`}
+          label={`Calculation for ${value.column}`}
           hideLabel
           value={value.method}
           options={methods.map((method) => ({ value: method, label: METHOD_LABELS[method] }))}

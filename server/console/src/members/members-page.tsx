@@ -118,7 +118,7 @@ function MembersView(props: {
           action={leaving.account === me ? 'Leave' : 'Remove'}
           onConfirm={async () => {
             await api().repositories.removeMember(home.id, leaving.account)
-            announce(`${leaving.account} is a member no more.`)
+            announce(`${leaving.account} is no longer a member.`)
             setLeaving(undefined)
             props.onChanged()
           }}

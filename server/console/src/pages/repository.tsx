@@ -130,7 +130,7 @@ function RepositoryView(props: {
         >
           {canWrite
             ? 'Drop a csv, Excel, Parquet or JSON file, and look at it before it is stored. A series of a provider can be saved here too.'
-            : 'Nothing has been put here by those who can write.'}
+            : 'The members who can write have not added any datasets yet.'}
         </Empty>
       )}
       {tables.length > 0 && shown.length === 0 && <p class="hint">No dataset has “{search}” in its name.</p>}
@@ -148,7 +148,7 @@ function RepositoryView(props: {
       {open === 'delete' && (
         <Confirm
           title={`Delete ${home.name}?`}
-          text={`It goes with ${tables.length === 0 ? 'nothing in it' : `all of its ${plural(tables.length, 'dataset')}`}. Nothing brings it back.`}
+          text={`${tables.length === 0 ? 'It is empty.' : `All of its ${plural(tables.length, 'dataset')} will be deleted as well.`} This can't be undone.`}
           action="Delete the repository"
           onConfirm={async () => {
             await api().repositories.delete(home.id)

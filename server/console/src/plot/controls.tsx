@@ -27,34 +27,34 @@ export function PlotControls(props: {
   return (
     <div class="plot-controls">
       <Select
-        label="Along"
+        label="x axis"
         value={choice.x}
         options={xColumns(columns).map(toOption)}
         onValue={(x) => onChange({ x, kind: '', of: '' })}
       />
       <Select
-        label="Upwards"
+        label="y axis"
         value={choice.y === '' ? '#' : choice.y}
         options={[...yColumns(columns).map(toOption), { value: '#', label: 'number of rows' }]}
         onValue={(y) => onChange({ y, kind: '', of: '' })}
       />
       {choice.y !== '' && (
         <Select
-          label="Taken as"
+          label="Aggregate"
           value={choice.aggregate === 'none' && isCategory(xType) ? 'mean' : choice.aggregate}
           options={aggregates.map((value) => ({ value, label: AGGREGATE_LABELS[value] }))}
           onValue={(of) => onChange({ of })}
         />
       )}
       <Select
-        label="Drawn as"
+        label="Chart type"
         value={choice.kind}
         options={KINDS.map((value) => ({ value, label: value === 'bar' ? 'bars' : value }))}
         onValue={(kind) => onChange({ kind })}
       />
       {choice.y !== '' && !isServerAggregate(choice.aggregate) && props.rowCount > SIZES[0] && (
         <Select
-          label="From at most"
+          label="Rows at most"
           value={String(choice.size)}
           options={SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < props.rowCount).map((size) => ({
             value: String(size),

@@ -52,7 +52,7 @@ export function ResultPlot(props: {
     <div class="plot-view">
       <div class="plot-controls">
         <Select
-          label="Along"
+          label="x axis"
           value={choice.x.length > 1 ? TOGETHER : String(columns.indexOf(choice.x[0]!))}
           options={[
             ...columns.map(({ name }, at) => ({ value: String(at), label: name })),
@@ -63,7 +63,7 @@ export function ResultPlot(props: {
           onValue={(at) => updateQuery({ x: at === TOGETHER ? at : columns[Number(at)]!.name, kind: '' })}
         />
         <Select
-          label="Upwards"
+          label="y axis"
           value={String(columns.indexOf(choice.y))}
           options={yColumns(columns).map((column) => ({
             value: String(columns.indexOf(column)),
@@ -72,7 +72,7 @@ export function ResultPlot(props: {
           onValue={(at) => updateQuery({ y: columns[Number(at)]!.name })}
         />
         <Select
-          label="Drawn as"
+          label="Chart type"
           value={choice.kind}
           options={KINDS.map((value) => ({ value, label: value === 'bar' ? 'bars' : value }))}
           onValue={(kind) => updateQuery({ kind })}

@@ -25,7 +25,7 @@ export function ProviderFailure(props: {
       }
     >
       {code === 'key_required'
-        ? 'You get one from the provider, as a rule for nothing. Saved here, it serves you alone.'
+        ? 'The provider issues keys, usually free of charge. A key that you save here is used only for you.'
         : messageOf(error)}
     </Empty>
   )

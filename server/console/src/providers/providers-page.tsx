@@ -31,7 +31,7 @@ export function ProvidersPage() {
       {!all && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
       {!all && resource.state === 'loading' && <Loading label="Loading the providers" lines={6} />}
       {shown?.length === 0 && (
-        <p class="hint">No provider fits “{search}”. Try the name of a country or an office.</p>
+        <p class="hint">No provider matches “{search}”. Try the name of a country or an office.</p>
       )}
       {shown && (
         <ul class="cards">

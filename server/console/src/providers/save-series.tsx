@@ -59,7 +59,7 @@ export function SaveSeries(props: {
       {!loaded && resource.state === 'loading' && <Loading label="Loading your repositories" />}
       {loaded && loaded.writable.length === 0 && (
         <div class="dialog-body">
-          <p>You have no repository to write to. Make one first; it is a matter of a name.</p>
+          <p>You have no repository to write to. Create one first; it only needs a name.</p>
           <p>
             <a href={href([])}>To your data</a>
           </p>

@@ -49,7 +49,7 @@ export function SeriesList(props: {
         <h2>Series</h2>
         <SearchBox label="Find among these" value={search} onValue={setSearch} />
       </div>
-      {shown.length === 0 && <p class="hint">None of these fits “{search}”.</p>}
+      {shown.length === 0 && <p class="hint">None of these matches “{search}”.</p>}
       <ul class="series-list">
         {shown.map((series) => (
           <li key={series.series_id}>

@@ -39,7 +39,9 @@ export function Tree(props: {
       {top.length > SEARCHED_FROM && <SearchBox label="Find a category" value={search} onValue={setSearch} />}
       {shown.length === 0 && (
         <p class="hint">
-          {top.length === 0 ? 'This provider has no categories; open a series by its id.' : 'None fits.'}
+          {top.length === 0
+            ? 'This provider has no categories; open a series by its id.'
+            : 'No category matches.'}
         </p>
       )}
       <ul
@@ -143,7 +145,7 @@ function Node(props: {
           )}
           {children?.length === 0 && (
             <li class="tree-note" role="none">
-              {category.series ? 'no categories below; its series are beside' : 'nothing below'}
+              {category.series ? 'no subcategories; its series are shown beside' : 'nothing below'}
             </li>
           )}
           {children?.map((child) => (

@@ -28,7 +28,7 @@ export function DecimalSize(props: {
         type="number"
         min={0}
         max={Number(digits)}
-        aria-label={`Digits of ${props.name} behind the point`}
+        aria-label={`Digits of ${props.name} after the point`}
         title="Digits behind the point"
         value={behind}
         onChange={(event) => change(Number(digits), Number(event.currentTarget.value))}

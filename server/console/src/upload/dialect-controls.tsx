@@ -56,7 +56,7 @@ export function DialectControls(props: {
         onValue={(header) => change({ header })}
       />
       <Field
-        label="Stands for no value"
+        label="Texts for missing values"
         value={dialect.nulls.join(',')}
         onValue={(text) => change({ nulls: text === '' ? [] : text.split(',') })}
         spellcheck={false}

@@ -31,7 +31,7 @@ export function DropZone(props: { readonly file: File | undefined; readonly onFi
       ) : (
         <span class="drop-words">
           <strong>Drop a file here, or choose one</strong>
-          <span>csv, tsv, json, ndjson, parquet, arrow, xlsx; the text forms also as .gz</span>
+          <span>csv, tsv, json, ndjson, parquet, arrow, xlsx; text formats also as .gz</span>
         </span>
       )}
       <input

@@ -24,8 +24,8 @@ export function PreviewTable(props: {
   if (!preview) {
     return (
       <Note>
-        This kind of file can't be looked into here. Its columns and types are taken as the file gives them;
-        if something is wrong with it, nothing is stored.
+        There is no preview for this kind of file. Columns and types are taken from the file; if it has an
+        error, nothing is stored.
       </Note>
     )
   }
@@ -127,7 +127,7 @@ function summary(preview: Preview): string {
   if (preview.typed)
     return `${columns}, ${plural(preview.rowCount ?? 0, 'row')}. The types are the file's own.`
   if (preview.rowCount !== undefined) return `${columns}, ${plural(preview.rowCount, 'row')}.`
-  return `${columns}. Types as the first ${formatCount(preview.lookedAt)} rows suggest; the whole file decides.`
+  return `${columns}. Types are inferred from the first ${formatCount(preview.lookedAt)} rows, and again from the whole file when it is stored.`
 }
 
 function names(columns: readonly { readonly name: string }[]): string {

@@ -78,7 +78,7 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
     const kind = kindOf(file.name)
     if (!kind) {
       setProblem(
-        `${file.name}: this kind of file is not known. Take csv, tsv, json, ndjson, parquet, arrow or xlsx; the text forms may be packed as .gz.`,
+        `${file.name}: this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.`,
       )
       return
     }
@@ -126,8 +126,8 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
       >
         <p class="lede">
           {target
-            ? 'All of the file goes in, or nothing does. Whoever is reading goes on with the rows of before.'
-            : 'Drop a file and look at what is in it. Nothing is stored until you say so.'}
+            ? 'If the file has an error, nothing changes. Downloads that are running get the old rows.'
+            : 'Drop a file and look at what is in it. Nothing is stored until you confirm.'}
         </p>
       </PageHead>
       <DropZone file={chosen?.file} onFile={choose} />
@@ -201,10 +201,10 @@ function ModeChoice(props: {
   )
   return (
     <fieldset class="choices">
-      <legend>What becomes of the rows that are there</legend>
-      {option('append', 'They stay', 'the new ones come after them')}
-      {option('replace', 'They go', `${plural(props.target.rowCount, 'row')} make place for the file`)}
-      {option('columns', 'They go, columns too', 'rows and columns of the file take their place')}
+      <legend>What to do with the existing rows</legend>
+      {option('append', 'Keep them', 'the new rows are added after them')}
+      {option('replace', 'Replace them', `the file replaces ${plural(props.target.rowCount, 'row')}`)}
+      {option('columns', 'Replace columns too', 'the file replaces both rows and columns')}
     </fieldset>
   )
 }
