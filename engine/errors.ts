@@ -21,6 +21,8 @@ export const ERRORS = {
   unsupported_format: 'an upload is in a format that is not known',
   locked: 'another process holds what the operation needs for itself alone',
   storage_full: 'the disk is full; nothing was changed, unless the message says otherwise',
+  storage_read_only:
+    'files of the data directory can not be written: it is read-only, or belongs to another user; nothing was changed',
   storage_damaged: 'stored rows, or the catalog of what is stored, are not what was written',
   storage_unavailable:
     'the store of the rows can not be reached, is too slow or refuses us; nothing was changed',

@@ -1,4 +1,5 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
+import { READ_ONLY } from '../util/storage-errors.ts'
 
 /** SQLite's result codes (https://sqlite.org/rescode.html); the low byte of an extended code is its primary one. */
 const BUSY = 5
@@ -6,6 +7,7 @@ const LOCKED = 6
 const READONLY = 8
 const CORRUPT = 11
 const FULL = 13
+const CANTOPEN = 14
 const CONSTRAINT = 19
 const NOT_A_DATABASE = 26
 /** No room for the index of the write-ahead log. */
@@ -45,11 +47,18 @@ export function isSurelyUndone(error: unknown): boolean {
   return [BUSY, LOCKED, READONLY, FULL, CONSTRAINT, ...MISTAKES].includes(code & 0xff)
 }
 
-/** Turns an error of SQLite about a full disk or a lock into an `EngineError`; gives every other error unchanged. */
+/**
+ * Turns an error of SQLite about a full disk, a read-only folder or a lock into an `EngineError`; gives every other error
+ * unchanged.
+ */
 export function databaseError(error: unknown): unknown {
   const code = codeOf(error)
   if (code === FULL || code === IOERR_SHMSIZE) {
     return new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
+  }
+  // Without the right to write, SQLite can't open the files beside the database either.
+  if (code !== undefined && [READONLY, CANTOPEN].includes(code & 0xff)) {
+    return new EngineError('storage_read_only', READ_ONLY, { cause: error })
   }
   if (code !== undefined && (code & 0xff) === BUSY) {
     return new EngineError('locked', 'The database is busy. Try again.', { cause: error })
@@ -59,6 +68,7 @@ export function databaseError(error: unknown): unknown {
 
 const UNWRITABLE: readonly ErrorCode[] = [
   'storage_full',
+  'storage_read_only',
   'outcome_unknown',
   'writes_stopped',
   'catalog_unavailable',

@@ -17,15 +17,16 @@ export class FileLock {
     this.#database = database
   }
 
-  /** The lock, or undefined when a running process holds it. @throws EngineError `storage_full` */
+  /** The lock, or undefined when a running process holds it. @throws EngineError `storage_full`, `storage_read_only` */
   static acquire(file: string): FileLock | undefined {
     for (;;) {
-      const database = new DatabaseSync(file, { timeout: 0 })
+      let database: DatabaseSync | undefined
       try {
+        database = new DatabaseSync(file, { timeout: 0 })
         // Nothing is ever written, so a journal on disk would be useless, and on a full disk it would make this fail.
         database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
       } catch (error) {
-        database.close()
+        database?.close()
         const known = databaseError(error)
         if (known instanceof EngineError && known.code === 'locked') return undefined
         throw known

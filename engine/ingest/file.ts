@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { storageFull } from '../util/storage-full.ts'
+import { storageError } from '../util/storage-errors.ts'
 import { type Arrival, arrivalBeyond } from './threads/arrival.ts'
 
 const CHUNK = 1024 * 1024
@@ -97,6 +97,6 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<v
   try {
     for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
   } catch (error) {
-    throw storageFull(error)
+    throw storageError(error)
   }
 }

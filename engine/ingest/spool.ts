@@ -2,7 +2,7 @@ import { addAbortListener } from 'node:events'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
-import { storageFull } from '../util/storage-full.ts'
+import { storageError } from '../util/storage-errors.ts'
 import { writeAll } from './file.ts'
 import type { UploadFormat } from './request.ts'
 
@@ -25,7 +25,7 @@ export async function spool(
   { bytes: most, signal, onWritten }: SpoolOptions,
 ): Promise<{ bytes: number }> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
-    throw storageFull(error)
+    throw storageError(error)
   })
   let bytes = 0
   const sink = new GatheringSink(handle, onWritten)

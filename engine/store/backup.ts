@@ -15,7 +15,7 @@ import { pipeline } from 'node:stream/promises'
 import { makePrivate } from '../catalog/sqlite/sqlite.ts'
 import { EngineError } from '../errors.ts'
 import { quoteLiteral } from '../types/index.ts'
-import { storageFull } from '../util/storage-full.ts'
+import { storageError } from '../util/storage-errors.ts'
 import { hashFile } from './integrity/hash.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
@@ -224,7 +224,7 @@ async function appear(
   } catch (error) {
     rmSync(unfinished, { force: true })
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof DamagedPart) return 'gone'
-    throw storageFull(error)
+    throw storageError(error)
   }
 }
 

@@ -9,7 +9,7 @@ import type { Described, Ingestor, IngestResult, PartSize } from '../ingest/inde
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import { storageFull } from '../util/storage-full.ts'
+import { storageError } from '../util/storage-errors.ts'
 import type { Hold } from './hold.ts'
 import { hashFile } from './integrity/hash.ts'
 import type { FolderManifests } from './manifests.ts'
@@ -95,7 +95,7 @@ export class Commits {
       return { columns, parts }
     } catch (error) {
       for (const part of begun) await this.#discard(part)
-      throw storageFull(error)
+      throw storageError(error)
     }
   }
 

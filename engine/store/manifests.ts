@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ManifestStore, versionOfManifest } from '../iceberg/index.ts'
-import { storageFull } from '../util/storage-full.ts'
+import { storageError } from '../util/storage-errors.ts'
 import type { Layout } from './layout.ts'
 import { sync } from './sync.ts'
 
@@ -35,7 +35,7 @@ export class FolderManifests implements ManifestStore {
       await rename(written, target)
     } catch (error) {
       await rm(written, { force: true })
-      throw storageFull(error)
+      throw storageError(error)
     }
   }
 

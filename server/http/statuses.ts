@@ -23,6 +23,7 @@ export const ENGINE_STATUSES = {
   unsupported_format: 415,
   locked: 503,
   storage_full: 503,
+  storage_read_only: 503,
   storage_damaged: 500,
   storage_unavailable: 503,
   outcome_unknown: 503,

@@ -4,6 +4,7 @@ import { engineError } from '../../engine/duckdb/errors.ts'
 test.for([
   ['IO Error: Could not write all bytes to file "x": wrote=1/2 (No space left on device)', 'storage_full'],
   ['IO Error: Could not write file "x": Disk quota exceeded', 'storage_full'],
+  ['IO Error: Cannot open file "x": Read-only file system', 'storage_read_only'],
   [
     "Out of Memory Error: failed to offload data block of size 256.0 KiB. This limit was set by the 'max_temp_directory_size' setting.",
     'storage_full',

@@ -12,6 +12,18 @@ export interface Disk extends Disposable {
   clear(): void
 }
 
+/** Makes a folder read-only until it is disposed, for what is opened from now on; undefined as below. */
+export function mountReadOnly(folder: string): Disposable | undefined {
+  try {
+    execFileSync('mount', ['--bind', folder, folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-o', 'remount,bind,ro', folder], { stdio: 'ignore' })
+  } catch {
+    console.warn('The tests of a read-only disk are left out: no folder can be mounted here.')
+    return undefined
+  }
+  return { [Symbol.dispose]: () => void execFileSync('umount', [folder]) }
+}
+
 /** undefined, with a warning, where this user may not mount anything. */
 export function mountDisk(bytes: number): Disk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-disk-'))

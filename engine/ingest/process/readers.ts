@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
-import { storageFull } from '../../util/storage-full.ts'
+import { storageError } from '../../util/storage-errors.ts'
 import { endMessage } from './ends.ts'
 import { ReaderProcess } from './reader-process.ts'
 
@@ -83,7 +83,7 @@ export class Readers {
       mkdirSync(directory, { mode: 0o700, recursive: true })
     } catch (error) {
       this.#idle.push(process)
-      throw storageFull(error)
+      throw storageError(error)
     }
     return {
       process,

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Shared } from '../../util/shared.ts'
-import { isStorageFull, storageFull } from '../../util/storage-full.ts'
+import { isStorageFull, storageError } from '../../util/storage-errors.ts'
 import { type Download, download } from './download.ts'
 import type { CacheStats } from './part-store.ts'
 
@@ -133,7 +133,7 @@ export class ObjectCache {
           return fetch()
         })
       } catch (error) {
-        throw storageFull(error)
+        throw storageError(error)
       } finally {
         this.#coming -= bytes
       }
