@@ -18,20 +18,20 @@ export interface Range {
   readonly end?: string
 }
 
-/** Which part of a series is wanted, and how it is transformed: the parameters of the route, which checks them. */
+/** Range and transformation of a series: the query parameters of the route, which checks them. */
 export interface SeriesOptions extends Range {
   /** `change`, `percent`, `yoy`, `log` or `index:2015-01-01`. */
   readonly transform?: string
-  /** A lower frequency: `monthly`, `quarterly` or `annual`. */
+  /** A lower frequency to convert to: `monthly`, `quarterly` or `annual`. */
   readonly frequency?: string
-  /** How values become one of a lower frequency: `mean` (default), `sum` or `end`. */
+  /** How values are aggregated to the lower frequency: `mean` (default), `sum` or `end`. */
   readonly aggregate?: string
-  /** The series as it was on that day, an ISO date, for providers that keep that. */
+  /** ISO date: the series as it was known on that day, for providers that keep revisions. */
   readonly asOf?: string
 }
 
 export interface TableOptions extends SeriesOptions, Question {
-  /** The provider of all ids, which are then written without it. */
+  /** Slug of the provider of all ids, which then don't contain it. */
   readonly provider?: string
   /** `long` (default): a row for each value; `wide`: a column for each series. */
   readonly shape?: 'long' | 'wide'
@@ -104,7 +104,10 @@ export class Providers {
     return this.#transport.json({ path: seriesPath(slug, id), query: selection(options), ...call(options) })
   }
 
-  /** Several series as one table; ids have their provider before them, as `fred/GDP`, unless it is an option. */
+  /**
+   * Reads several series as one table. Ids contain the slug of the provider, for example `fred/GDP`, unless `provider`
+   * is given.
+   */
   table(ids: readonly string[], options: TableOptions = {}): Promise<SeriesTable> {
     const { path, query } = tableRequest(ids, options)
     return this.#transport.json({

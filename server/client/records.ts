@@ -166,7 +166,7 @@ export interface Observation {
   /** For example `2024-Q1`; missing for daily series. */
   readonly period?: string
   readonly value: number | null
-  /** For example `provisional`; missing where the provider gives none. */
+  /** For example `provisional`; missing if the provider gives none. */
   readonly status?: string
 }
 
@@ -178,7 +178,7 @@ export interface SeriesDimension {
   readonly label: string | null
 }
 
-/** A series. What its provider doesn't say is null. */
+/** A series. Fields that its provider doesn't supply are null. */
 export interface Series {
   readonly provider: string
   readonly series_id: string
@@ -190,7 +190,7 @@ export interface Series {
   readonly source: string | null
   readonly notes: string | null
   readonly dimensions: readonly SeriesDimension[] | null
-  /** The first and last date of the whole series, whatever part of it was asked for. */
+  /** First and last date of the whole series, regardless of the requested range. */
   readonly start: string | null
   readonly end: string | null
   /** Oldest first. */
@@ -199,7 +199,7 @@ export interface Series {
 
 /** Several series as one table, in the columns that `shape` gives. */
 export interface SeriesTable {
-  /** Series that could not be had, with the reason. */
+  /** Series that could not be fetched, with the reason. */
   readonly missing: readonly {
     readonly provider: string
     readonly series_id: string
