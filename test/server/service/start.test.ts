@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { serveProcess } from './process.ts'
+import { serveProcess } from '../process.ts'
 
 /** Packages that few servers or few requests need, each of which takes long to load. */
 const LATER = /^(undici|zod|pg|avsc|exceljs|apache-arrow|@(modelcontextprotocol|aws-sdk|scalar)\/.*)$/
