@@ -1,30 +1,73 @@
 import type { Command } from 'commander'
+import { Client } from '../client/index.ts'
 import { oneOf } from './usage.ts'
 import type { Workplace } from './workplace.ts'
 
-type At = (work: (place: Workplace) => unknown) => Promise<void>
+interface AccountLine {
+  readonly name: string
+  readonly plan: string
+  readonly admin: boolean
+  readonly disabled: boolean
+  readonly apiKeyHint: string
+}
 
-/** `parquetry account create|list|set-plan` and `parquetry key rotate`. */
-export function addAccountCommands(program: Command, at: At): void {
+/** The accounts that commands work on: those of a data directory or of a remote server. Accounts are named. */
+export interface AccountBook {
+  list(): Promise<readonly AccountLine[]>
+  /** Gives the new account's key. */
+  create(name: string, plan: string): Promise<string>
+  setPlan(name: string, plan: string): Promise<unknown>
+  setDisabled(name: string, disabled: boolean): Promise<unknown>
+  /** Gives the new key. */
+  rotateKey(name: string): Promise<string>
+}
+
+export function localAccounts({ accounts, plans }: Workplace): AccountBook {
+  const idOf = async (name: string) => (await accounts.byName(name)).id
+  return {
+    list: () => accounts.list(),
+    create: async (name, plan) => (await accounts.create({ name, plan: oneOf(plans, plan) })).key,
+    setPlan: async (name, plan) => accounts.setPlan(await idOf(name), oneOf(plans, plan)),
+    setDisabled: async (name, disabled) => accounts.setDisabled(await idOf(name), disabled),
+    rotateKey: async (name) => (await accounts.rotateKey(await idOf(name))).key,
+  }
+}
+
+/** The accounts of a remote server; the key must be an admin's. */
+export function remoteAccounts(url: string, key: string): AccountBook {
+  const { accounts } = new Client({ url, key })
+  return {
+    list: () => accounts.list(),
+    create: async (name, plan) => (await accounts.create({ name, plan })).apiKey,
+    setPlan: (name, plan) => accounts.update(name, { plan }),
+    setDisabled: (name, disabled) => accounts.update(name, { disabled }),
+    rotateKey: async (name) => (await accounts.rotateKey(name)).apiKey,
+  }
+}
+
+/** `parquetry account create|list|set-plan|disable|enable` and `parquetry key rotate`. */
+export function addAccountCommands(
+  program: Command,
+  on: (work: (book: AccountBook) => unknown) => Promise<void>,
+): void {
   const account = program.command('account').description('accounts and their plans')
 
   account
     .command('create <name>')
     .description('make an account and print its key, once')
     .option('--plan <plan>', 'its plan', 'free')
-    .action((name: string, options: { plan: string }) =>
-      at(async ({ accounts, plans }) => {
-        console.log((await accounts.create({ name, plan: oneOf(plans, options.plan) })).key)
-      }),
+    .action((name: string, { plan }: { plan: string }) =>
+      on(async (book) => console.log(await book.create(name, plan))),
     )
 
   account
     .command('list')
     .description('list the accounts')
     .action(() =>
-      at(async ({ accounts }) => {
-        for (const { name, plan, admin, apiKeyHint } of await accounts.list()) {
-          console.log([name, plan, apiKeyHint, ...(admin ? ['admin'] : [])].join('\t'))
+      on(async (book) => {
+        for (const { name, plan, admin, disabled, apiKeyHint } of await book.list()) {
+          const marks = [...(admin ? ['admin'] : []), ...(disabled ? ['disabled'] : [])]
+          console.log([name, plan, apiKeyHint, ...marks].join('\t'))
         }
       }),
     )
@@ -32,22 +75,22 @@ export function addAccountCommands(program: Command, at: At): void {
   account
     .command('set-plan <name> <plan>')
     .description('move an account to another plan')
-    .action((name: string, plan: string) =>
-      at(async ({ accounts, plans }) => {
-        const { id } = await accounts.byName(name)
-        await accounts.setPlan(id, oneOf(plans, plan))
-      }),
-    )
+    .action((name: string, plan: string) => on((book) => book.setPlan(name, plan)))
+
+  account
+    .command('disable <name>')
+    .description('refuse all keys of an account')
+    .action((name: string) => on((book) => book.setDisabled(name, true)))
+
+  account
+    .command('enable <name>')
+    .description('accept the keys of a disabled account again')
+    .action((name: string) => on((book) => book.setDisabled(name, false)))
 
   program
     .command('key')
     .description('API keys')
     .command('rotate <name>')
-    .description("replace an account's key and print the new one, once")
-    .action((name: string) =>
-      at(async ({ accounts }) => {
-        const { id } = await accounts.byName(name)
-        console.log((await accounts.rotateKey(id)).key)
-      }),
-    )
+    .description("end an account's key and print a new one, once")
+    .action((name: string) => on(async (book) => console.log(await book.rotateKey(name))))
 }

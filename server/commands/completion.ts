@@ -23,7 +23,7 @@ fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
         case 'bash':
           return console.log(bash(lines))
         case 'zsh':
-          return console.log(`#compdef parquetry\nautoload -U bashcompinit && bashcompinit\n${bash(lines)}`)
+          return console.log(zsh(lines))
         case 'fish':
           return console.log(fish(lines))
       }
@@ -54,28 +54,49 @@ function linesOf(program: Command): Line[] {
   return line(program, '')
 }
 
-function bash(lines: readonly Line[]): string {
-  const cases = lines
-    .map(({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`)
+/** A `case` of the shells: the commands of a line so far, in `at`, to what may follow them. */
+function casesOf(lines: readonly Line[]): string {
+  return lines
+    .map(({ path, words }) => `    '${path}') proposed='${words.map(({ text }) => text).join(' ')}' ;;`)
     .join('\n')
-  return `_parquetry() {
-  local word path='' words=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+}
+
+/** A loop of the shells that puts the commands among words into `at`; zsh has another use for `path`. */
+function pathOf(lines: readonly Line[], words: string): string {
+  const known = lines.filter(({ path }) => path !== '')
+  return `  for word in ${words}; do
     case "$word" in -*) continue ;; esac
-    case "\${path:+$path }$word" in
-${lines
-  .filter(({ path }) => path !== '')
-  .map(({ path }) => `      '${path}') path='${path}' ;;`)
-  .join('\n')}
+    case "\${at:+$at }$word" in
+${known.map(({ path }) => `      '${path}') at='${path}' ;;`).join('\n')}
     esac
-  done
-  case "$path" in
-${cases}
+  done`
+}
+
+function bash(lines: readonly Line[]): string {
+  return `_parquetry() {
+  local word at='' proposed=''
+${pathOf(lines, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+  case "$at" in
+${casesOf(lines)}
   esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}")
+  mapfile -t COMPREPLY < <(compgen -W "$proposed" -- "\${COMP_WORDS[COMP_CWORD]}")
   [[ \${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null
 }
 complete -F _parquetry parquetry`
+}
+
+/** zsh calls the file itself as the function where it finds it on its path; where it is sourced, it is registered. */
+function zsh(lines: readonly Line[]): string {
+  return `#compdef parquetry
+_parquetry() {
+  local word at='' proposed=''
+${pathOf(lines, '"${(@)words[2,CURRENT-1]}"')}
+  case "$at" in
+${casesOf(lines)}
+  esac
+  compadd -- \${=proposed} || _files
+}
+if [[ "$funcstack[1]" = _parquetry ]]; then _parquetry "$@"; else compdef _parquetry parquetry; fi`
 }
 
 function fish(lines: readonly Line[]): string {

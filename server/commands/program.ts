@@ -8,7 +8,7 @@ import { ConfigError, readConfig } from '../config/read.ts'
 import { objectStore } from '../config/store.ts'
 import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
-import { addAccountCommands } from './account.ts'
+import { addAccountCommands, localAccounts, remoteAccounts } from './account.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addExportCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
@@ -21,7 +21,6 @@ import { addSourceCommands } from './source.ts'
 import { Interrupted } from './stop.ts'
 import { localTables } from './tables/local.ts'
 import { remoteTables } from './tables/remote.ts'
-import type { Tables } from './tables/tables.ts'
 import { UsageError } from './usage.ts'
 import type { Workplace } from './workplace.ts'
 import { fileProblem } from './write-whole.ts'
@@ -56,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option(
       '--server <url>',
-      'use a server, not a data directory; for repository, import, export and source (PARQUETRY_SERVER)',
+      'use a server, not a data directory; for repository, import, export, source, account and key (PARQUETRY_SERVER)',
     )
     .option(
       '--key <key>',
@@ -72,16 +71,19 @@ export async function run(args: readonly string[]): Promise<number> {
     }>()
     return server ? serverAt(server, key) : undefined
   }
-  /** Runs a command that works on the tables of the data directory or, with --server, of a server. */
-  const on = (work: (tables: Tables) => unknown) => {
-    const remote = elsewhere()
-    return remote ? Promise.resolve(work(remote)).then(() => {}) : at((place) => work(localTables(place)))
-  }
+  /** For commands that work on the data directory or, with --server, on a server. */
+  const either =
+    <T>(local: (place: Workplace) => T, remote: (url: string, key: string) => T) =>
+    async (work: (part: T) => unknown): Promise<void> => {
+      const server = elsewhere()
+      await (server ? work(remote(server.url, server.key)) : at((place) => work(local(place))))
+    }
+  const on = either(localTables, remoteTables)
   /** Runs a command that works on the data directory itself. */
   const at = async (work: (place: Workplace) => unknown) => {
     if (program.opts<{ server?: string }>().server !== undefined) {
       throw new UsageError(
-        'This command works on a data directory; --server is for repository, import, export and source.',
+        'This command works on a data directory; --server is for repository, import, export, source, account and key.',
       )
     }
     const config = readConfig(program.opts<Place>())
@@ -127,7 +129,7 @@ export async function run(args: readonly string[]): Promise<number> {
       ),
     )
 
-  addAccountCommands(program, at)
+  addAccountCommands(program, either(localAccounts, remoteAccounts))
   addRepositoryCommands(program, on)
 
   addImportCommand(program, on)
@@ -184,14 +186,14 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 /** @throws UsageError if the URL or the key is missing or malformed */
-function serverAt(url: string, key: string | undefined): Tables {
+function serverAt(url: string, key: string | undefined): { url: string; key: string } {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     throw new UsageError(
       `--server takes an address as https://data.example.org; it is ${JSON.stringify(url)}.`,
     )
   }
   if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
-  return remoteTables(url, key)
+  return { url, key }
 }
 
 function exitCode(error: unknown): number {
