@@ -8,11 +8,11 @@ export const CONNECTOR_ERRORS = {
   path_not_found: { status: 404, when: 'the provider has no category at this path' },
   invalid_series_id: {
     status: 404,
-    when: 'a series id is not of the shape that the provider uses, so there can be no such series',
+    when: 'a series id is malformed, so the provider has no such series',
   },
   invalid_range: {
     status: 400,
-    when: '`start` or `end` is not an ISO date, or they are the wrong way round',
+    when: '`start` or `end` is not an ISO date, or `start` is after `end`',
   },
   invalid_option: { status: 400, when: '`limit` or `offset` is not a whole number within its bounds' },
   key_required: {
@@ -21,8 +21,11 @@ export const CONNECTOR_ERRORS = {
   },
   key_rejected: { status: 400, when: 'the provider does not accept the key' },
   paid_tier: { status: 402, when: 'the provider is of the paid tier, and the plan does not include it' },
-  provider_limit: { status: 429, when: "the provider's limit is spent; the message names the provider" },
-  not_understood: { status: 500, when: 'the provider answered in a shape that the connector does not know' },
+  provider_limit: {
+    status: 429,
+    when: "the provider's request limit is used up; the message names the provider",
+  },
+  not_understood: { status: 500, when: 'the connector does not understand the answer of the provider' },
   provider_down: { status: 503, when: 'the provider can not be reached or fails' },
   provider_slow: { status: 504, when: 'the provider did not answer in time' },
   answer_too_large: {

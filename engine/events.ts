@@ -8,10 +8,10 @@ export const EVENTS = {
     when: 'a commit failed so that its outcome is unknown; this process takes no more writes, and the next start reads the outcome from the catalog',
   },
   part_damaged: { level: 'error', when: "a part's file is missing or not what was written; it is not read" },
-  part_repaired: { level: 'warn', when: 'a part that was damaged is what was written again' },
+  part_repaired: { level: 'warn', when: 'a damaged part has been repaired: it matches its hash again' },
   check_failed: { level: 'warn', when: 'parts could not be checked in the background' },
-  merge_failed: { level: 'warn', when: 'small parts could not be merged; the rows are whole' },
-  tidy_failed: { level: 'warn', when: 'versions that nobody needs could not be removed; tried again later' },
+  merge_failed: { level: 'warn', when: 'small parts could not be merged; no rows are affected' },
+  tidy_failed: { level: 'warn', when: 'unused versions could not be removed; the process tries again later' },
   file_left: {
     level: 'warn',
     when: 'a file that nothing needs could not be removed; the next start or gc removes it',
@@ -30,7 +30,7 @@ export const EVENTS = {
   },
   heartbeat_failed: {
     level: 'warn',
-    when: 'a node could not tell the others that it lives; after 45 s without it reads nothing new, and the others take up its work',
+    when: 'a node could not record that it is alive; after 45 s it starts no more reads, and the other nodes take over its work',
   },
   slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
 } as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>

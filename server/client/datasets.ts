@@ -112,7 +112,7 @@ export class Datasets {
     return this.#transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
   }
 
-  /** Makes a dataset follow no series. Its rows stay. */
+  /** Stops following series. The rows stay. */
   unfollow(id: number, options: CallOptions = {}): Promise<void> {
     return this.#transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }

@@ -9,17 +9,17 @@ import { ENGINE_STATUSES } from './statuses.ts'
  * engine and the connectors have errors of their own. The message for the user is written where the error is thrown.
  */
 export const SERVER_ERRORS = {
-  invalid_url: { status: 400, when: 'the path or the query string holds malformed percent-encoding' },
+  invalid_url: { status: 400, when: 'the path or the query string contains malformed percent-encoding' },
   invalid_query: {
     status: 400,
-    when: 'a query parameter is unknown, given twice, or not of the type that it must have',
+    when: 'a query parameter is unknown, given twice, or of a wrong type',
   },
   invalid_json: { status: 400, when: 'a JSON body is malformed' },
   invalid_body: {
     status: 400,
     when: 'a body lacks a required field, has an unknown one or one of a wrong type',
   },
-  bad_request: { status: 400, when: 'the request is not HTTP as it should be' },
+  bad_request: { status: 400, when: 'the request is not valid HTTP' },
   user_key_unreadable: {
     status: 400,
     when: "a saved provider key can't be decrypted, because the server's secret has changed",
@@ -37,7 +37,7 @@ export const SERVER_ERRORS = {
   unknown_path: { status: 404, when: 'there is nothing under this path' },
   method_not_allowed: {
     status: 405,
-    when: 'the path knows no such method; `Allow` names those that it knows',
+    when: 'the path does not support the method; `Allow` lists those that it supports',
   },
   request_timeout: { status: 408, when: 'the body of the request stopped coming' },
   user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
@@ -48,17 +48,17 @@ export const SERVER_ERRORS = {
   },
   other_data: {
     status: 409,
-    when: 'a dataset was to follow series, and holds columns of other data',
+    when: 'a dataset that has columns of other data was to follow series',
   },
   version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
-  changed_meanwhile: { status: 412, when: 'what is to be changed is no longer as `If-Match` says' },
+  changed_meanwhile: { status: 412, when: 'the record has changed since the `ETag` in `If-Match`' },
   key_exists: { status: 409, when: 'the account has a key of that name already' },
   too_many_keys: { status: 409, when: 'the account has as many named keys as it may' },
   body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
   uri_too_long: { status: 414, when: 'the path is longer than the limit' },
   unsupported_media_type: {
     status: 415,
-    when: 'the `Content-Type` or the `Content-Encoding` is not one that the path takes',
+    when: 'the path does not support the `Content-Type` or the `Content-Encoding`',
   },
   too_many_failures: { status: 429, when: 'too many wrong API keys were sent' },
   too_many_requests: { status: 429, when: 'the account sends more requests than it may' },
@@ -68,9 +68,9 @@ export const SERVER_ERRORS = {
   },
   busy: {
     status: 503,
-    when: 'the server has more work than it may take on; `Retry-After` says when to come back',
+    when: 'the server is overloaded; `Retry-After` says when to try again',
   },
-  shutting_down: { status: 503, when: 'the server is being stopped; `Retry-After` says when to come back' },
+  shutting_down: { status: 503, when: 'the server is being stopped; `Retry-After` says when to try again' },
 } as const satisfies Record<string, { status: number; when: string }>
 
 export type ServerErrorCode = keyof typeof SERVER_ERRORS

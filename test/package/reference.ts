@@ -37,7 +37,7 @@ const HEADER = `# Reference
 
 <!-- Written from the comments of the source. After a change: npx vitest run --config test/vitest.config.ts test/package/reference -u -->
 
-What each entry point exports. The [guide](README.md) shows how it goes together.`
+What each entry point exports. The [guide](README.md) explains how to use it.`
 
 function section({ name, doc, code }: Declaration): string {
   return [`### ${name}`, prose(doc), '```ts', code, '```']
