@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { signIn, withoutBrowser } from './browser.ts'
-import { ROOT_KEY } from './stage.ts'
-import { STATIONS } from './stations.ts'
-import { walk } from './steps.ts'
+import { signIn, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { STATIONS } from './support/stations.ts'
+import { walk } from './support/steps.ts'
 
 describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
   const walked = walk(async ({ stage, visitor }) => {

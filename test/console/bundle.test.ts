@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildConsole } from './stage.ts'
+import { buildConsole } from './support/stage.ts'
 
 const MOST_SCRIPT = 150_000
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { visit, withoutBrowser } from './browser.ts'
-import { FRED, openStage, ROOT_KEY, type Stage } from './stage.ts'
+import { visit, withoutBrowser } from './support/browser.ts'
+import { FRED, openStage, ROOT_KEY, type Stage } from './support/stage.ts'
 
 let stage: Stage
 beforeAll(async () => {

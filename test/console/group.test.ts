@@ -10,9 +10,9 @@ import {
   writeGrouping,
 } from '../../server/console/src/group/grouping.ts'
 import { drawResult, readResultChoice } from '../../server/console/src/plot/result-choice.ts'
-import { signIn, visit, withoutBrowser } from './browser.ts'
-import { ROOT_KEY } from './stage.ts'
-import { walk } from './steps.ts'
+import { signIn, visit, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { walk } from './support/steps.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,

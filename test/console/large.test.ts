@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Visitor, visit, withoutBrowser } from './browser.ts'
-import { openStage, ROOT_KEY, type Stage } from './stage.ts'
+import { type Visitor, visit, withoutBrowser } from './support/browser.ts'
+import { openStage, ROOT_KEY, type Stage } from './support/stage.ts'
 
 const FLIGHTS = fileURLToPath(
   new URL('../../node_modules/vega-datasets/data/flights-3m.parquet', import.meta.url),

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, it } from 'vitest'
-import { signIn, withoutBrowser } from './browser.ts'
-import { ROOT_KEY } from './stage.ts'
-import { walk } from './steps.ts'
+import { signIn, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { walk } from './support/steps.ts'
 
 const GERMAN = 'Stadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\nJena;-2,25;2024-02-01\n'
 

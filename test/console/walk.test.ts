@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { withoutBrowser } from './browser.ts'
-import { ROOT_KEY } from './stage.ts'
-import { drop, rowsOf, STATIONS } from './stations.ts'
-import { walk } from './steps.ts'
+import { withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { drop, rowsOf, STATIONS } from './support/stations.ts'
+import { walk } from './support/steps.ts'
 
 describe.skipIf(withoutBrowser())('from a file to a plot', () => {
   const walked = walk()

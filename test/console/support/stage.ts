@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { readConfig } from '../../server/config/read.ts'
-import { type Server, serve } from '../../server/serve.ts'
-import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
+import { readConfig } from '../../../server/config/read.ts'
+import { type Server, serve } from '../../../server/serve.ts'
+import { type Routes, startUpstream, type Upstream } from '../../connectors/support/upstream.ts'
 
-const CONSOLE = fileURLToPath(new URL('../../server/console/', import.meta.url))
+const CONSOLE = fileURLToPath(new URL('../../../server/console/', import.meta.url))
 
 export const ROOT_KEY = 'the-root-key-of-the-console-tests'
 

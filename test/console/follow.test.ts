@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { signIn, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { walk } from './support/steps.ts'
+
+describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
+  const walked = walk(async ({ stage, visitor }) => {
+    await stage.api('PUT', '/user-keys/fred', { key: 'a-key-for-fred-0' })
+    await stage.api('POST', '/repositories', { name: 'World' })
+    await stage.api('POST', '/datasets', { name: 'People', repositoryId: 1 })
+    await signIn(visitor, `${stage.server.url}/console/#/datasets/1`, ROOT_KEY)
+  })
+  const box = () => walked.visitor.page.getByRole('region', { name: 'Series that are followed' })
+  const dialog = () => walked.visitor.page.getByRole('dialog', { name: 'Follow series' })
+  const source = async () => (await walked.stage.api('GET', '/datasets/1/source')).json()
+
+  it('is made of an empty one, and shows its rows at once', async () => {
+    await box().getByRole('button', { name: 'Follow series of providers…' }).click()
+    await dialog().getByLabel('Series').fill('fred/POPTHM')
+    await dialog().getByLabel('How often').selectOption('every week')
+    await dialog().getByLabel('First date').fill('2022-03-01')
+    await walked.expectClean('follow-dialog')
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await box().getByText('Follows fred/POPTHM every week').waitFor()
+    expect(await box().textContent()).toMatch(/· refreshed .+ · next .+/)
+    await walked.visitor.page.getByText('22 rows').first().waitFor()
+    expect(await source()).toMatchObject({ series: ['fred/POPTHM'], every: 'week', start: '2022-03-01' })
+    await walked.expectClean('follow-box')
+  })
+
+  it('says what is wrong with a series, and changes nothing', async () => {
+    walked.visitor.expectRefusal(400, '/datasets/1/source')
+    await box().getByRole('button', { name: 'Change or refresh now' }).click()
+    expect(await dialog().getByLabel('Series').inputValue()).toBe('fred/POPTHM')
+    expect(await dialog().getByLabel('First date').inputValue()).toBe('2022-03-01')
+    await dialog().getByLabel('Series').fill('nobody/GDP')
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await dialog().getByText('nobody', { exact: false }).waitFor()
+    await walked.expectClean()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
+    expect(await source()).toMatchObject({ series: ['fred/POPTHM'] })
+  })
+
+  it('tells the error of the last run', async () => {
+    const { upstream } = walked.stage
+    upstream.routes = { ...upstream.routes, '/series/observations': { status: 500, body: 'down' } }
+    await box().getByRole('button', { name: 'Change or refresh now' }).click()
+    await dialog().getByLabel('First date').fill('')
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await box().getByRole('status').waitFor()
+    expect(await box().getByRole('status').textContent()).toContain('FRED')
+    await walked.expectClean('follow-error')
+  })
+
+  it('stops with its rows left, after it was asked', async () => {
+    walked.visitor.expectRefusal(404, '/datasets/1/source')
+    await box().getByRole('button', { name: 'Stop following' }).click()
+    const question = walked.visitor.page.getByRole('dialog', { name: 'Stop following?' })
+    await question.getByText('The rows stay as they are').waitFor()
+    await walked.expectClean()
+    await question.getByRole('button', { name: 'Stop following' }).click()
+    await box().getByRole('button', { name: 'Follow series of providers…' }).waitFor()
+    expect((await walked.stage.api('GET', '/datasets/1/source')).status).toBe(404)
+    expect(await (await walked.stage.api('GET', '/datasets/1')).json()).toMatchObject({ rowCount: 22 })
+    await walked.expectClean()
+  })
+})
