@@ -24,6 +24,7 @@ import { Store } from './store/store.ts'
 import type { UploadLimits } from './store/upload.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
+import { checkRuntime } from './util/runtime.ts'
 
 export interface EngineOptions {
   /** The data directory; it is created if it doesn't exist. */
@@ -113,6 +114,7 @@ export class Engine implements AsyncDisposable {
 
   /** Use `openEngine`. */
   static async open(options: EngineOptions): Promise<Engine> {
+    checkRuntime()
     const events = new Events(options.onEvent)
     const store = await Store.open({
       directory: options.directory,

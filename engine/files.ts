@@ -12,6 +12,7 @@ import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
+import { checkRuntime } from './util/runtime.ts'
 
 export interface FilesOptions {
   /** Threads of DuckDB; the number of cores by default. */
@@ -39,6 +40,7 @@ export async function openFiles(
   path: string | readonly string[],
   options: FilesOptions = {},
 ): Promise<ParquetFiles> {
+  checkRuntime()
   const paths = typeof path === 'string' ? [path] : path
   const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()
   if (found.length === 0) throw invalid(`There is no *.parquet below ${paths.join(', ')}.`)

@@ -1,12 +1,21 @@
 // Reads a feed with the client that odata2ts made of its metadata, in the folder where it made it.
-// Arguments: folder, service root, key.
+// Arguments: folder, service root, key, and the filters for each type of the entity set "kinds".
 const { createRequire } = require('node:module')
 const { join } = require('node:path')
 
-const [folder, root, key] = process.argv.slice(2)
+const [folder, root, key, filters] = process.argv.slice(2)
 const here = createRequire(join(folder, 'package.json'))
 const { FetchClient } = here('@odata2ts/http-client-fetch')
 const { ParquetryService } = here('./out/ParquetryService.js')
+
+/** Numbers and booleans as such; all else as its text. */
+function typed(literal) {
+  try {
+    return JSON.parse(literal)
+  } catch {
+    return literal
+  }
+}
 
 async function main() {
   const Authorization = `Basic ${Buffer.from(`${key}:any`).toString('base64')}`
@@ -22,6 +31,50 @@ async function main() {
   console.log('filtered', found.data['@odata.count'], found.data.value.map((row) => row.n).join(' '))
   const one = await service.numbers(17).query()
   console.log('entity', one.data.Row, one.data.n)
+  console.log(
+    'sets',
+    Object.getOwnPropertyNames(Object.getPrototypeOf(service))
+      .filter((name) => name !== 'constructor')
+      .sort()
+      .join(' '),
+  )
+
+  // Pages are followed as the client is told to.
+  const headers = { Authorization, Prefer: 'odata.maxpagesize=30000' }
+  let rows = 0
+  let sum = 0
+  for (let next = `${root}numbers`; next; ) {
+    const page = await (await fetch(next, { headers })).json()
+    rows += page.value.length
+    sum += page.value.reduce((all, row) => all + row.n, 0)
+    next = page['@odata.nextLink']
+  }
+  console.log('rows', rows, 'sum', sum)
+  const chosen = await service
+    .numbers()
+    .query((builder, of) => builder.select('n').orderBy(of.n.desc()).top(1))
+  console.log('selected', JSON.stringify(chosen.data.value))
+
+  for (const line of filters.split('\n')) {
+    const [column, text] = line.split('\t')
+    const literal = text.slice(`${column} eq `.length)
+    // The client puts the quotes around texts itself.
+    const value = /^'/.test(literal) ? literal.slice(1, -1).replaceAll("''", "'") : typed(literal)
+    const find = async (...conditions) =>
+      (
+        await service
+          .kinds()
+          .query((builder, of) => builder.filter(...conditions.map((condition) => condition(of))))
+      ).data.value
+    const [found] = text.includes(' ne null ')
+      ? await find(
+          (of) => of[column].ne(null),
+          (of) => of.Row.eq(1),
+        )
+      : await find((of) => of[column].eq(value))
+    const [empty] = await find((of) => of[column].eq(null))
+    console.log(`${column} in row ${found.Row} is ${found[column]}, null in row ${empty.Row}`)
+  }
 }
 
 main()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { type Client, PATIENCE, run } from './client.ts'
 import { generatedClients } from './generated.ts'
+import { KINDS_COLUMNS, KINDS_CSV, KINDS_FILTERS, KINDS_FOUND } from './kinds.ts'
 
 /*
  * Lets OData clients of other languages read our service, and clients that generators make of our OpenAPI document
@@ -21,6 +22,8 @@ const here = import.meta.dirname
 const python = join(folder, 'python')
 const maven = join(folder, 'olingo')
 const typescript = join(folder, 'typescript')
+const filters = join(folder, 'filters.txt')
+writeFileSync(filters, KINDS_FILTERS)
 
 const ODATA_CLIENTS: readonly Client[] = [
   {
@@ -29,8 +32,22 @@ const ODATA_CLIENTS: readonly Client[] = [
       await run('python3', ['-m', 'venv', python], PATIENCE)
       await run(join(python, 'bin/pip'), ['install', '-q', 'python-odata==0.6.3'], PATIENCE)
     },
-    read: (root) => output(join(python, 'bin/python'), [join(here, 'python_odata.py'), root, KEY, 'numbers']),
-    finds: ["sets ['numbers']", `rows ${ROWS} sum ${SUM}`, 'filtered [100000, 99999]', 'entity 17 17'],
+    read: (root) =>
+      output(join(python, 'bin/python'), [
+        join(here, 'python_odata.py'),
+        root,
+        KEY,
+        'numbers',
+        KINDS_FILTERS,
+      ]),
+    finds: [
+      "sets ['kinds', 'numbers']",
+      `rows ${ROWS} sum ${SUM}`,
+      'filtered [100000, 99999]',
+      'entity 17 17',
+      'selected 100000',
+      ...KINDS_FOUND,
+    ],
   },
   {
     name: 'Apache Olingo',
@@ -41,9 +58,10 @@ const ODATA_CLIENTS: readonly Client[] = [
       }
       await run('mvn', ['-q', '-B', 'compile'], { ...PATIENCE, cwd: maven })
     },
-    read: (root) => output('mvn', ['-q', '-B', 'exec:java', `-Dexec.args=${root} ${KEY} numbers`], maven),
+    read: (root) =>
+      output('mvn', ['-q', '-B', 'exec:java', `-Dexec.args=${root} ${KEY} numbers ${filters}`], maven),
     finds: [
-      'sets [numbers]',
+      'sets [kinds, numbers]',
       'key [Row]',
       'property n Int64',
       'property word String',
@@ -51,6 +69,7 @@ const ODATA_CLIENTS: readonly Client[] = [
       'filtered 99995 first 100000',
       'entity 17 17',
       `count ${ROWS}`,
+      ...KINDS_FOUND,
     ],
   },
   {
@@ -70,9 +89,16 @@ const ODATA_CLIENTS: readonly Client[] = [
     },
     async read(root) {
       await output('npx', ['odata2ts', '-s', 'metadata.xml', '-o', 'out', '-m', 'all'], typescript)
-      return output(process.execPath, [join(here, 'odata2ts.cjs'), typescript, root, KEY])
+      return output(process.execPath, [join(here, 'odata2ts.cjs'), typescript, root, KEY, KINDS_FILTERS])
     },
-    finds: ['filtered 99995 100000 99999', 'entity 17 17'],
+    finds: [
+      'filtered 99995 100000 99999',
+      'entity 17 17',
+      'sets kinds numbers',
+      `rows ${ROWS} sum ${SUM}`,
+      'selected [{"n":100000}]',
+      ...KINDS_FOUND,
+    ],
   },
 ]
 
@@ -123,6 +149,9 @@ async function fill(address: string): Promise<void> {
   await call('POST', '/datasets', 'application/json', '{"name":"numbers","repositoryId":1}')
   const rows = Array.from({ length: ROWS }, (_, index) => `${index + 1},w${(index + 1) % 7}`)
   await call('PUT', '/datasets/1/data', 'text/csv', `n,word\n${rows.join('\n')}\n`)
+  const kinds = { name: 'kinds', repositoryId: 1, columns: KINDS_COLUMNS }
+  await call('POST', '/datasets', 'application/json', JSON.stringify(kinds))
+  await call('PUT', '/datasets/2/data', 'text/csv', KINDS_CSV)
 }
 
 const reason = (error: unknown) =>

@@ -1,4 +1,7 @@
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.TreeSet;
 import org.apache.olingo.client.api.ODataClient;
 import org.apache.olingo.client.api.communication.request.retrieve.ODataEntitySetRequest;
@@ -14,10 +17,11 @@ import org.apache.olingo.commons.api.edm.FullQualifiedName;
 
 /**
  * Reads a feed with Olingo's client and prints what it found, one finding on each line.
- * Arguments: service root, key, entity set with the columns "n" (integer) and "word" (string).
+ * Arguments: service root, key, entity set with the columns "n" (integer) and "word" (string), and a file with the
+ * filters for each type of the entity set "kinds".
  */
 public final class OlingoCheck {
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws IOException {
     String root = arguments[0];
     String set = arguments[2];
     ODataClient client = ODataClientFactory.getClient();
@@ -67,5 +71,23 @@ public final class OlingoCheck {
 
     URI count = client.newURIBuilder(root).appendEntitySetSegment(set).count().build();
     System.out.println("count " + client.getRetrieveRequestFactory().getValueRequest(count).execute().getBody());
+
+    for (String line : Files.readAllLines(Path.of(arguments[3]))) {
+      String column = line.split("\t")[0];
+      ClientEntity hit = only(client, root, line.split("\t")[1]);
+      Object empty = only(client, root, column + " eq null").getProperty("Row").getValue();
+      System.out.println(column + " in row " + hit.getProperty("Row").getValue() + " is "
+          + hit.getProperty(column).getValue() + ", null in row " + empty);
+    }
+  }
+
+  /** The one entity of "kinds" that a filter finds. */
+  private static ClientEntity only(ODataClient client, String root, String filter) {
+    URI uri = client.newURIBuilder(root).appendEntitySetSegment("kinds").filter(filter).build();
+    var entities = client.getRetrieveRequestFactory().getEntitySetRequest(uri).execute().getBody().getEntities();
+    if (entities.size() != 1) {
+      throw new IllegalStateException(filter + " finds " + entities.size() + " rows");
+    }
+    return entities.get(0);
   }
 }
