@@ -58,7 +58,8 @@ export interface Handle {
 
 export interface RecallOptions {
   /**
-   * Always read anew, so that a change by another node counts at once. Needed for keys, which may have been revoked.
+   * Whether every change that another node has committed before the call must count. Needed for keys, which may have
+   * been revoked. What is recalled afterwards is as new.
    */
   readonly exact?: boolean
 }

@@ -188,6 +188,19 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       await new Repositories(other).create({ name: 'c' })
       expect(await exact()).toEqual(['a', 'b', 'c'])
     })
+
+    it('recalls nothing older than an exact value that was asked for before', async () => {
+      const repositories = new Repositories(other)
+      const { id } = await repositories.create({ name: 'first' })
+      const read = (name: string, exact: boolean) =>
+        database.recall(name, async () => (await new Repositories(database).get(id)).name, { exact })
+      for (let n = 0; n < 200; n++) {
+        await repositories.update(id, { name: `${n}` })
+        const exact = await Promise.all(Array.from({ length: 5 }, () => read('exact', true)))
+        expect(exact).toEqual(Array.from({ length: 5 }, () => `${n}`))
+        expect(await read('recalled', false)).toBe(`${n}`)
+      }
+    })
   })
 })
 

@@ -8,6 +8,9 @@ export interface Elsewhere {
   readonly store: { readonly address: string; readonly endpoint: string }
 }
 
+/** Whether these are tests of the cluster. What is about catalog and rows in the data directory isn't run there. */
+export const IS_CLUSTER = process.env['CLUSTER_POSTGRES'] !== undefined
+
 /**
  * Where catalog and rows of a data directory are in tests of the cluster, undefined in all others. Each directory has a
  * database and a prefix of its own.

@@ -7,6 +7,8 @@ export class PostgresLine implements AsyncDisposable {
    * client gets the answer.
    */
   cutCommit: { readonly of: string; readonly at: 'request' | 'answer' } | undefined
+  /** How many statements were sent to the server. */
+  statements = 0
   readonly #socket: string
   readonly #server: Server
   readonly #open = new Set<Socket>()
@@ -40,7 +42,9 @@ export class PostgresLine implements AsyncDisposable {
     this.#open.add(client)
     for (const end of [client, server]) end.on('error', cut).on('close', cut)
     let isMeant = false
+    const count = statementCounter()
     client.on('data', (data) => {
+      this.statements += count(data)
       isMeant ||= this.cutCommit !== undefined && data.includes(this.cutCommit.of)
       if (isMeant && this.cutCommit?.at === 'request' && data.includes('COMMIT')) cut()
       else server.write(data)
@@ -59,5 +63,25 @@ export class PostgresLine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut()
     await new Promise((done) => this.#server.close(done))
+  }
+}
+
+/** Counts the statements in what a client sends: messages of a letter and a length, after a first one without a letter. */
+function statementCounter(): (data: Buffer) => number {
+  let rest = Buffer.alloc(0)
+  let isFirst = true
+  return (data) => {
+    rest = Buffer.concat([rest, data])
+    let statements = 0
+    for (;;) {
+      const letter = isFirst ? 0 : 1
+      if (rest.length < letter + 4) return statements
+      const length = letter + rest.readUInt32BE(letter)
+      if (rest.length < length) return statements
+      // Query and Execute.
+      if (letter === 1 && 'QE'.includes(String.fromCharCode(rest[0]!))) statements += 1
+      rest = rest.subarray(length)
+      isFirst = false
+    }
   }
 }

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Dataset, EngineError } from '../../engine/index.ts'
+import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
 
-/** For tests that look at the files of a data directory; nodes of a cluster keep other ones there. */
-const testOnDirectory = test.skipIf(process.env['CLUSTER_POSTGRES'] !== undefined)
+const testOnDirectory = test.skipIf(IS_CLUSTER)
 
 function csv(text: string) {
   return { body: bytesOf(text), format: 'csv' as const }

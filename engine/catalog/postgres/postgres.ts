@@ -26,7 +26,8 @@ const LONGEST_SILENCE_MS = 30_000
  * the row first.
  *
  * A process that changes something sends NOTIFY in the same transaction, so that the other processes forget what they
- * have recalled a moment after the commit. They also forget everything after a lost connection.
+ * have recalled a moment after the commit. They also forget everything after a lost connection. An exact value waits
+ * until all earlier changes have been heard, and so what is recalled after it, in the same request, is as new.
  */
 export class PostgresDatabase implements Database {
   readonly dialect = POSTGRES
@@ -85,12 +86,13 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  recall<Value>(
+  async recall<Value>(
     name: string,
     read: () => Promise<Value>,
     { exact = false }: RecallOptions = {},
   ): Promise<Value> {
-    return exact || !this.#changes.areHeard ? read() : this.#recalled.get(name, read)
+    if (!this.#changes.areHeard || (exact && !(await this.#changes.caughtUp()))) return read()
+    return this.#recalled.get(name, read)
   }
 
   run(sql: string, ...parameters: SqlValue[]): Promise<number> {

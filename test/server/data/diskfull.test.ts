@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IS_CLUSTER } from '../../cluster/elsewhere.ts'
 import { startUpstream, type Upstream } from '../../connectors/support/upstream.ts'
 import { mountDisk } from '../../store/disk.ts'
 import { basic, ROOT_KEY } from '../platform.ts'
@@ -101,7 +102,7 @@ describe.runIf(disk)('a server with a full disk', () => {
     await expectReadable()
   })
 
-  test('refuses also what only the catalog would hold', async () => {
+  test.skipIf(IS_CLUSTER)('refuses also what only the catalog would hold', async () => {
     disk!.leave(16 * 1024)
     const made: number[] = []
     for (let n = 0; n < 100; n++) {

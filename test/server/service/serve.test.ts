@@ -6,6 +6,7 @@ import { greeting } from '../../../server/commands/serve.ts'
 import type { Config } from '../../../server/config/config.ts'
 import { readConfig } from '../../../server/config/read.ts'
 import { type Server, serve } from '../../../server/serve.ts'
+import { IS_CLUSTER } from '../../cluster/elsewhere.ts'
 import { startUpstream } from '../../connectors/support/upstream.ts'
 import { basic, ROOT_KEY } from '../platform.ts'
 
@@ -97,7 +98,7 @@ describe('the first start', () => {
     expect(greeting({ ...third, hasConsole: false }, sample)).not.toContain('/console/')
   })
 
-  it('makes a secret that only its owner can read, and keeps it', async () => {
+  it.skipIf(IS_CLUSTER)('makes a secret that only its owner can read, and keeps it', async () => {
     const server = await start()
     const file = join(folder, 'secret')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -108,14 +109,14 @@ describe('the first start', () => {
     expect(await readFile(file, 'utf8')).toBe(secret)
   })
 
-  it('refuses a secret file that was cut short', async () => {
+  it.skipIf(IS_CLUSTER)('refuses a secret file that was cut short', async () => {
     await writeFile(join(folder, 'secret'), '')
     await expect(start()).rejects.toThrow(/secret/)
   })
 })
 
 describe('a second server on the same directory', () => {
-  it('is refused and told why; the first goes on', async () => {
+  it.skipIf(IS_CLUSTER)('is refused and told why; the first goes on', async () => {
     const first = await start()
     await expect(serve(config())).rejects.toMatchObject({
       code: 'locked',

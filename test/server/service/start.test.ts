@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+
+import { IS_CLUSTER } from '../../cluster/elsewhere.ts'
 import { serveProcess } from '../process.ts'
 
 /** Packages that few servers or few requests need, each of which takes long to load. */
@@ -12,7 +14,7 @@ const spy = (folder: string) =>
   `import { appendFileSync } from 'node:fs'; import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(`${folder}/`)} + process.pid, url + '\\n'); return next(url, context) } })`
 
-test('a server answers before it has loaded what few requests need', async () => {
+test.skipIf(IS_CLUSTER)('a server answers before it has loaded what few requests need', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-start-'))
   const data = join(folder, 'data')
   const flag = `--import=data:text/javascript,${encodeURIComponent(spy(folder))}`
