@@ -150,6 +150,13 @@ describe('how a file of text is written', () => {
     ['years as names', utf8('country,2020,2021\nNO,1,2\n'), {}],
     ['texts alone', utf8('a,b\nx,y\n'), {}],
     ['words for no value', utf8('n,t\n1,a\nNA,NA\n-,b\n'), { nulls: 'NA,-' }],
+    ['days before months', utf8('a;am\n1;31.12.2023\n2;1.2.2024\n'), { delimiter: ';', dates: 'D.M.YYYY' }],
+    ['slashes, the day first', utf8('a,d\n1,31/01/2024\n2,NA\n'), { dates: 'D/M/YYYY', nulls: 'NA' }],
+    ['slashes, the month first, with times', utf8('a,d\n1,1/31/2024 9:05\n'), { dates: 'M/D/YYYY' }],
+    ['slashes that could be either', utf8('a,d\n1,01/02/2024\n'), {}],
+    ['versions, which are no days', utf8('a,v\n1,31.12.2023\n2,1.2\n'), {}],
+    ['a first column without a name', utf8(',x\n0,1.5\n1,2.5\n'), { names: 'index' }],
+    ['the same in quotes', utf8('"","x"\n"1",1.5\n'), { names: 'index' }],
     ['quoted delimiters', utf8('a,b\n"x;y;z",1\n"u;v;w",2\n'), {}],
     ['one column', utf8('a\n1\n2\n'), {}],
     ['a header alone', utf8('a;b'), { delimiter: ';' }],
@@ -167,6 +174,15 @@ describe('how a file of text is written', () => {
     expect(german.rows).toEqual([
       ['Köln', '1.5', '2024-01-31'],
       ['Hof', null, null],
+    ])
+    const days = await preview('d.csv', ',am\n0,31.12.2023\n1,01.02.2024 10:30\n')
+    expect(days.columns).toEqual([
+      { name: 'index', type: 'integer' },
+      { name: 'am', type: 'timestamp' },
+    ])
+    expect(days.rows).toEqual([
+      ['0', '2023-12-31'],
+      ['1', '2024-02-01T10:30'],
     ])
     const nameless = await preview('b.csv', '1,x\n2,y\n')
     expect(nameless.columns.map(({ name }) => name)).toEqual(['column1', 'column2'])

@@ -1,5 +1,13 @@
 import { Field, Select } from '../ui/field.tsx'
-import { DELIMITERS, type Delimiter, type Dialect, ENCODINGS, type Encoding } from './dialect.ts'
+import {
+  DATE_FORMS,
+  type DateForm,
+  DELIMITERS,
+  type Delimiter,
+  type Dialect,
+  ENCODINGS,
+  type Encoding,
+} from './dialect.ts'
 
 const DELIMITER_LABELS: Readonly<Record<Delimiter, string>> = {
   ',': 'comma ,',
@@ -12,6 +20,13 @@ const ENCODING_LABELS: Readonly<Record<Encoding, string>> = {
   'utf-8': 'UTF-8',
   latin1: 'Windows-1252 (Latin 1)',
   'utf-16': 'UTF-16',
+}
+
+const DATE_LABELS: Readonly<Record<DateForm, string>> = {
+  'YYYY-MM-DD': 'as 2024-12-31',
+  'D.M.YYYY': 'as 31.12.2024',
+  'D/M/YYYY': 'as 31/12/2024, the day first',
+  'M/D/YYYY': 'as 12/31/2024, the month first',
 }
 
 /** Controls for the detected dialect of a text file, for the user to correct. */
@@ -51,9 +66,16 @@ export function DialectControls(props: {
         value={dialect.header}
         options={[
           { value: 'present', label: 'names of the columns' },
+          { value: 'index', label: 'names, the first column has none' },
           { value: 'absent', label: 'a row like the others' },
         ]}
         onValue={(header) => change({ header })}
+      />
+      <Select
+        label="Dates"
+        value={dialect.dates}
+        options={DATE_FORMS.map((value) => ({ value, label: DATE_LABELS[value] }))}
+        onValue={(dates) => change({ dates })}
       />
       <Field
         label="Texts for missing values"

@@ -7,7 +7,10 @@ export interface Dialect {
   readonly delimiter: Delimiter
   readonly decimal: '.' | ','
   readonly encoding: Encoding
-  readonly header: 'present' | 'absent'
+  /** `index`: the first line has the names, but the first column has none, as R and pandas write it. */
+  readonly header: 'present' | 'index' | 'absent'
+  /** How days are written. */
+  readonly dates: DateForm
   /** Texts that mean a missing value. */
   readonly nulls: readonly string[]
 }
@@ -17,6 +20,9 @@ export type Delimiter = (typeof DELIMITERS)[number]
 
 export const ENCODINGS = ['utf-8', 'latin1', 'utf-16'] as const
 export type Encoding = (typeof ENCODINGS)[number]
+
+export const DATE_FORMS = ['YYYY-MM-DD', 'D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY'] as const
+export type DateForm = (typeof DATE_FORMS)[number]
 
 /** Texts that programs commonly write for missing values. */
 const USUAL_NULLS = ['NA', 'N/A', '#N/A', 'NULL', 'null', 'None', '\\N', '-']
@@ -32,25 +38,29 @@ export function detectDialect(bytes: Uint8Array, format: 'csv' | 'tsv'): Dialect
   const decimal = delimiter === ',' ? '.' : decimalOf(lines)
   const header = hasNames(lines.map((line) => line.map((field) => pointed(field, decimal))))
   const rows = header ? lines.slice(1) : lines
+  const dates = dateFormOf(rows)
   return {
     encoding,
     delimiter,
     decimal,
-    header: header ? 'present' : 'absent',
-    nulls: nullsOf(rows.map((row) => row.map((field) => pointed(field, decimal)))),
+    header: header ? (lines[0]?.[0] ? 'present' : 'index') : 'absent',
+    dates,
+    nulls: nullsOf(rows.map((row) => row.map((field) => isoDate(pointed(field, decimal), dates)))),
   }
 }
 
 /** The upload options for a dialect, without those that have the format's default. */
 export function dialectOptions(dialect: Dialect, format: UploadFormat): Readonly<Record<string, string>> {
-  const { delimiter, decimal, encoding, header, nulls } = dialect
+  const { delimiter, decimal, encoding, header, dates, nulls } = dialect
   return {
     ...(delimiter !== (format === 'tsv' ? '\t' : ',') && {
       delimiter: delimiter === '\t' ? 'tab' : delimiter,
     }),
     ...(decimal !== '.' && { decimal }),
     ...(encoding !== 'utf-8' && { encoding }),
-    ...(header !== 'present' && { header }),
+    ...(header === 'absent' && { header }),
+    ...(header === 'index' && { names: 'index' }),
+    ...(dates !== 'YYYY-MM-DD' && { dates }),
     ...(nulls.length > 0 && { nulls: nulls.join(',') }),
   }
 }
@@ -65,9 +75,39 @@ export function decode(bytes: Uint8Array, encoding: Encoding): string {
   return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true })
 }
 
-/** Converts a field as the server does: texts for missing values become null, decimal commas become points. */
-export function readField(field: Field, { decimal, nulls }: Dialect): Field {
-  return field !== null && nulls.includes(field) ? null : pointed(field, decimal)
+/** Converts a field as the server does: missing values become null, decimal commas become points, days ISO 8601. */
+export function readField(field: Field, { decimal, dates, nulls }: Dialect): Field {
+  return field !== null && nulls.includes(field) ? null : isoDate(pointed(field, decimal), dates)
+}
+
+const DAY = /^(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
+
+/** A day in a form, and the time after it, as ISO 8601; any other field as it is. */
+function isoDate(field: Field, form: DateForm): Field {
+  const [, first, sign, second, year, clock] = DAY.exec(field ?? '') ?? []
+  if (year === undefined || form[1] !== sign) return field
+  const [day, month] = form.startsWith('M') ? [second!, first!] : [first!, second!]
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  return clock === undefined ? date : `${date}T${/^\d:/.test(clock) ? '0' : ''}${clock}`
+}
+
+/** The form in which some column holds days alone. Where day and month could be either, the user has to say it. */
+function dateFormOf(rows: readonly (readonly Field[])[]): DateForm {
+  const columns = (rows[0] ?? []).map((_, at) =>
+    rows.flatMap((row) => {
+      const value = row[at] ?? null
+      return value === null || USUAL_NULLS.includes(value) ? [] : [value]
+    }),
+  )
+  const fitting = DATE_FORMS.filter((form) =>
+    columns.some(
+      (values) =>
+        values.length > 0 &&
+        values.every((value) => DAY.test(value)) &&
+        ['date', 'timestamp'].includes(inferType(values.map((value) => isoDate(value, form)))),
+    ),
+  )
+  return fitting.length === 1 ? fitting[0]! : 'YYYY-MM-DD'
 }
 
 const COMMA_NUMBER = /^-?\d*,\d+(?:[eE][-+]?\d+)?$/

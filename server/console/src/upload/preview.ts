@@ -115,8 +115,8 @@ function previewText(text: string, whole: boolean, dialect: Dialect): Preview {
     if (error instanceof CsvError) throw new PreviewError(`Row ${error.line - 1}: ${error.message}`)
     throw error
   }
-  const header = first === 'present' ? lines[0] : lines[0]?.map((_, at) => `column${at + 1}`)
-  const rows = first === 'present' ? lines.slice(1) : lines
+  const header = first === 'absent' ? lines[0]?.map((_, at) => `column${at + 1}`) : lines[0]
+  const rows = first === 'absent' ? lines : lines.slice(1)
   if (!header) throw new PreviewError('There is no line with the names of the columns.')
   const crooked = rows.findIndex((row) => row.length !== header.length)
   if (crooked >= 0) {
@@ -126,7 +126,7 @@ function previewText(text: string, whole: boolean, dialect: Dialect): Preview {
     )
   }
   return tabular(
-    header.map((name) => name ?? ''),
+    header.map((name, at) => name || (at === 0 && first === 'index' ? 'index' : '')),
     rows.map((row) => row.map((field) => readField(field, dialect))),
     whole,
   )
