@@ -46,8 +46,8 @@ const KINDS: readonly {
   {
     name: 'v_binary',
     type: 'binary',
-    values: ['AAEC/w==', 'aGVsbG8='],
-    shown: 'AAEC_w==',
+    values: ['aGVsbG8=', 'AAEC/w=='],
+    shown: 'aGVsbG8=',
   },
   { name: 'v_json', type: 'json', values: ['{"a":1}', '[2]'], shown: '{"a":1}' },
 ]

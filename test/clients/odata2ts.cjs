@@ -6,6 +6,7 @@ const { join } = require('node:path')
 const [folder, root, key, filters] = process.argv.slice(2)
 const here = createRequire(join(folder, 'package.json'))
 const { FetchClient } = here('@odata2ts/http-client-fetch')
+const { QFilterExpression } = here('@odata2ts/odata-query-objects')
 const { ParquetryService } = here('./out/ParquetryService.js')
 
 /** Numbers and booleans as such; all else as its text. */
@@ -58,21 +59,15 @@ async function main() {
   for (const line of filters.split('\n')) {
     const [column, text] = line.split('\t')
     const literal = text.slice(`${column} eq `.length)
-    // The client puts the quotes around texts itself.
-    const value = /^'/.test(literal) ? literal.slice(1, -1).replaceAll("''", "'") : typed(literal)
-    const find = async (...conditions) =>
-      (
-        await service
-          .kinds()
-          .query((builder, of) => builder.filter(...conditions.map((condition) => condition(of))))
-      ).data.value
-    const [found] = text.includes(' ne null ')
-      ? await find(
-          (of) => of[column].ne(null),
-          (of) => of.Row.eq(1),
-        )
-      : await find((of) => of[column].eq(value))
-    const [empty] = await find((of) => of[column].eq(null))
+    // The client puts quotes around texts, but doubles none in them.
+    const value = /^'/.test(literal) ? literal.slice(1, -1) : typed(literal)
+    const find = async (condition) =>
+      (await service.kinds().query((builder, of) => builder.filter(condition(of)))).data.value
+    // For what its types can't compare, the client takes an expression as text.
+    const [found] = await find((of) =>
+      text.startsWith(`${column} eq `) ? of[column].eq(value) : new QFilterExpression(text),
+    )
+    const [empty] = await find(() => new QFilterExpression(`${column} eq null`))
     console.log(`${column} in row ${found.Row} is ${found[column]}, null in row ${empty.Row}`)
   }
 }

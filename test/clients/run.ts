@@ -154,12 +154,13 @@ async function fill(address: string): Promise<void> {
   await call('PUT', '/datasets/2/data', 'text/csv', KINDS_CSV)
 }
 
-const reason = (error: unknown) =>
-  String((error as { stderr?: string }).stderr || error)
+/** The line that names the error, or the last ones. */
+function reason(error: unknown): string {
+  const lines = String((error as { stderr?: string }).stderr || error)
     .trim()
     .split('\n')
-    .slice(-3)
-    .join(' ')
+  return lines.find((line) => /^\S*(Error|Exception)\b.*:/.test(line)) ?? lines.slice(-3).join(' ')
+}
 
 const { address, stop } = await serve()
 try {
