@@ -60,15 +60,18 @@ export const findSeries: Tool = {
             offset,
             signal,
           })
-    const series = (page?.series ?? []).filter((one) => fits(`${one.name} ${one.series_id}`))
+    const listed = page?.series ?? []
+    const series = listed.filter((one) => fits(`${one.name} ${one.series_id}`))
     const shown = fitting(series.slice(0, MOST_SERIES))
-    const read = offset + (page?.series.length ?? 0)
-    const more = page && (page.total === null ? page.series.length === page.limit : read < page.total)
+    // The offset counts all series of the category, also those without the words.
+    const left = series[shown.length]
+    const next = offset + (left ? listed.indexOf(left) : listed.length)
+    const more = page && (page.total === null ? listed.length === page.limit : next < page.total)
     return {
       categories: fitting(categories.filter(({ name, series }) => series || fits(name))),
       series: shown,
-      ...((more || shown.length < series.length) && {
-        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; continue with offset ${offset + shown.length}, or give words.`,
+      ...((more || left) && {
+        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; continue with offset ${next}, or give words.`,
       }),
     }
   },

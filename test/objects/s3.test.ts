@@ -100,6 +100,15 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
     other.close()
   })
 
+  it('waits for another upload of the same key, but not for ever', async () => {
+    let conflicts = 2
+    line.fault = (asked) => (asked.headers['if-none-match'] && conflicts-- > 0 ? { status: 409 } : undefined)
+    expect(await store.put('contended', { data: Buffer.from('a') }, { onlyNew: true })).toBe('stored')
+    line.fault = (asked) => (asked.headers['if-none-match'] ? { status: 409 } : undefined)
+    const put = store.put('contended too', { data: Buffer.from('a') }, { onlyNew: true })
+    await expect(put).rejects.toMatchObject({ code: 'storage_unavailable' })
+  })
+
   it('comes through errors, cut connections and half answers that pass', async () => {
     const data = randomBytes(40 * MIB)
     const spoiled = new Set<string>()

@@ -50,19 +50,10 @@ export class S3Store implements ObjectStore {
   async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<'stored' | 'there'> {
     const { signal } = options
     const conditional = options.onlyNew === true && this.#conditional
-    const condition = conditional ? { IfNoneMatch: '*' } : {}
-    const bytes = 'file' in body ? (await stat(body.file)).size : body.data.byteLength
-    const at = { ...this.#at(key), ...condition }
+    // A conflict with another upload of the same key passes: the next attempt finds the object of the other one.
+    const isConflict = (error: unknown) => conditional && isStatus(error, 409)
     try {
-      if ('file' in body && bytes > PIECE_BYTES) {
-        await putPieces(await this.#connection.get(), at, body.file, bytes, signal)
-      } else {
-        const data = 'file' in body ? await readAll(body.file, bytes) : body.data
-        await this.#send(
-          (sdk) => new sdk.PutObjectCommand({ ...at, Body: data, ContentMD5: md5(data) }),
-          signal,
-        )
-      }
+      await persistently(() => this.#put(key, body, conditional, signal), isConflict, signal)
       return 'stored'
     } catch (error) {
       if (conditional && isStatus(error, 412)) return 'there'
@@ -70,10 +61,19 @@ export class S3Store implements ObjectStore {
         this.#conditional = false
         return this.put(key, body, options)
       }
-      // Another upload of the same key was faster, and has stored the same bytes. The next try finds its object.
-      if (conditional && isStatus(error, 409)) return this.put(key, body, options)
       throw failure(error, signal)
     }
+  }
+
+  async #put(key: string, body: ObjectBody, onlyNew: boolean, signal?: AbortSignal): Promise<void> {
+    const bytes = 'file' in body ? (await stat(body.file)).size : body.data.byteLength
+    const at = { ...this.#at(key), ...(onlyNew && { IfNoneMatch: '*' }) }
+    if ('file' in body && bytes > PIECE_BYTES) {
+      await putPieces(await this.#connection.get(), at, body.file, bytes, signal)
+      return
+    }
+    const data = 'file' in body ? await readAll(body.file, bytes) : body.data
+    await this.#send((sdk) => new sdk.PutObjectCommand({ ...at, Body: data, ContentMD5: md5(data) }), signal)
   }
 
   async get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
