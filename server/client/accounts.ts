@@ -1,4 +1,4 @@
-import type { Account, ManagedAccount, NamedKey, UserKey } from './records.ts'
+import type { Account, ManagedAccount, NamedKey, Plan, UserKey } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** The account that the key belongs to. */
@@ -52,6 +52,11 @@ export class ManagedAccounts {
 
   list(options: CallOptions = {}): Promise<ManagedAccount[]> {
     return this.#transport.json({ path: ['accounts'], ...options })
+  }
+
+  /** Lists the plans that accounts may have; a new account gets the first unless another is given. */
+  plans(options: CallOptions = {}): Promise<Plan[]> {
+    return this.#transport.json({ path: ['plans'], ...options })
   }
 
   /** Creates an account and its first key, which is in this answer only. */

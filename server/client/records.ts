@@ -66,7 +66,19 @@ export interface Account {
     readonly paidProviders: boolean
     /** Rows of datasets per month. */
     readonly exportedRows: number | null
+    /** Datasets in the account's repositories. */
+    readonly datasets: number | null
+    /** Columns of one dataset. */
+    readonly columns: number | null
+    /** Bytes on disk of the account's datasets. */
+    readonly storedBytes: number | null
   }
+}
+
+/** A plan, which sets the limits of its accounts. */
+export interface Plan {
+  readonly name: string
+  readonly limits: Account['limits']
 }
 
 /** An account, as admins see it. */

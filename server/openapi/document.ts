@@ -27,6 +27,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ApiKey: records.API_KEY,
   Link: records.LINK,
   ManagedAccount: records.MANAGED_ACCOUNT,
+  Plan: records.PLAN,
   NewAccount: records.NEW_ACCOUNT,
   NamedKey: records.NAMED_KEY,
   NewNamedKey: records.NEW_NAMED_KEY,

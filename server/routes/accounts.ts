@@ -6,7 +6,7 @@ import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { EXAMPLES } from './examples.ts'
 import { pathParameter } from './ids.ts'
-import { API_KEY, MANAGED_ACCOUNT, NEW_ACCOUNT } from './records.ts'
+import { API_KEY, MANAGED_ACCOUNT, NEW_ACCOUNT, PLAN } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Accounts']
@@ -34,6 +34,22 @@ export function accountsRoutes(app: Routes, services: Services): void {
     handler: async (request) => {
       requireAdmin(request)
       return (await accounts.list()).map(managed)
+    },
+  })
+
+  app.get('/plans', {
+    schema: {
+      operationId: 'listPlans',
+      summary: 'List the plans that accounts may have; for admins',
+      tags,
+      response: {
+        200: json(listOf(PLAN), 'All, the one of new accounts first.', { example: [EXAMPLES.plan] }),
+        ...errors(403),
+      },
+    },
+    handler: (request) => {
+      requireAdmin(request)
+      return plans.names.map((name) => ({ name, limits: plans.limits(name) }))
     },
   })
 

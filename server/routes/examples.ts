@@ -34,6 +34,17 @@ export const EXAMPLES = {
     apiKeyHint: 'pq_…wxyz',
     createdAt: '2026-11-21T12:00:00.000Z',
   },
+  plan: {
+    name: 'pro',
+    limits: {
+      privateRepositories: 50,
+      paidProviders: true,
+      exportedRows: 100_000_000,
+      datasets: null,
+      columns: null,
+      storedBytes: null,
+    },
+  },
   namedKey: {
     name: 'nightly-job',
     keyHint: 'pq_…wxyz',

@@ -95,6 +95,20 @@ export const MEMBER = record('What an account may do with a repository.', {
 
 const limit: JsonSchema = { type: ['integer', 'null'], minimum: 0, description: 'null: no limit.' }
 
+const limits = {
+  privateRepositories: limit,
+  paidProviders: { type: 'boolean' },
+  exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
+  datasets: { ...limit, description: 'Datasets in your repositories; null: no limit.' },
+  columns: { ...limit, description: 'Columns of one dataset; null: no limit.' },
+  storedBytes: { ...limit, description: 'Bytes on disk of your datasets; null: no limit.' },
+} as const
+
+export const PLAN = record('A plan that accounts may have.', {
+  name: { type: 'string' },
+  limits: record('What the plan allows.', limits),
+})
+
 export const ACCOUNT = record('Your account.', {
   id,
   name: { type: 'string' },
@@ -105,14 +119,7 @@ export const ACCOUNT = record('Your account.', {
     exportedRows: { ...natural, description: 'Rows of datasets downloaded this month.' },
     month: { type: 'string', pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.' },
   }),
-  limits: record('What the plan allows.', {
-    privateRepositories: limit,
-    paidProviders: { type: 'boolean' },
-    exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
-    datasets: { ...limit, description: 'Datasets in your repositories; null: no limit.' },
-    columns: { ...limit, description: 'Columns of one dataset; null: no limit.' },
-    storedBytes: { ...limit, description: 'Bytes on disk of your datasets; null: no limit.' },
-  }),
+  limits: record('What the plan allows.', limits),
 })
 
 export const API_KEY = record('A new API key. It is shown this once.', { apiKey: { type: 'string' } })

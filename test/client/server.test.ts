@@ -175,3 +175,27 @@ test('keys at providers and of the account are managed', async () => {
   await expect(old.account.get()).rejects.toMatchObject({ status: 401 })
   expect(apiKey.length).toBeGreaterThan(16)
 })
+
+test('admins manage accounts, and each account its own keys', async () => {
+  const admin = new Client({ url: served.url, key: served.key })
+  const made = await admin.accounts.create({ name: 'grace', plan: 'pro' })
+  expect((await admin.accounts.list()).map(({ name, plan }) => [name, plan])).toContainEqual(['grace', 'pro'])
+  expect((await admin.accounts.plans()).find(({ name }) => name === 'pro')?.limits).toHaveProperty('datasets')
+  expect(await admin.accounts.update('grace', { plan: 'free' })).toMatchObject({
+    plan: 'free',
+    disabled: false,
+  })
+
+  const grace = new Client({ url: served.url, key: made.apiKey })
+  const key = await grace.account.createKey({ name: 'report', readOnly: true, expiresAt: null })
+  expect(await grace.account.listKeys()).toMatchObject([{ name: 'report', readOnly: true }])
+  const report = new Client({ url: served.url, key: key.apiKey })
+  expect((await report.account.get()).name).toBe('grace')
+  await expect(report.repositories.create({ name: 'mine' })).rejects.toMatchObject({ status: 403 })
+  await grace.account.deleteKey('report')
+  await expect(report.account.get()).rejects.toMatchObject({ status: 401 })
+
+  await admin.accounts.rotateKey('grace')
+  await expect(grace.account.get()).rejects.toMatchObject({ status: 401 })
+  await expect(report.accounts.list()).rejects.toMatchObject({ status: 401 })
+})

@@ -145,7 +145,6 @@ describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
 
   it('makes accounts, moves them to other plans, shuts them out and gives new keys', async () => {
     const { page } = walked.visitor
-    walked.visitor.expectRefusal(400, '/accounts/')
     await page.getByRole('link', { name: 'All accounts' }).click()
     await page.getByLabel('Name of the new account').fill('lin')
     await page.getByRole('button', { name: 'Make the account' }).click()
@@ -155,12 +154,9 @@ describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
       (await fetch(`${walked.stage.server.url}/account`, { headers: { 'x-api-key': key! } })).status
     expect(await status()).toBe(200)
     const plan = page.getByLabel('Plan of lin')
-    await plan.fill('pro')
-    await plan.press('Enter')
+    expect(await plan.locator('option').allTextContents()).toEqual(['free', 'pro', 'unlimited'])
+    await plan.selectOption('pro')
     await page.getByText('lin has the plan pro now.').waitFor()
-    await plan.fill('golden')
-    await plan.press('Enter')
-    await page.locator('.note, .failure').getByText(/plan/).waitFor()
     await page.getByRole('button', { name: 'Disable lin' }).click()
     await page.getByText('lin is disabled; its data stays.').waitFor()
     expect(await status()).toBe(401)

@@ -25,6 +25,15 @@ describe('accounts, for admins', () => {
     expect((await make({ name: 'bea', plan: 'gold' })).statusCode).toBe(400)
   })
 
+  test('have one of the plans that are listed, with its limits', async () => {
+    const plans = (await at.call(at.root, 'GET', '/plans')).json()
+    expect(plans.map(({ name }: { name: string }) => name)).toEqual(['free', 'pro', 'unlimited'])
+    const { apiKey } = (await make({ name: 'planned' })).json()
+    const own = (await at.call(apiKey, 'GET', '/account')).json()
+    expect({ name: own.plan, limits: own.limits }).toEqual(plans[0])
+    expect((await at.call(apiKey, 'GET', '/plans')).statusCode).toBe(403)
+  })
+
   test('move to another plan, and get a new key that ends the old one', async () => {
     const { apiKey } = (await make({ name: 'carl' })).json()
     expect((await at.call(apiKey, 'GET', '/account')).json().plan).toBe('free')

@@ -68,6 +68,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /accounts/{account}': [[403, 403, 403, 403, 200]],
   'PUT /accounts/{account}': [[403, 403, 403, 403, 200], { plan: 'pro' }],
   'POST /accounts/{account}/api-key': [[403, 403, 403, 403, 201]],
+  'GET /plans': [[403, 403, 403, 403, 200]],
   'POST /links': [everybody(201), { path: '/datasets/1/data' }],
   'GET /metrics': [[403, 403, 403, 403, 200]],
 }

@@ -6,7 +6,7 @@ import { href } from '../router.ts'
 import { useAttempt } from '../ui/attempt.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
-import { Field } from '../ui/field.tsx'
+import { Field, Select } from '../ui/field.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
@@ -14,13 +14,19 @@ import { NewKey } from './new-key.tsx'
 
 /** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
 export function AccountsPage() {
-  const [resource, again] = useResource((signal) => api().accounts.list({ signal }), [])
+  const [resource, again] = useResource(async (signal) => {
+    const [accounts, plans] = await Promise.all([
+      api().accounts.list({ signal }),
+      api().accounts.plans({ signal }),
+    ])
+    return { accounts, plans: plans.map(({ name }) => name) }
+  }, [])
   const [fresh, setFresh] = useState<{ readonly name: string; readonly apiKey: string }>()
   const [problem, setProblem] = useState<unknown>()
   useEffect(() => {
     document.title = 'Accounts · Parquetry'
   }, [])
-  const accounts = latest(resource)
+  const loaded = latest(resource)
   const made = (key: { readonly name: string; readonly apiKey: string }) => {
     setFresh(key)
     again()
@@ -50,17 +56,23 @@ export function AccountsPage() {
       {resource.state === 'failed' && !isStatus(resource.error, 403) && (
         <Failure error={resource.error} onRetry={again} />
       )}
-      {!accounts && resource.state === 'loading' && <Loading label="Loading the accounts" lines={4} />}
+      {!loaded && resource.state === 'loading' && <Loading label="Loading the accounts" lines={4} />}
       {problem !== undefined && <Failure error={problem} />}
-      {accounts && (
+      {loaded && (
         <section class="card" aria-labelledby="accounts-list">
-          <h2 id="accounts-list">{plural(accounts.length, 'account')}</h2>
+          <h2 id="accounts-list">{plural(loaded.accounts.length, 'account')}</h2>
           <ul class="key-list">
-            {accounts.map((account) => (
-              <AccountLine key={account.id} account={account} onChange={change} onKey={made} />
+            {loaded.accounts.map((account) => (
+              <AccountLine
+                key={account.id}
+                account={account}
+                plans={loaded.plans}
+                onChange={change}
+                onKey={made}
+              />
             ))}
           </ul>
-          <AddAccount onMade={made} />
+          <AddAccount plans={loaded.plans} onMade={made} />
         </section>
       )}
       {fresh && (
@@ -76,6 +88,7 @@ export function AccountsPage() {
 
 function AccountLine(props: {
   readonly account: ManagedAccount
+  readonly plans: readonly string[]
   readonly onChange: (
     account: ManagedAccount,
     changes: { plan?: string; disabled?: boolean },
@@ -86,8 +99,6 @@ function AccountLine(props: {
   const { account } = props
   const { name, plan, disabled } = account
   const [rekeying, setRekeying] = useState(false)
-  // Separate state, so that reloading the list doesn't overwrite what the user is typing.
-  const [typed, setTyped] = useState<string>()
   return (
     <li class="account-item">
       <div>
@@ -97,18 +108,12 @@ function AccountLine(props: {
           key <code>{account.apiKeyHint}</code>
         </p>
       </div>
-      <input
-        class="input account-plan"
-        aria-label={`Plan of ${name}`}
-        value={typed ?? plan}
-        spellcheck={false}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-        onChange={(event) => {
-          const wanted = event.currentTarget.value.trim()
-          setTyped(undefined)
-          if (wanted !== plan)
-            props.onChange(account, { plan: wanted }, `${name} has the plan ${wanted} now.`)
-        }}
+      <Select
+        label={`Plan of ${name}`}
+        hideLabel
+        value={plan}
+        options={props.plans.map((value) => ({ value, label: value }))}
+        onValue={(wanted) => props.onChange(account, { plan: wanted }, `${name} has the plan ${wanted} now.`)}
       />
       <button
         type="button"
@@ -150,13 +155,13 @@ function AccountLine(props: {
 }
 
 function AddAccount(props: {
+  readonly plans: readonly string[]
   readonly onMade: (made: { readonly name: string; readonly apiKey: string }) => void
 }) {
   const [name, setName] = useState('')
-  const [plan, setPlan] = useState('')
+  const [plan, setPlan] = useState(props.plans[0] ?? '')
   const { busy, error, attempt } = useAttempt(async () => {
-    const wanted = plan.trim()
-    props.onMade(await api().accounts.create({ name: name.trim(), ...(wanted !== '' && { plan: wanted }) }))
+    props.onMade(await api().accounts.create({ name: name.trim(), plan }))
     setName('')
   })
   return (
@@ -169,7 +174,12 @@ function AddAccount(props: {
         autocomplete="off"
         spellcheck={false}
       />
-      <Field label="Its plan; empty for the first plan" value={plan} onValue={setPlan} spellcheck={false} />
+      <Select
+        label="Its plan"
+        value={plan}
+        options={props.plans.map((value) => ({ value, label: value }))}
+        onValue={setPlan}
+      />
       <button type="submit" class="button button-primary" disabled={busy || name.trim() === ''}>
         Make the account
       </button>
