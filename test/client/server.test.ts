@@ -177,11 +177,15 @@ test('keys at providers and of the account are managed', async () => {
 })
 
 test('admins manage accounts, and each account its own keys', async () => {
-  const admin = new Client({ url: served.url, key: served.key })
-  const made = await admin.accounts.create({ name: 'grace', plan: 'pro' })
-  expect((await admin.accounts.list()).map(({ name, plan }) => [name, plan])).toContainEqual(['grace', 'pro'])
-  expect((await admin.accounts.plans()).find(({ name }) => name === 'pro')?.limits).toHaveProperty('datasets')
-  expect(await admin.accounts.update('grace', { plan: 'free' })).toMatchObject({
+  const made = await client.accounts.create({ name: 'grace', plan: 'pro' })
+  expect((await client.accounts.list()).map(({ name, plan }) => [name, plan])).toContainEqual([
+    'grace',
+    'pro',
+  ])
+  expect((await client.accounts.plans()).find(({ name }) => name === 'pro')?.limits).toHaveProperty(
+    'datasets',
+  )
+  expect(await client.accounts.update('grace', { plan: 'free' })).toMatchObject({
     plan: 'free',
     disabled: false,
   })
@@ -195,7 +199,7 @@ test('admins manage accounts, and each account its own keys', async () => {
   await grace.account.deleteKey('report')
   await expect(report.account.get()).rejects.toMatchObject({ status: 401 })
 
-  await admin.accounts.rotateKey('grace')
+  await client.accounts.rotateKey('grace')
   await expect(grace.account.get()).rejects.toMatchObject({ status: 401 })
   await expect(report.accounts.list()).rejects.toMatchObject({ status: 401 })
 })
