@@ -108,7 +108,11 @@ describe.each(PLACES)('%s', (where, place) => {
 
   test('the ending of a file chooses its format, and an unknown one is refused', async () => {
     const path = file('out.parquet')
-    expect(await run('export', 'home/numbers', '-o', path)).toMatchObject({ code: 0, stdout: '' })
+    expect(await run('export', 'home/numbers', '-o', path)).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/out\.parquet: [\d,]+ bytes of parquet\n$/),
+    })
     expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1')
     expect(await run('export', 'home/numbers', '-o', file('out.pdf'))).toMatchObject({
       code: 2,
