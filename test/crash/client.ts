@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { basic } from '../server/platform.ts'
 import type { Outcome } from './register.ts'
 
@@ -31,9 +32,16 @@ export async function ask(
   }
 }
 
+/** How often a server may say that it is busy, as it does on a busy machine. */
+const MOST_ATTEMPTS = 30
+
 /** The answer as JSON of a server that is there. @throws where it says no */
 export async function get<T>(url: string, key: string, path: string): Promise<T> {
-  const { status, body } = await ask(url, key, 'GET', path)
+  let { status, body } = await ask(url, key, 'GET', path)
+  for (let attempt = 1; status === 503 && attempt < MOST_ATTEMPTS; attempt++) {
+    await sleep(1_000)
+    ;({ status, body } = await ask(url, key, 'GET', path))
+  }
   if (status !== 200) throw new Error(`GET ${path}: status ${status} ${body}`)
   return JSON.parse(body) as T
 }
