@@ -7,8 +7,11 @@ const WIDTH = 1000
 /** Space for the figures and the rival's name behind a bar. */
 const NOTES = 260
 
-/** Draws each case that has a rival as a pair of bars, scaled to the longer one. */
-export function drawCases(cases: readonly Case[]): string {
+/**
+ * Draws each case that has a rival as a pair of bars, scaled to the longer one.
+ * @param what what is compared: `exports over HTTP, milliseconds`
+ */
+export function drawCases(cases: readonly Case[], what: string): string {
   const pairs = cases.filter((one) => one.rivalValue !== undefined)
   const height = pairs.length * GROUP + 50
   const bars = pairs.map((one, index) => {
@@ -28,9 +31,9 @@ export function drawCases(cases: readonly Case[]): string {
     ].join('\n')
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12">
-<title>Exports of Parquetry beside their rivals</title>
+<title>Parquetry beside its rivals: ${escaped(what)}</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
-${text(LEFT, 24, 'Parquetry (dark) beside its rival (light); shorter is better')}
+${text(LEFT, 24, `Parquetry (dark) beside its rival (light), ${escaped(what)}; shorter is better`)}
 ${bars.join('\n')}
 </svg>
 `

@@ -38,6 +38,10 @@ if (values.peers) {
   const { comparePeers } = await import('./peers/index.ts')
   const report = await comparePeers(values.quick, values.beside)
   if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (values.svg) {
+    const { asCases } = await import('./peers/cases.ts')
+    writeFileSync(values.svg, drawCases(asCases(report), 'processor time of a request'))
+  }
   process.exit(0)
 }
 
@@ -66,7 +70,7 @@ for (const area of AREAS.filter((one) => values.only === undefined || one === va
   }
 }
 if (values.json) writeFileSync(values.json, `${JSON.stringify({ cases }, null, 2)}\n`)
-if (values.svg) writeFileSync(values.svg, drawCases(cases))
+if (values.svg) writeFileSync(values.svg, drawCases(cases, 'time'))
 const exceeded = cases.filter(({ ratio, most }) => most !== undefined && ratio! > most)
 for (const { name, ratio, most } of exceeded) {
   console.error(`${name}: ${ratio!.toFixed(2)} is over the bound of ${most}.`)

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from './errors.ts'
 import { faultSentence } from './schema-fault.ts'
@@ -17,11 +17,24 @@ const ajv = new Ajv({
 
 /** Makes an instance check bodies and query strings against the routes' schemas without changing any value. */
 export function validateStrictly(app: FastifyInstance): void {
-  app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
+  app.setValidatorCompiler(({ schema }) => compiledLate(schema as object))
   app.setSchemaErrorFormatter((errors, part) => {
     const error = errors[0] as unknown as ErrorObject
     return part === 'querystring'
       ? new ServerError('invalid_query', faultSentence(error, ''))
       : new ServerError('invalid_body', faultSentence(error, 'The body'))
   })
+}
+
+/** Compiles a schema with its first value: a start would compile those of all routes, of which few are asked soon. */
+function compiledLate(schema: object) {
+  let check: ValidateFunction | undefined
+  const validate = (value: unknown): boolean => {
+    check ??= ajv.compile(schema)
+    const isValid = check(value)
+    validate.errors = check.errors
+    return isValid
+  }
+  validate.errors = null as ValidateFunction['errors']
+  return validate
 }
