@@ -43,11 +43,12 @@ export function listOf(items: JsonSchema): JsonSchema {
 
 export const RECORD_TAG: HeaderText = {
   description:
-    'Changes with the record. Send it as `If-Match` to make a change only if the record is still the one you have seen.',
+    'Changes with the record. Send it as `If-Match` to make a change only if the record is still the one you have ' +
+    'seen.',
   schema: { type: 'string' },
 }
 
 export const LOCATION: HeaderText = {
-  description: 'Path of what was created.',
+  description: 'Path of the new resource.',
   schema: { type: 'string' },
 }

@@ -19,7 +19,7 @@ export const ERROR: JsonSchema = {
 
 const REASONS: Readonly<Record<number, { description: string; example: { error: string; code: string } }>> = {
   400: {
-    description: 'Something about the request is wrong; the sentence says what and where.',
+    description: 'The request is not valid; `error` says what is wrong and where.',
     example: {
       error: 'Filter contains invalid column(s): foo, Bar. Column names are case-sensitive.',
       code: 'invalid_columns',
@@ -40,7 +40,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     },
   },
   403: {
-    description: 'The account has no permission for it.',
+    description: 'The account does not have the permission that this needs.',
     example: { error: 'You have Read permission on repository 7; this needs Write.', code: 'forbidden' },
   },
   404: {
@@ -52,14 +52,14 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     example: { error: 'PATCH is not known here.', code: 'method_not_allowed' },
   },
   408: {
-    description: 'The body stopped coming; nothing was changed.',
+    description: 'The body stopped arriving; nothing was changed.',
     example: {
       error: 'Nothing of the body has come for 30 seconds. Nothing was changed.',
       code: 'request_timeout',
     },
   },
   409: {
-    description: 'It conflicts with what is there.',
+    description: 'The request conflicts with existing data.',
     example: { error: 'The repository already has a dataset named "weather".', code: 'name_taken' },
   },
   410: {
@@ -90,19 +90,19 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
   },
   429: {
     description:
-      "The provider's limit is reached; other providers are unaffected. Or too many wrong API keys were sent, or more " +
-      'requests than the account may send.',
+      "The provider's limit is reached (other providers are unaffected), or too many wrong API keys were sent, or " +
+      'the account has sent more requests than it may.',
     example: {
       error: 'The request limit of Alpha Vantage is reached. Save a key of your own to raise it.',
       code: 'provider_limit',
     },
   },
   500: {
-    description: 'Something went wrong on our side. Never the fault of the request.',
+    description: 'Something went wrong on our side. The request did not cause it.',
     example: { error: 'Something went wrong on our side. It has been recorded.', code: 'internal' },
   },
   503: {
-    description: 'Overloaded, being stopped, or a provider is down: try again later.',
+    description: 'The service is overloaded or shutting down, or a provider is down: try again later.',
     example: { error: 'Too many downloads are running. Try again in a few seconds.', code: 'busy' },
   },
   504: {
@@ -142,7 +142,7 @@ function errorResponse(status: number) {
     }),
     ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     ...(status === 405 && {
-      Allow: { description: 'The methods that are known.', schema: { type: 'string' } },
+      Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
     }),
   }
   return json(ERROR, `${reason.description}${codeList(status)}`, { example: reason.example, headers })

@@ -2,7 +2,7 @@ import type { JsonSchema } from './describe.ts'
 
 /** Path parameters, by their name in the routes. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
-  id: { type: 'integer', minimum: 1, description: 'Id.', examples: [1] },
+  id: { type: 'integer', minimum: 1, description: 'The id.', examples: [1] },
   version: { type: 'integer', minimum: 0, description: 'A version of the dataset.', examples: [1] },
   file: {
     type: 'string',

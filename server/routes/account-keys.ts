@@ -15,7 +15,9 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
       operationId: 'listNamedKeys',
       summary: 'List the named keys of your account',
       tags,
-      response: { 200: json(listOf(NAMED_KEY), 'Without the keys.', { example: [EXAMPLES.namedKey] }) },
+      response: {
+        200: json(listOf(NAMED_KEY), 'The keys themselves are not shown.', { example: [EXAMPLES.namedKey] }),
+      },
     },
     handler: async ({ account }) => namedKeys.list(account.id),
   })
@@ -23,22 +25,22 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
   app.post('/account/keys', {
     schema: {
       operationId: 'createNamedKey',
-      summary: 'Make a further key, which may only read or end by itself',
+      summary: 'Create another key, which can be read-only and can expire',
       description:
-        'The first key of an account stays what it is. A named key ends when it is deleted or expires.',
+        'The first key of the account does not change. A named key works until it is deleted or expires.',
       tags,
       body: {
         type: 'object',
         required: ['name'],
         additionalProperties: false,
         properties: {
-          name: { type: 'string', description: 'For what or whom it is.', examples: ['nightly-job'] },
-          readOnly: { type: 'boolean', description: 'Whether it only reads.' },
-          expiresAt: { type: ['string', 'null'], description: 'When it ends by itself; null: never.' },
+          name: { type: 'string', description: 'What or whom the key is for.', examples: ['nightly-job'] },
+          readOnly: { type: 'boolean', description: 'Whether the key may only read.' },
+          expiresAt: { type: ['string', 'null'], description: 'When the key expires; null: never.' },
         },
       },
       response: {
-        201: json(NEW_NAMED_KEY, 'The key, shown this once.', {
+        201: json(NEW_NAMED_KEY, 'The new key. It is shown only once.', {
           example: { ...EXAMPLES.namedKey, apiKey: 'pq_…' },
           headers: { Location: LOCATION },
         }),
@@ -57,9 +59,9 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
   app.delete('/account/keys/:name', {
     schema: {
       operationId: 'deleteNamedKey',
-      summary: 'End a named key at once',
+      summary: 'Delete a named key, which stops working at once',
       tags,
-      response: { 204: empty('It is no longer accepted.'), ...errors(404) },
+      response: { 204: empty('The key is no longer accepted.'), ...errors(404) },
     },
     handler: async (request, reply) => {
       await namedKeys.delete(request.account.id, pathParameter(request, 'name'))

@@ -12,7 +12,7 @@ export function accountRoutes(app: Routes, services: Services): void {
   app.get('/account', {
     schema: {
       operationId: 'getAccount',
-      summary: 'Get your account, with what you have used of its limits',
+      summary: 'Get your account, its limits and how much of them is used',
       tags,
       response: { 200: json(ACCOUNT, 'Your account.', { example: EXAMPLES.account }) },
     },
@@ -27,10 +27,10 @@ export function accountRoutes(app: Routes, services: Services): void {
   app.post('/account/api-key', {
     schema: {
       operationId: 'rotateApiKey',
-      summary: 'Make a new API key; the old one ends at once',
+      summary: 'Replace the API key; the old one stops working at once',
       tags,
       response: {
-        201: json(API_KEY, 'The new key, shown this once.', {
+        201: json(API_KEY, 'The new key. It is shown only once.', {
           example: { apiKey: 'pq_…' },
           headers: { Location: LOCATION },
         }),

@@ -56,7 +56,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
   app.post('/accounts', {
     schema: {
       operationId: 'createAccount',
-      summary: 'Make an account; for admins',
+      summary: 'Create an account; for admins',
       tags,
       body: {
         type: 'object',
@@ -65,7 +65,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
         properties: { name: { type: 'string', examples: ['ada'] }, plan, admin: { type: 'boolean' } },
       },
       response: {
-        201: json(NEW_ACCOUNT, 'The account with its key, shown this once.', {
+        201: json(NEW_ACCOUNT, 'The account with its key, which is shown only once.', {
           example: { ...EXAMPLES.managed, apiKey: 'pq_…' },
           headers: { Location: LOCATION },
         }),
@@ -88,7 +88,10 @@ export function accountsRoutes(app: Routes, services: Services): void {
       operationId: 'getManagedAccount',
       summary: 'Get one account; for admins',
       tags,
-      response: { 200: json(MANAGED_ACCOUNT, 'It.', { example: EXAMPLES.managed }), ...errors(403, 404) },
+      response: {
+        200: json(MANAGED_ACCOUNT, 'The account.', { example: EXAMPLES.managed }),
+        ...errors(403, 404),
+      },
     },
     handler: async (request) => managed(await named(request)),
   })
@@ -96,8 +99,8 @@ export function accountsRoutes(app: Routes, services: Services): void {
   app.put('/accounts/:account', {
     schema: {
       operationId: 'updateAccount',
-      summary: 'Move an account to another plan, disable it or let it in again; for admins',
-      description: 'While an account is disabled, none of its keys and links is accepted. Its data stays.',
+      summary: "Change an account's plan, disable it or enable it again; for admins",
+      description: 'While an account is disabled, none of its keys and links is accepted. Its data is kept.',
       tags,
       body: {
         type: 'object',
@@ -127,10 +130,10 @@ export function accountsRoutes(app: Routes, services: Services): void {
   app.post('/accounts/:account/api-key', {
     schema: {
       operationId: 'rotateAccountKey',
-      summary: 'Make a new first key for an account; the old one ends at once; for admins',
+      summary: 'Replace the first key of an account; the old one stops working at once; for admins',
       tags,
       response: {
-        201: json(API_KEY, 'The new key, shown this once.', {
+        201: json(API_KEY, 'The new key. It is shown only once.', {
           example: { apiKey: 'pq_…' },
           headers: { Location: LOCATION },
         }),

@@ -26,12 +26,16 @@ const header = (type: string, description: string): HeaderText => ({ description
 export const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
   'Row-Count': header(
     'integer',
-    'Rows that match `$filter`, before truncation. Always there with `$top` or `$last`, else where it costs nothing.',
+    'Number of rows that match `$filter`, before truncation. Always sent with `$top` or `$last`, otherwise only ' +
+      'where counting costs nothing.',
   ),
-  ETag: header('string', 'Changes with the rows and the question. Send it as `If-None-Match` to get 304.'),
-  'Content-Disposition': header('string', 'A name for the file.'),
+  ETag: header(
+    'string',
+    'Changes with the rows and the query. Send it as `If-None-Match` to get 304 while nothing has changed.',
+  ),
+  'Content-Disposition': header('string', 'A file name for the download.'),
   'Content-Encoding': header('string', '`zstd`, `br` or `gzip`, by `Accept-Encoding`.'),
-  'Server-Timing': header('string', 'How long the stages took, in milliseconds.'),
+  'Server-Timing': header('string', 'How long each stage of the request took, in milliseconds.'),
   Vary: header('string', '`Accept, Accept-Encoding`'),
 }
 
@@ -47,7 +51,7 @@ export function rowContent(jsonSchema: JsonSchema) {
   )
 }
 
-export const NOT_MODIFIED = empty('You have it already.', { ETag: ROW_HEADERS['ETag']! })
+export const NOT_MODIFIED = empty('The copy that you have is current.', { ETag: ROW_HEADERS['ETag']! })
 
 const JSON_UPLOAD: JsonSchema = {
   // Not oneOf, because an empty list of rows matches both.
@@ -81,7 +85,8 @@ const JSON_UPLOAD: JsonSchema = {
           items: { type: 'string' },
           minItems: 1,
           description:
-            'Ids of series, fetched and saved as rows (provider, series_id, name, unit, frequency, date or time, period, value, status).',
+            'Ids of the series to fetch. They are saved as rows with the columns provider, series_id, name, unit, ' +
+            'frequency, date or time, period, value and status.',
         },
       },
     },
@@ -90,8 +95,8 @@ const JSON_UPLOAD: JsonSchema = {
 
 const UPLOAD_BODY = {
   description:
-    'Rows in any of the types; the text forms also with `Content-Encoding: gzip`. Types are inferred from the whole ' +
-    'file unless the dataset has columns or the request declares them.',
+    'Rows in one of the media types below. Text formats may be sent with `Content-Encoding: gzip`. Column types are ' +
+    'inferred from the whole file unless the dataset has columns or the request declares them.',
   content: Object.fromEntries(
     Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
       type,
@@ -147,7 +152,10 @@ function optionText(name: string, value: unknown): string {
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value) && name.startsWith('@')) return JSON.stringify(value)
-  throw new ServerError('invalid_query', `${name} is a text, a number or a boolean; an alias may be a list.`)
+  throw new ServerError(
+    'invalid_query',
+    `${name} must be a string, a number or a boolean; an alias may be a list.`,
+  )
 }
 
 export function dataRoutes(app: Routes, services: Services): void {
@@ -161,8 +169,8 @@ export function dataRoutes(app: Routes, services: Services): void {
       operationId: 'downloadData',
       summary: 'Download the rows of a dataset',
       description:
-        'Streams. A failure after the first byte ends the connection without the final chunk. Rows count against the ' +
-        "plan's limit of exported rows. HEAD gives the headers alone.",
+        'The rows are streamed. A failure after the first byte closes the connection without the final chunk. Rows ' +
+        "count against the plan's limit of exported rows. HEAD returns only the headers.",
       tags,
       querystring: ROW_PARAMETERS,
       response: {
@@ -211,10 +219,10 @@ export function dataRoutes(app: Routes, services: Services): void {
       config: { reads: true },
       schema: {
         operationId: 'queryData',
-        summary: 'Download rows by a question in the body',
+        summary: 'Download rows with the query in the body',
         description:
-          'As `GET /datasets/{id}/data`, for questions that are too long for an address: the same options as a query ' +
-          'string in `text/plain`, or as a JSON object.',
+          'Like `GET /datasets/{id}/data`, for queries that are too long for a URL: the same options, either as a ' +
+          'query string in `text/plain` or as a JSON object.',
         tags,
         requestBody: QUESTION_BODY,
         response: {
@@ -255,7 +263,8 @@ export function dataRoutes(app: Routes, services: Services): void {
       schema: {
         operationId: 'replaceData',
         summary: 'Replace the rows of a dataset',
-        description: 'All or nothing. Downloads under way go on with the old rows.',
+        description:
+          'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows.',
         tags,
         querystring: REPLACE_PARAMETERS,
         requestBody: UPLOAD_BODY,
@@ -267,7 +276,8 @@ export function dataRoutes(app: Routes, services: Services): void {
       schema: {
         operationId: 'appendData',
         summary: 'Append rows to a dataset, or save series of a provider in it',
-        description: 'All or nothing. Downloads under way go on with the old rows.',
+        description:
+          'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows.',
         tags,
         querystring: APPEND_PARAMETERS,
         requestBody: UPLOAD_BODY,

@@ -37,13 +37,17 @@ export function datasetRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'listDatasets',
       summary: 'List the datasets that you may read',
-      description: 'Of a dataset with many columns only their number is given, unless all are asked for.',
+      description: 'A dataset with many columns is listed without `columns`, unless you ask for all of them.',
       tags,
       querystring: parameters({
-        columns: { type: 'boolean', description: 'true gives all columns of every dataset.', default: false },
+        columns: {
+          type: 'boolean',
+          description: 'With true, every dataset is listed with all of its columns.',
+          default: false,
+        },
       }),
       response: {
-        200: json(listOf(DATASET_SUMMARY), 'All of them.', {
+        200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
           example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
         }),
       },
@@ -112,7 +116,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'updateDataset',
       summary: 'Change the name or the description of a dataset',
-      description: 'What is left out stays as it is.',
+      description: 'Fields that you leave out do not change.',
       tags,
       body: {
         type: 'object',
@@ -139,9 +143,9 @@ export function datasetRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'deleteDataset',
       summary: 'Delete a dataset',
-      description: 'Downloads under way go on to their end.',
+      description: 'Downloads that have started run to their end.',
       tags,
-      response: { 204: empty('It is gone.'), ...errors(403, 404) },
+      response: { 204: empty('The dataset is deleted.'), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Write')
@@ -174,8 +178,9 @@ export function datasetRoutes(app: Routes, services: Services): void {
       operationId: 'declareColumns',
       summary: 'Declare the columns of a dataset',
       description:
-        'Before there are rows, freely. With rows, columns may be described, made nullable, put into another order and ' +
-        'widened without loss, and nullable ones added; everything else is a conflict.',
+        'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
+        'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
+        'everything else is a conflict.',
       tags,
       body: {
         if: { type: 'array' },

@@ -14,10 +14,11 @@ export function linkRoutes(app: Routes, services: Services): void {
     config: { reads: true },
     schema: {
       operationId: 'createLink',
-      summary: 'Make a link that downloads one export without a key, for five minutes',
+      summary: 'Create a link that downloads one export without a key, for five minutes',
       description:
-        'For browsers, which download a file by its address, and for handing one export to somebody else. The link ' +
-        'reads what you may read, counts as your download, and ends when the first key of your account is replaced.',
+        'Use it in browsers, which download a file by its address, or to give one export to somebody else. The link ' +
+        'can read what you can read, counts as your download, and stops working when the first key of your account ' +
+        'is replaced.',
       tags: ['Data'],
       body: {
         type: 'object',
@@ -41,7 +42,8 @@ export function linkRoutes(app: Routes, services: Services): void {
       if (!EXPORT.test(body.path) || /[^\x21-\x7e]/.test(body.path)) {
         throw new ServerError(
           'invalid_body',
-          'A link leads to an export: path must be as "/datasets/3/data?$format=csv" or "/providers/ecb/series/…", percent-encoded.',
+          'path must be that of an export, percent-encoded, for example "/datasets/3/data?$format=csv" or ' +
+            '"/providers/ecb/series/…".',
         )
       }
       const link = await services.links.make(account, `${app.prefix}${body.path}`)

@@ -61,10 +61,10 @@ export function memberRoutes(app: Routes, services: Services): void {
   app.put('/repositories/:id/members/:account', {
     schema: {
       operationId: 'setMember',
-      summary: 'Make an account a member of a repository, or change what it may do',
+      summary: 'Make an account a member of a repository, or change its permission',
       description:
-        'A name that no account has yet is taken, too, so that nobody learns which names there are: whoever gets it ' +
-        'becomes a member.',
+        'A name that no account has yet is accepted too, so that nobody can find out which names exist: an account ' +
+        'created with that name becomes a member at once.',
       tags,
       body: {
         type: 'object',
@@ -96,7 +96,7 @@ export function memberRoutes(app: Routes, services: Services): void {
       operationId: 'removeMember',
       summary: 'Remove a member from a repository; members may leave by themselves',
       tags,
-      response: { 204: empty('It is a member no more.'), ...errors(403, 404) },
+      response: { 204: empty('The account is no longer a member.'), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')

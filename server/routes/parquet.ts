@@ -21,7 +21,10 @@ const FILE = {
   required: ['url', 'rows', 'bytes'],
   additionalProperties: false,
   properties: {
-    url: { type: 'string', description: 'Of the file; the same for as long as the version is kept.' },
+    url: {
+      type: 'string',
+      description: 'Identifies the file. It stays the same for as long as the version is kept.',
+    },
     rows: { type: 'integer' },
     bytes: { type: 'integer' },
   },
@@ -43,8 +46,8 @@ export function parquetRoutes(app: Routes, services: Services): void {
       operationId: 'listParquetFiles',
       summary: 'List the Parquet files of a dataset',
       description:
-        'The rows in their order, one file after another, to be read as a whole or by ranges. A version is kept for ten ' +
-        'minutes after the last request for it.',
+        'Read one after another, the files hold the rows in order. Each can be read as a whole or by ranges. A ' +
+        'version is kept for ten minutes after the last request for it.',
       tags,
       querystring: parameters({
         version: {
@@ -75,8 +78,8 @@ export function parquetRoutes(app: Routes, services: Services): void {
       operationId: 'readParquetFile',
       summary: 'Read a Parquet file of a dataset, or ranges of it',
       description:
-        'Takes `Range` (one or several) and `If-Range`. Rows count against the plan as their bytes are read: a whole ' +
-        'file counts each of its rows once.',
+        'Supports `Range` (one or several ranges) and `If-Range`. Rows count against the plan as their bytes are ' +
+        'read: a whole file counts each of its rows once.',
       tags,
       response: {
         200: {
@@ -87,8 +90,8 @@ export function parquetRoutes(app: Routes, services: Services): void {
           description: 'The ranges that were asked for.',
           content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
         },
-        304: { description: 'You have it already.' },
-        416: { description: 'The file has no such range.' },
+        304: { description: 'The copy that you have is current.' },
+        416: { description: 'The range lies outside of the file.' },
         ...errors(402, 403, 404, 410),
       },
     },

@@ -6,39 +6,42 @@ import { FORMAT_NAMES } from '../transfers/formats.ts'
 const ENCODING_PARAMETERS = {
   $bom: {
     type: 'boolean',
-    description: 'csv, tsv: begins with a byte order mark, by which Excel knows UTF-8.',
+    description: 'csv, tsv: starts the file with a byte order mark, by which Excel recognizes UTF-8.',
   },
   $delimiter: {
     type: 'string',
     description:
-      'csv: what stands between fields in place of the comma: one sign that no number, date or uuid has, as `;` or `|`, or `tab`.',
+      'csv: what separates fields instead of a comma: `tab`, or one character that no number, date or uuid contains, ' +
+      'for example `;` or `|`.',
     examples: [';'],
   },
   $decimal: {
     type: 'string',
     enum: ['.', ','],
     description:
-      'csv, tsv: what stands before the places of doubles and decimals. A comma needs another `$delimiter`.',
+      'csv, tsv: the decimal separator of doubles and decimals. A comma needs another `$delimiter`.',
   },
   $null: {
     type: 'string',
     description:
-      'csv, tsv: a text for null, as `NA`; null is an empty field otherwise. Values that look the same have quotes.',
+      'csv, tsv: how null is written, for example `NA`; without it null is an empty field. Text that looks the same ' +
+      'is quoted.',
     examples: ['NA'],
   },
   $formulas: {
     type: 'string',
     enum: ['escape'],
     description:
-      'csv, tsv: puts an apostrophe before texts and names that begin with `=`, `+`, `-`, `@` (in half or full width), ' +
-      'a tab or a carriage return, and quotes around them, so that no spreadsheet calculates them. Numbers stay as ' +
-      'they are. Without it the texts are as they were uploaded.',
+      'csv, tsv: puts an apostrophe before text and names that begin with `=`, `+`, `-`, `@` (in half or full ' +
+      'width), a tab or a carriage return, and quotes around them, so that no spreadsheet runs them as formulas. ' +
+      'Numbers stay as they are. Without it, text is written as it was uploaded.',
   },
   $overlong: {
     type: 'string',
     enum: ['cut'],
     description:
-      'xlsx: texts of more than the 32,767 characters of a cell are cut, and say so at their end; otherwise they are 400.',
+      'xlsx: cuts text that is longer than the 32,767 characters of a cell and marks its end. Without it, such text ' +
+      'is answered with 400.',
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 
@@ -50,62 +53,65 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
       enum: FORMAT_NAMES,
       default: defaultFormat,
       description:
-        'The format of the rows, by its short name or its media type. Without it `Accept` decides, where it names one.',
+        'The format of the rows, by its short name or its media type. Without it, `Accept` decides if it names one ' +
+        'of the formats.',
       examples: ['csv'],
     },
     $filter: {
       type: 'string',
       description:
-        "An OData 4.01 expression over the columns, as `delay gt 100 and origin eq 'LAX'`. Names of columns are " +
-        'case-sensitive; those that are no identifier are written in double quotes, as `"Unit price" gt 5`.',
+        "An OData 4.01 expression over the columns, for example `delay gt 100 and origin eq 'LAX'`. Column names are " +
+        'case-sensitive; a name that is not an identifier is written in double quotes, for example `"Unit price" gt ' +
+        '5`.',
     },
     $select: {
       type: 'string',
-      description: 'Columns, separated by commas, as `origin,delay`; their order is kept.',
+      description: 'Columns, separated by commas, for example `origin,delay`; their order is kept.',
     },
     $orderby: {
       type: 'string',
       description:
-        'Columns or expressions to sort by, each with `asc` or `desc`, as `delay desc,length(origin)`. Equals keep ' +
-        'the order of upload.',
+        'Columns or expressions to sort by, each with `asc` or `desc`, for example `delay desc,length(origin)`. Rows ' +
+        'that are equal in all of them keep the order of upload.',
     },
     $apply: {
       type: 'string',
       description:
-        'Transformations of the table, one after the other, as ' +
+        'Transformations of the table, one after the other, for example ' +
         '`filter(delay gt 0)/groupby((origin),aggregate(delay with average as mean,$count as flights))`. All other ' +
-        'options speak of what comes out. Groups stand in the order in which they first appear.',
+        'options apply to the result. Groups come in the order in which they first appear.',
     },
     $compute: {
       type: 'string',
       description:
-        'Further columns, as `distance mul 1.609 as km`, for `$filter`, `$orderby` and `$select`, too.',
+        'Computed columns, for example `distance mul 1.609 as km`. `$filter`, `$orderby` and `$select` can use them ' +
+        'too.',
     },
     $search: {
       type: 'string',
       description:
-        'Words and "phrases" that the text columns hold, with `AND`, `OR`, `NOT` and parentheses; case and accents do ' +
-        'not count.',
+        'Words and "phrases" to find in the text columns, with `AND`, `OR`, `NOT` and parentheses; case and accents ' +
+        'do not matter.',
     },
-    $count: { type: 'boolean', description: 'Whether the answer must have `Row-Count`.' },
+    $count: { type: 'boolean', description: 'With true, the response always has the header `Row-Count`.' },
     [ALIASES]: {
       type: 'object',
       additionalProperties: { type: 'string' },
       description:
-        "Parameter aliases: `@p='LAX'` beside `$filter=origin eq @p`. A list stands in parentheses.",
+        "Parameter aliases, for example `@p='LAX'` with `$filter=origin eq @p`. A list is written in parentheses.",
     },
     $top: {
       type: 'integer',
       minimum: 0,
-      description: 'At most so many rows, from the start; not together with `$last`.',
+      description: 'Return only the first n rows; not together with `$last`.',
       examples: [5],
     },
     $last: {
       type: 'integer',
       minimum: 0,
-      description: 'At most so many rows, from the end; not together with `$top` or `$skip`.',
+      description: 'Return only the last n rows; not together with `$top` or `$skip`.',
     },
-    $skip: { type: 'integer', minimum: 0, description: 'Rows to pass over at the start.' },
+    $skip: { type: 'integer', minimum: 0, description: 'Number of rows to skip at the start.' },
     ...ENCODING_PARAMETERS,
   } as const satisfies Readonly<Record<string, ParameterSchema>>
 }

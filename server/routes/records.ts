@@ -26,7 +26,7 @@ const COLUMN_TYPE = {
 } as const satisfies JsonSchema
 
 export const COLUMN = record('A column of a dataset.', {
-  name: { type: 'string', description: 'Case-sensitive; may hold any character.' },
+  name: { type: 'string', description: 'Case-sensitive; may contain any character.' },
   type: COLUMN_TYPE,
   nullable: { type: 'boolean' },
   description: { type: 'string' },
@@ -50,7 +50,7 @@ export const DECLARED_COLUMNS = {
         description: COLUMN_TYPE.description,
         documented: { pattern: COLUMN_TYPE.pattern },
       },
-      nullable: { type: 'boolean', description: 'true where it is not said.' },
+      nullable: { type: 'boolean', description: 'Default true.' },
       description: { type: 'string' },
     },
   },
@@ -72,9 +72,9 @@ export const DATASET = record('A table.', {
   name: { type: 'string', description: 'Unique in its repository.' },
   description: { type: 'string' },
   repositoryId: id,
-  version: { ...natural, description: 'Grows with each change of rows or columns.' },
+  version: { ...natural, description: 'Increases with each change of rows or columns.' },
   rowCount: natural,
-  bytes: { ...natural, description: 'On disk.' },
+  bytes: { ...natural, description: 'Bytes of the rows on disk.' },
   columns: { type: 'array', items: COLUMN },
   createdAt: time,
   updatedAt: time,
@@ -83,7 +83,7 @@ export const DATASET = record('A table.', {
 /** A dataset in a list. */
 export const DATASET_SUMMARY: JsonSchema = {
   ...DATASET,
-  description: 'A table in a list. `columns` is missing where they are many.',
+  description: 'A table in a list. `columns` is left out where there are many.',
   required: [...(DATASET['required'] as string[]).filter((name) => name !== 'columns'), 'columnCount'],
   properties: { ...(DATASET['properties'] as object), columnCount: natural },
 }
@@ -113,8 +113,8 @@ export const ACCOUNT = record('Your account.', {
   id,
   name: { type: 'string' },
   plan: { type: 'string' },
-  apiKeyHint: { type: 'string', description: 'The end of the API key.' },
-  usage: record('What of the limits is used.', {
+  apiKeyHint: { type: 'string', description: 'The last characters of the API key.' },
+  usage: record('How much of the limits is used.', {
     privateRepositories: natural,
     exportedRows: { ...natural, description: 'Rows of datasets downloaded this month.' },
     month: { type: 'string', pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.' },
@@ -122,34 +122,34 @@ export const ACCOUNT = record('Your account.', {
   limits: record('What the plan allows.', limits),
 })
 
-export const API_KEY = record('A new API key. It is shown this once.', { apiKey: { type: 'string' } })
+export const API_KEY = record('A new API key. It is shown only once.', { apiKey: { type: 'string' } })
 
 const managedAccount = {
   id,
   name: { type: 'string' },
   plan: { type: 'string' },
-  admin: { type: 'boolean', description: 'Whether it may do everything, everywhere.' },
+  admin: { type: 'boolean', description: 'Whether the account is an admin, who may do everything.' },
   disabled: { type: 'boolean', description: 'Whether none of its keys is accepted.' },
-  apiKeyHint: { type: 'string', description: 'The end of its first key.' },
+  apiKeyHint: { type: 'string', description: 'The last characters of its first key.' },
   createdAt: time,
 } as const
 
 export const MANAGED_ACCOUNT = record('An account, as admins see it.', managedAccount)
-export const NEW_ACCOUNT = record('A new account with its key, which is shown this once.', {
+export const NEW_ACCOUNT = record('A new account with its key, which is shown only once.', {
   ...managedAccount,
   apiKey: { type: 'string' },
 })
 
 const namedKey = {
   name: { type: 'string' },
-  keyHint: { type: 'string', description: 'The end of the key.' },
+  keyHint: { type: 'string', description: 'The last characters of the key.' },
   readOnly: { type: 'boolean' },
-  expiresAt: { type: ['string', 'null'], description: 'null: it does not end by itself.' },
+  expiresAt: { type: ['string', 'null'], description: 'null: the key does not expire.' },
   createdAt: time,
 } as const
 
-export const NAMED_KEY = record('A further key of an account, without the key.', namedKey)
-export const NEW_NAMED_KEY = record('A further key of an account. The key is shown this once.', {
+export const NAMED_KEY = record('A named key of an account. The key itself is not shown.', namedKey)
+export const NEW_NAMED_KEY = record('A named key of an account. The key itself is shown only once.', {
   ...namedKey,
   apiKey: { type: 'string' },
 })

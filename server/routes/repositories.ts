@@ -36,7 +36,9 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       operationId: 'listRepositories',
       summary: 'List the repositories that you may read',
       tags,
-      response: { 200: json(listOf(REPOSITORY), 'All of them.', { example: [EXAMPLES.repository] }) },
+      response: {
+        200: json(listOf(REPOSITORY), 'The repositories, in one list.', { example: [EXAMPLES.repository] }),
+      },
     },
     handler: async (request) => {
       const readable = await access.readable(request.account)
@@ -55,7 +57,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       tags,
       body: { type: 'object', required: ['name'], additionalProperties: false, properties: FIELDS },
       response: {
-        201: json(REPOSITORY, 'The new repository; it is yours.', {
+        201: json(REPOSITORY, 'The new repository. You own it.', {
           example: EXAMPLES.repository,
           headers: { Location: LOCATION },
         }),
@@ -97,8 +99,9 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   app.put('/repositories/:id', {
     schema: {
       operationId: 'updateRepository',
-      summary: 'Change the name, the description or the privacy of a repository',
-      description: 'What is left out stays as it is. Only the owner makes a repository private or public.',
+      summary: 'Change a repository: its name, its description, or whether it is private',
+      description:
+        'Fields that you leave out do not change. Only the owner can make a repository private or public.',
       tags,
       body: { type: 'object', minProperties: 1, additionalProperties: false, properties: FIELDS },
       response: {
@@ -126,9 +129,10 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'deleteRepository',
       summary: 'Delete a repository with its datasets',
-      description: 'Whoever may write in it may delete it. Downloads under way go on to their end.',
+      description:
+        'Everybody with Write permission may delete it. Downloads that have started run to their end.',
       tags,
-      response: { 204: empty('It is gone.'), ...errors(403, 404) },
+      response: { 204: empty('The repository is deleted.'), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')

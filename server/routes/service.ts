@@ -37,7 +37,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     config: { public: true, always: true },
     schema: {
       operationId: 'getHealth',
-      summary: 'Whether the process lives',
+      summary: 'Whether the process is running',
       tags,
       response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
     },
@@ -48,7 +48,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     config: { public: true, always: true },
     schema: {
       operationId: 'getReadiness',
-      summary: 'Whether the service takes work',
+      summary: 'Whether the service is ready for requests',
       tags,
       response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
     },
@@ -63,10 +63,10 @@ export function serviceRoutes(app: Routes, services: Services): void {
     config: { always: true },
     schema: {
       operationId: 'getMetrics',
-      summary: 'Figures for Prometheus; for admins',
+      summary: 'Metrics in the format of Prometheus; for admins',
       tags,
       response: {
-        200: { description: 'The figures.', content: { 'text/plain': { schema: { type: 'string' } } } },
+        200: { description: 'The metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
         ...errors(403),
       },
     },
@@ -91,7 +91,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     config: { public: true },
     schema: {
       operationId: 'getDocs',
-      summary: 'This document as a page, to read and to try',
+      summary: 'This document as a page, where requests can be tried out',
       tags,
       response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
     },

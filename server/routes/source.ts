@@ -22,23 +22,27 @@ const momentOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time'
 
 export const SOURCE: JsonSchema = {
   type: 'object',
-  description: 'What a dataset follows, and how that goes.',
+  description: 'The series that a dataset follows, and the state of the last refresh.',
   required: ['series', 'start', 'every', 'lastRun', 'nextRun', 'lastError', 'missing', 'lastVersion'],
   additionalProperties: false,
   properties: {
-    series: { type: 'array', items: { type: 'string' }, description: 'Ids, each with its provider.' },
-    start: { type: ['string', 'null'], description: 'The first date that is asked for.' },
+    series: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Ids, each with its provider in front.',
+    },
+    start: { type: ['string', 'null'], description: 'The first date to fetch.' },
     every: { type: 'string', enum: INTERVALS },
-    lastRun: { ...momentOrNull, description: 'When it was last refreshed; null: not yet.' },
+    lastRun: { ...momentOrNull, description: 'When the dataset was last refreshed; null: not yet.' },
     nextRun: {
       type: 'string',
       format: 'date-time',
-      description: 'By the schedule, or sooner where a series could not be had.',
+      description: 'The next refresh: by the schedule, or sooner if a series could not be fetched.',
     },
     lastError: { type: ['string', 'null'], description: 'What went wrong in the last run; null: nothing.' },
     missing: {
       type: 'array',
-      description: 'Series that could not be had in the last run; their earlier rows are still there.',
+      description: 'Series that could not be fetched in the last run; their earlier rows are kept.',
       items: {
         type: 'object',
         required: ['series', 'code', 'error'],
@@ -46,7 +50,7 @@ export const SOURCE: JsonSchema = {
         properties: { series: { type: 'string' }, code: { type: 'string' }, error: { type: 'string' } },
       },
     },
-    lastVersion: { type: ['integer', 'null'], description: 'The last version that a refresh made.' },
+    lastVersion: { type: ['integer', 'null'], description: 'The last version that a refresh created.' },
   },
 }
 
@@ -70,12 +74,15 @@ export function sourceRoutes(app: Routes, services: Services): void {
     return { record, source: await sources.get(record.id) }
   }
   const none = (id: number) =>
-    new ServerError('not_followed', `Dataset ${id} follows no series; PUT /datasets/${id}/source lets it.`)
+    new ServerError(
+      'not_followed',
+      `Dataset ${id} follows no series. To make it follow some, use PUT /datasets/${id}/source.`,
+    )
 
   app.get('/datasets/:id/source', {
     schema: {
       operationId: 'getSource',
-      summary: 'Get which series a dataset follows',
+      summary: 'Get the series that a dataset follows',
       tags,
       response: { 200: json(SOURCE, 'The source.', { example: EXAMPLE }), ...errors(403, 404) },
     },
@@ -89,13 +96,13 @@ export function sourceRoutes(app: Routes, services: Services): void {
   app.put('/datasets/:id/source', {
     schema: {
       operationId: 'setSource',
-      summary: 'Let a dataset follow series',
+      summary: 'Make a dataset follow series',
       description:
-        'The series are fetched at once, and from then on at the schedule, with your saved keys and within the limits ' +
-        'of the providers. A new version is made only where something changed. The columns are `series_id`, `name`, ' +
-        '`unit`, `frequency`, `date`, `period`, `value` and `status`; `time` stands in place of `date` where a series ' +
-        'has a time of day. The dataset must be empty, or hold rows of series; until the source is ended it takes no ' +
-        'other rows. The answer waits ten seconds for the first refresh.',
+        'The series are fetched at once and then on the schedule, with your saved keys and within the limits of the ' +
+        'providers. A new version is created only if something changed. The columns are `series_id`, `name`, `unit`, ' +
+        '`frequency`, `date`, `period`, `value` and `status`; `time` takes the place of `date` where a series has a ' +
+        'time of day. The dataset must be empty or hold rows of series; until the source is deleted, it accepts no ' +
+        'other rows. The response waits up to ten seconds for the first refresh.',
       tags,
       body: {
         type: 'object',
@@ -106,15 +113,16 @@ export function sourceRoutes(app: Routes, services: Services): void {
             type: 'array',
             minItems: 1,
             items: { type: 'string', maxLength: 2_100 },
-            description: 'Ids, each with its provider before it; with wildcards one stands for several.',
+            description:
+              'Ids, each with its provider in front; an id with wildcards stands for several series.',
             examples: [['fred/GDP']],
           },
-          start: { type: ['string', 'null'], description: 'The first date that is asked for, ISO.' },
-          every: { type: 'string', enum: INTERVALS, description: 'How often; a day where it is not said.' },
+          start: { type: ['string', 'null'], description: 'The first date to fetch, as in ISO 8601.' },
+          every: { type: 'string', enum: INTERVALS, description: 'How often to refresh. Default day.' },
         },
       },
       response: {
-        200: json(SOURCE, 'The source, after its first refresh or in the middle of it.', {
+        200: json(SOURCE, 'The source. Its first refresh has ended or is still running.', {
           example: EXAMPLE,
         }),
         ...errors(402, 403, 404, 409, 413, 415),
@@ -142,9 +150,9 @@ export function sourceRoutes(app: Routes, services: Services): void {
   app.delete('/datasets/:id/source', {
     schema: {
       operationId: 'deleteSource',
-      summary: 'End that a dataset follows series; its rows stay',
+      summary: 'Stop following series; the rows stay',
       tags,
-      response: { 204: empty('It follows nothing any more.'), ...errors(403, 404) },
+      response: { 204: empty('The dataset no longer follows any series.'), ...errors(403, 404) },
     },
     handler: async (request, reply) => {
       const { record } = await sourceFor(request, 'Write')

@@ -1,28 +1,28 @@
 import type { JsonSchema } from '../../openapi/describe.ts'
 import { natural, record, time } from '../records.ts'
 
-export const USER_KEY = record('A key of yours for a provider, without the key.', {
+export const USER_KEY = record('A key that you have saved for a provider. The key itself is not shown.', {
   provider: { type: 'string', description: 'Slug.' },
-  keyHint: { type: 'string', description: 'The end of the key.' },
+  keyHint: { type: 'string', description: 'The last characters of the key.' },
   updatedAt: time,
 })
 
 export const PROVIDER = record('A source of economic series.', {
-  slug: { type: 'string', description: 'In lower case; paths take it in any.' },
+  slug: { type: 'string', description: 'In lower case here; paths accept any case.' },
   name: { type: 'string' },
   description: { type: 'string' },
   homepage: { type: 'string' },
-  tier: { type: 'string', enum: ['free', 'paid'], description: 'As it is for you.' },
-  keyRequired: { type: 'boolean', description: 'Whether nothing can be had without a key.' },
+  tier: { type: 'string', enum: ['free', 'paid'], description: 'The tier that applies to you.' },
+  keyRequired: { type: 'boolean', description: 'Whether the provider answers only with a key.' },
   userKey: { type: 'boolean', description: 'Whether you have saved a key of your own.' },
-  limit: record('The limit that binds; null where the provider names none.', {
+  limit: record('The limit that restricts you most at the moment; null where the provider publishes none.', {
     requests: { type: ['integer', 'null'] },
     perSeconds: { type: ['number', 'null'] },
     remaining: { type: ['integer', 'null'] },
     resetsAt: {
       type: ['string', 'null'],
       format: 'date-time',
-      description: 'When the first request that was spent counts no more; null: none was.',
+      description: 'When the oldest request that counts against the limit stops counting; null: none counts.',
     },
   }),
 })
@@ -35,7 +35,7 @@ export const CATEGORIES = record('Categories under a path.', {
   categories: {
     type: 'array',
     items: record('A category.', {
-      path: { type: 'string', description: 'Give it as `path` to go on.' },
+      path: { type: 'string', description: 'Send it as `path` to browse further.' },
       name: { type: 'string' },
       description: { type: 'string' },
       series: { type: 'boolean', description: 'Whether series are directly under it.' },
@@ -69,7 +69,7 @@ export const SERIES = record('A series with its values.', {
   frequency: textOrNull,
   unit: textOrNull,
   seasonalAdjustment: textOrNull,
-  source: { type: ['string', 'null'], description: 'Who made the numbers, where the provider says so.' },
+  source: { type: ['string', 'null'], description: 'Who produced the data, where the provider says so.' },
   notes: textOrNull,
   dimensions: {
     type: ['array', 'null'],
@@ -89,11 +89,14 @@ export const SERIES = record('A series with its values.', {
       type: 'object',
       properties: {
         date: { type: 'string', description: 'The first day of the period.' },
-        period: { type: ['string', 'null'], description: 'As 2024-Q1, where the frequency is not daily.' },
+        period: {
+          type: ['string', 'null'],
+          description: 'The period, for example 2024-Q1, where the frequency is not daily.',
+        },
         value: { type: ['number', 'null'] },
         status: {
           type: ['string', 'null'],
-          description: 'As provisional, estimated or break; absent where the provider says nothing.',
+          description: 'For example provisional, estimated or break; absent where the provider gives none.',
         },
       },
     },
@@ -127,7 +130,7 @@ const FOUND_DATASET = record('A dataset that was found.', {
 
 const FOUND = {
   query: { type: 'string' },
-  total: { type: ['integer', 'null'], description: 'Of the series; null where it is not known.' },
+  total: { type: ['integer', 'null'], description: 'Number of series; null where it is not known.' },
   limit: { type: 'integer' },
   offset: { type: 'integer' },
   series: { type: 'array', items: FOUND_SERIES },

@@ -31,7 +31,9 @@ export function providerRoutes(app: Routes, services: Services): void {
       operationId: 'listProviders',
       summary: 'List the providers',
       tags,
-      response: { 200: json(listOf(PROVIDER), 'All of them.', { example: [EXAMPLES.provider] }) },
+      response: {
+        200: json(listOf(PROVIDER), 'The providers, in one list.', { example: [EXAMPLES.provider] }),
+      },
     },
     handler: async ({ account }) =>
       Promise.all(connectors.list().map((info) => providerRecord(services, account, info))),
@@ -54,10 +56,21 @@ export function providerRoutes(app: Routes, services: Services): void {
       summary: 'List the categories of a provider under a path, or the series there',
       tags,
       querystring: parameters({
-        path: { type: 'string', description: 'Where; without it, the top.', default: '', examples: ['13'] },
-        series: { type: 'boolean', description: 'true lists the series instead of the categories.' },
-        limit: { type: 'integer', minimum: 1, maximum: 1000, default: 200, description: 'Series at most.' },
-        offset: { type: 'integer', minimum: 0, default: 0, description: 'Series to pass over.' },
+        path: {
+          type: 'string',
+          description: 'The category to look in; without it, the top level.',
+          default: '',
+          examples: ['13'],
+        },
+        series: { type: 'boolean', description: 'With true, lists the series instead of the categories.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1000,
+          default: 200,
+          description: 'The largest number of series to return.',
+        },
+        offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
       }),
       response: {
         200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.', {
@@ -93,8 +106,8 @@ export function providerRoutes(app: Routes, services: Services): void {
       operationId: 'getSeries',
       summary: 'Get a series of a provider',
       description:
-        'The id may hold slashes, as they are or percent-encoded. json is an object with the observations; the other ' +
-        'formats are a table of them.',
+        'The id may contain slashes, plain or percent-encoded. The format json is an object with the observations; ' +
+        'the other formats are a table of the observations.',
       tags,
       querystring: parameters({
         ...rowParameters('json'),

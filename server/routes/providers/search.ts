@@ -13,11 +13,17 @@ const tags = ['Providers']
 const QUERY = parameters({
   q: {
     type: 'string',
-    description: 'Words, all of which must be there; or an id.',
+    description: 'Words, all of which must be found; or an id.',
     examples: ['unemployment'],
   },
-  limit: { type: 'integer', minimum: 0, maximum: 1000, default: 20, description: 'Series at most.' },
-  offset: { type: 'integer', minimum: 0, default: 0, description: 'Series to pass over.' },
+  limit: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 1000,
+    default: 20,
+    description: 'The largest number of series to return.',
+  },
+  offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
 })
 
 /** The routes for a search in one provider, and in everything that is known of all providers. */
@@ -29,7 +35,8 @@ export function searchRoutes(app: Routes, services: Services): void {
       operationId: 'searchProvider',
       summary: 'Find series of a provider',
       description:
-        "By the provider's own search where it has one; else over its dataflows, categories and known series.",
+        "Uses the provider's own search where it has one. Otherwise searches its dataflows, its categories and the " +
+        'series known here.',
       tags,
       querystring: QUERY,
       response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 404, 429, 504) },
@@ -54,8 +61,8 @@ export function searchRoutes(app: Routes, services: Services): void {
       operationId: 'search',
       summary: 'Find series of all providers, and your datasets',
       description:
-        'Over what is known here: what was browsed or found before, and what `parquetry providers index` fetched. No ' +
-        'provider is asked.',
+        'Searches what is known here: what was browsed or found before, and what `parquetry providers index` has ' +
+        'fetched. No provider is asked.',
       tags,
       querystring: QUERY,
       response: { 200: json(SEARCH_ALL, 'What was found, best first.') },

@@ -3,13 +3,13 @@ import type { ParameterSchema } from '../../http/query.ts'
 
 /** The parameters that select a part of a series and transform it; the connectors check them. */
 export const SERIES_PARAMETERS = {
-  start: { type: 'string', description: 'First date, ISO.', examples: ['2020-01-01'] },
-  end: { type: 'string', description: 'Last date, ISO.', examples: ['2024-12-31'] },
+  start: { type: 'string', description: 'The first date, as in ISO 8601.', examples: ['2020-01-01'] },
+  end: { type: 'string', description: 'The last date, as in ISO 8601.', examples: ['2024-12-31'] },
   transform: {
     type: 'string',
     description:
-      '`none`, `change` (from the period before), `percent` (the same in percent), `yoy` (in percent from a year ago), ' +
-      '`log`, or `index:2015-01-01` (100 in the period of that date).',
+      '`none`, `change` (from the period before), `percent` (change from the period before in percent), `yoy` ' +
+      '(change from a year before in percent), `log`, or `index:2015-01-01` (100 in the period of that date).',
     examples: ['yoy'],
   },
   frequency: {
@@ -19,12 +19,12 @@ export const SERIES_PARAMETERS = {
   },
   aggregate: {
     type: 'string',
-    description: `How values are put together to that frequency: ${AGGREGATES.join(', ')}. Default mean.`,
+    description: `How the values of a longer period become one value: ${AGGREGATES.join(', ')}. Default mean.`,
     examples: ['mean'],
   },
   asOf: {
     type: 'string',
-    description: 'The series as it was published on that day, where the provider keeps that.',
+    description: 'The series as it was published on that day, where the provider keeps earlier versions.',
     examples: ['2020-03-01'],
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>

@@ -55,7 +55,7 @@ const ANSWERS = {
     headers: {
       ...ROW_HEADERS,
       'Series-Missing': {
-        description: 'Ids of series that could not be had, percent-encoded, separated by commas.',
+        description: 'Ids of the series that could not be fetched, percent-encoded, separated by commas.',
         schema: { type: 'string' },
       },
     },
@@ -97,7 +97,7 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'getSeriesTableAcross',
       summary: 'Get series of several providers as one table',
-      description: 'Each id has its provider before it, as `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`.',
+      description: 'Each id has its provider in front, for example `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`.',
       tags,
       querystring: QUERY,
       response: ANSWERS,
@@ -128,10 +128,10 @@ async function sendTable(
   const most = config.limits.savedSeries
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
-    throw invalid(`ids names ${wanted.length} series; at most ${most} come in one table.`)
+    throw invalid(`ids names ${wanted.length} series; one table holds at most ${most}.`)
   const format = chooseFormat(query.$format, request.headers.accept, 'csv')
   const encoding = encodingOf(query, format)
-  if (query.envelope && format !== 'json') throw invalid('envelope is for $format=json alone.')
+  if (query.envelope && format !== 'json') throw invalid('envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
   const { allowed, refused } = await callers(services, request, wanted, signal)
   const batch = await connectors.many(allowed, seriesQuery(query))

@@ -62,10 +62,10 @@ function checked(wanted: unknown, most: number): { provider: string; ids: readon
   }
   if (typeof provider !== 'string') throw invalid('provider must be the slug of a provider.')
   if (!Array.isArray(series) || series.length === 0 || !series.every((id) => typeof id === 'string')) {
-    throw invalid('series must be a list of ids of series that is not empty.')
+    throw invalid('series must be a list of at least one series id.')
   }
   if (series.length > most)
-    throw invalid(`series has ${series.length} ids; at most ${most} are saved at once.`)
+    throw invalid(`series has ${series.length} ids; one request saves at most ${most}.`)
   return { provider, ids: series }
 }
 

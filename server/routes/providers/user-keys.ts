@@ -25,7 +25,9 @@ export function userKeyRoutes(app: Routes, services: Services): void {
       summary: 'List the keys for providers that you have saved',
       tags,
       response: {
-        200: json(listOf(USER_KEY), 'All of them, without the keys.', { example: [EXAMPLES.userKey] }),
+        200: json(listOf(USER_KEY), 'The saved keys. The keys themselves are not shown.', {
+          example: [EXAMPLES.userKey],
+        }),
       },
     },
     handler: async ({ account }) => userKeys.list(account),
@@ -36,8 +38,8 @@ export function userKeyRoutes(app: Routes, services: Services): void {
       operationId: 'saveUserKey',
       summary: 'Save a key of your own for a provider',
       description:
-        'It is checked with the provider where that offers a check and can be reached, kept encrypted, used for your ' +
-        'requests alone, and raises your limit there.',
+        'If the provider offers a check and can be reached, the key is checked there first. It is stored encrypted, ' +
+        'is used only for your requests, and raises your limit at the provider.',
       tags,
       body: {
         type: 'object',
@@ -49,12 +51,12 @@ export function userKeyRoutes(app: Routes, services: Services): void {
             minLength: 1,
             maxLength: 1000,
             pattern: '^[\\x21-\\x7e]+$',
-            description: 'letters, digits and signs of ASCII, without blanks',
+            description: 'ASCII letters, digits and symbols, without blanks',
           },
         },
       },
       response: {
-        200: json(USER_KEY, 'It is saved.', { example: EXAMPLES.userKey }),
+        200: json(USER_KEY, 'The key is saved.', { example: EXAMPLES.userKey }),
         ...errors(404, 409, 413, 415),
       },
     },
@@ -74,7 +76,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
       operationId: 'deleteUserKey',
       summary: 'Delete a saved key',
       tags,
-      response: { 204: empty('It is gone.'), ...errors(404, 409) },
+      response: { 204: empty('The key is deleted.'), ...errors(404, 409) },
     },
     handler: async (request, reply) => {
       const { slug } = connectors.get(pathParameter(request, 'slug'))
