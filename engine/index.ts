@@ -2,6 +2,7 @@ import { Engine, type EngineOptions } from './engine.ts'
 import { Events } from './events.ts'
 import { type BackupReport, restoreStore } from './store/backup.ts'
 import { type MoveOptions, type MoveReport, moveParts } from './store/move.ts'
+import { type MoveAllOptions, moveToCluster, moveToDirectory } from './store/move-catalog.ts'
 
 export type { Database, Handle, SqlValue } from './catalog/database.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
@@ -29,6 +30,7 @@ export type { Snapshot } from './snapshot.ts'
 export type { BackupReport } from './store/backup.ts'
 export type { VerifyReport } from './store/integrity/verify.ts'
 export type { MoveOptions, MoveReport } from './store/move.ts'
+export type { ClusterPlace, MoveAllOptions } from './store/move-catalog.ts'
 export type { ObjectStoreOptions } from './store/objects/open.ts'
 export type { CacheStats } from './store/objects/part-store.ts'
 export type { DeclareOptions, Upload, UploadLimits } from './store/upload.ts'
@@ -73,4 +75,25 @@ export function moveRows(
   onProgress?: (done: { bytes: number; of: number }) => void,
 ): Promise<MoveReport> {
   return moveParts(directory, options, new Events(undefined), onProgress)
+}
+
+/**
+ * Copies a data directory, its rows and its catalog, into a database and an object store, where any number of nodes can
+ * serve it. Every part is compared with its hash. The directory's files stay; only its catalog is renamed. If it is
+ * interrupted, the next call continues. No other process may have the directory open.
+ * @throws EngineError `locked` beside a server, `invalid_option` if the database holds a catalog already,
+ * `catalog_unavailable`, `storage_damaged`, `storage_unavailable`
+ */
+export function moveIntoCluster(options: MoveAllOptions): Promise<MoveReport> {
+  return moveToCluster(options, new Events(undefined))
+}
+
+/**
+ * Copies what a database and an object store hold into a data directory. The originals stay. If it is interrupted, the
+ * next call continues.
+ * @throws EngineError `locked` while nodes run, `invalid_option` if the directory holds a catalog already,
+ * `catalog_unavailable`, `storage_damaged`, `storage_unavailable`
+ */
+export function moveIntoDirectory(options: MoveAllOptions): Promise<MoveReport> {
+  return moveToDirectory(options, new Events(undefined))
 }

@@ -42,26 +42,37 @@ export async function moveParts(
 ): Promise<MoveReport> {
   const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: from }, events })
   try {
-    const { database, files } = hold
-    const to = await openTarget(hold, target)
-    try {
-      if (to.name === files.name)
-        throw new EngineError('invalid_option', `The rows are in ${to.name} already.`)
-      const parts = await movable(database)
-      const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
-      const done = { parts: parts.length, bytes: 0, copied: 0 }
-      for (const part of parts) {
-        if (await copy(files, to, part, new Parts(database))) done.copied += 1
-        done.bytes += part.bytes
-        onProgress?.({ bytes: done.bytes, of })
-      }
-      await database.transaction((t) => settleIn(t, target ? 'target' : 'directory'))
-      return { ...done, from: files.name, to: to.name }
-    } finally {
-      to.close()
-    }
+    const report = await moveHeldParts(hold, target, onProgress)
+    if (report.from !== report.to) return report
+    throw new EngineError('invalid_option', `The rows are in ${report.to} already.`)
   } finally {
     await hold.end()
+  }
+}
+
+/** The same in a directory that is open. Does nothing if the rows are there already. */
+export async function moveHeldParts(
+  hold: Hold,
+  target: ObjectStoreOptions | undefined,
+  onProgress?: (done: { bytes: number; of: number }) => void,
+): Promise<MoveReport> {
+  const { database, files } = hold
+  const to = await openTarget(hold, target)
+  try {
+    const parts = await movable(database)
+    const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+    const done = { parts: parts.length, bytes: 0, copied: 0 }
+    const places = { from: files.name, to: to.name }
+    if (to.name === files.name) return { ...done, bytes: of, ...places }
+    for (const part of parts) {
+      if (await copy(files, to, part, new Parts(database))) done.copied += 1
+      done.bytes += part.bytes
+      onProgress?.({ bytes: done.bytes, of })
+    }
+    await database.transaction((t) => settleIn(t, target ? 'target' : 'directory'))
+    return { ...done, ...places }
+  } finally {
+    to.close()
   }
 }
 

@@ -12,7 +12,7 @@ import { addAccountCommands, localAccounts, remoteAccounts } from './account.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addExportCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
-import { backup, gc, migrateRows, restore, verify } from './maintenance.ts'
+import { backup, gc, type MigrateOptions, migrateTo, restore, verify } from './maintenance.ts'
 import { addMcpCommand } from './mcp.ts'
 import { addProviderCommands, IncompleteIndex } from './providers.ts'
 import { addRepositoryCommands } from './repository.ts'
@@ -162,12 +162,11 @@ export async function run(args: readonly string[]): Promise<number> {
   program
     .command('migrate')
     .description(
-      'move the rows between the data directory and an object store; continues after an interruption',
+      'move everything between the data directory and a database with an object store; continues after an interruption',
     )
-    .requiredOption('--store <where>', 's3://bucket/prefix, or "directory" for the data directory')
-    .action(({ store }: { store: string }) =>
-      migrateRows(readConfig({ data: program.opts<Place>().data }), store),
-    )
+    .option('--to <where>', 'postgres://… with --store s3://…, or "directory" to come back from there')
+    .option('--store <where>', 's3://bucket/prefix; "directory" brings back rows alone')
+    .action((options: MigrateOptions) => migrateTo(program.opts<Place>(), options))
 
   program
     .command('gc')

@@ -67,6 +67,12 @@ export class NodeTables {
     })
   }
 
+  /** The names of the nodes that run. */
+  async names(): Promise<string[]> {
+    const rows = await this.#database.all<{ name: string }>('SELECT name FROM nodes ORDER BY name')
+    return rows.map(({ name }) => name)
+  }
+
   /** Whether there are nodes that have died. */
   async areDead(): Promise<boolean> {
     const sql = `SELECT 1 FROM nodes WHERE seen < ${this.#now} - ? LIMIT 1`

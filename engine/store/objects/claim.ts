@@ -34,7 +34,7 @@ export async function claimStore(database: Database, objects: ObjectStore): Prom
   if (!own && hasParts) {
     throw new EngineError(
       'invalid_option',
-      `The rows lie in the data directory, not in ${objects.name}: move them there with parquetry migrate --store.`,
+      `The rows lie in the data directory, not in ${objects.name}: move them there with parquetry migrate.`,
     )
   }
   const { name, mark } = own ?? (await begin(database, objects, HERE))
@@ -85,7 +85,12 @@ async function write(handle: Handle, row: number, { name, mark }: OwnStore): Pro
  * is only in the store would belong to no catalog.
  */
 async function begin(database: Database, objects: ObjectStore, row: number): Promise<OwnStore> {
-  if ((await readMark(objects)) !== undefined) throw belongsToAnother(objects)
+  if ((await readMark(objects)) !== undefined) {
+    // Another node of the same catalog may have written both since the catalog was read; then the marks are equal.
+    const written = await read(database, row)
+    if (written) return written
+    throw belongsToAnother(objects)
+  }
   const store = { name: objects.name, mark: randomUUID() }
   // Another process on the same catalog may do this at the same moment. Then the mark that was written first is used.
   if (row === TARGET) await write(database, row, store)
