@@ -8,6 +8,7 @@ import { providerLimits } from '../../server/accounts/provider-limits.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { serve } from '../../server/serve.ts'
 import { openServices, type Services } from '../../server/services.ts'
+import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { startUpstream } from '../connectors/support/upstream.ts'
 import { basic } from '../server/platform.ts'
 import { type Following, following, fredRoutes } from './following.ts'
@@ -88,7 +89,8 @@ describe('two processes on one data directory', () => {
     expect(await noted).toBe(false)
   })
 
-  it('spend one limit together, and fetch the rest once there is room', async () => {
+  // Nodes of a cluster count by the database's clock, which a test doesn't set.
+  it.skipIf(IS_CLUSTER)('spend one limit together, and fetch the rest once there is room', async () => {
     // Each series takes two requests.
     const limits = { windows: [], withKey: [{ requests: 8, perSeconds: 3600 }] }
     at = await following(limits)
