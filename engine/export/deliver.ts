@@ -55,8 +55,10 @@ export async function exportBytes(
   options: StartOptions & EncodeOptions,
 ): Promise<ByteStream> {
   const { columns } = statement
-  const recipe: Recipe = { format, columns, options: encodeOptions(options) }
-  const encoder = await openEncoder(format, columns, recipe.options)
+  // The text around the rows is written here, and one of its ends is a function, which can't be sent to a worker.
+  const { around: text, ...sent } = encodeOptions(options)
+  const recipe: Recipe = { format, columns, options: sent }
+  const encoder = await openEncoder(format, columns, { ...sent, around: text })
   const cursor = await around.source.start(statement, options)
   const id = nextExport++
   const local = new PieceEncoder(encoder)

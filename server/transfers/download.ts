@@ -85,6 +85,18 @@ export function headersOf({ trace }: { readonly trace: Trace }, { contentType, n
   }
 }
 
+/** The text around the rows, if it does not depend on a count that is still unknown. */
+export function knownAround({ query, around }: Download): EncodeOptions['around'] {
+  if (!around || query.plan.columns.length === 0) return undefined
+  const { before, after } = around
+  const matches = query.knownRowCount
+  if (typeof before === 'function' && matches === undefined) return undefined
+  return {
+    before: typeof before === 'function' ? before(matches!) : before,
+    after: (rows) => (typeof after === 'function' ? after(rows) : after),
+  }
+}
+
 /** The rows with the text before and after them. */
 export async function* between(
   rows: ByteStream,

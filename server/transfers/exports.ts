@@ -8,12 +8,14 @@ import { type Answer, Answers, SMALL_ANSWER } from './answers.ts'
 import { bodyStream } from './compress.ts'
 import {
   type Announced,
+  type Around,
   between,
   codingFor,
   type Download,
   entityTag,
   headersOf,
   keptAs,
+  knownAround,
   notModified,
   OF_ALL_ROWS,
 } from './download.ts'
@@ -28,6 +30,14 @@ import type { TransferParts } from './uploads.ts'
 interface ExportParts extends TransferParts {
   readonly usage: Usage
   readonly plans: Plans
+}
+
+/** A stream of rows, and the text around them if the stream does not contain it. */
+interface Opened {
+  readonly stream: ByteStream
+  /** How many rows match, if they were counted. */
+  readonly matches: number | undefined
+  readonly around: Around | undefined
 }
 
 /**
@@ -106,7 +116,7 @@ export class Exports {
         inTime()
         return reply.headers({ ...headers, ...headersOf(request, download) }).send()
       }
-      const { stream, matches } = opened
+      const { stream, matches, around } = opened
       const keep = async (whole: Buffer) => {
         const answer = {
           etag,
@@ -118,7 +128,7 @@ export class Exports {
         this.answers.keep(keptAs(download, coding), answer)
         return answer
       }
-      const gathered = await gather(between(stream, download.around, matches), SMALL_ANSWER, (whole) => {
+      const gathered = await gather(between(stream, around, matches), SMALL_ANSWER, (whole) => {
         keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
       })
       inTime()
@@ -194,7 +204,7 @@ export class Exports {
     download: Download,
     transfer: Transfer,
     coding?: Coding,
-  ): Promise<{ stream: ByteStream; matches: number | undefined } | undefined> {
+  ): Promise<Opened | undefined> {
     const { query, window, around } = download
     const { signal } = transfer
     const place = await this.gate.enter(request.account.id, signal)
@@ -210,11 +220,19 @@ export class Exports {
       if (count !== undefined) reply.header('row-count', count)
       return undefined
     }
+    const text = knownAround(download)
     const open = async () => {
       const { format, name: sheetName, odata, encoding } = download
-      // Text around the rows must be compressed together with them, so the engine can't compress the rows alone.
-      const inPieces = coding === 'gzip' && !around ? coding : undefined
-      const stream = await query.bytes(format, { ...encoding, signal, sheetName, odata, coding: inPieces })
+      // Text around the rows must be compressed together with them, so the engine can only compress if it writes both.
+      const inPieces = coding === 'gzip' && (!around || text) ? coding : undefined
+      const stream = await query.bytes(format, {
+        ...encoding,
+        signal,
+        sheetName,
+        odata,
+        around: text,
+        coding: inPieces,
+      })
       // Disposed here because nobody reads it to its end if counting fails or the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream
@@ -228,7 +246,7 @@ export class Exports {
     transfer.onClose(() => reservation?.settle(request.trace.rows ?? 0))
     const stream = await (early ?? open())
     request.trace.stage('rows')
-    return { stream, matches: count }
+    return { stream, matches: count, around: text ? undefined : around }
   }
 
   /** Sends a complete answer, with its length. */

@@ -16,14 +16,23 @@ export interface EncodeOptions {
   readonly numbers?: RowNumbers
   /** Writes the fields differently from RFC 4180 (csv, tsv). */
   readonly dialect?: Dialect
+  /** Text before and after the rows, which is compressed together with them; not in formats with pieces of their own. */
+  readonly around?: Around
   /** Cuts texts that are too long for a cell and marks their end; without this they are refused (xlsx). */
   readonly overlong?: 'cut'
 }
 
 /** Picks these options from an object that may have others, too. */
 export function encodeOptions(options: EncodeOptions): EncodeOptions {
-  const { sheetName, coding, odata, numbers, dialect, overlong } = options
-  return { sheetName, coding, odata, numbers, dialect, overlong }
+  const { sheetName, coding, odata, numbers, dialect, around, overlong } = options
+  return { sheetName, coding, odata, numbers, dialect, around, overlong }
+}
+
+/** Text before and after the rows. */
+export interface Around {
+  readonly before: string
+  /** @param rows number of rows in the whole result */
+  after(rows: number): string
 }
 
 /** Row numbers, which the encoder counts itself instead of reading them. */

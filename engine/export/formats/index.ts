@@ -1,5 +1,5 @@
 import type { Format } from '../../types/index.ts'
-import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
+import type { Around, EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
 import { gzipped } from './gzip.ts'
 
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
@@ -39,8 +39,24 @@ export async function openEncoder(
     make = await ENTRIES[format].encoder()
     loaded.set(format, make)
   }
-  const encoder = make(columns, options)
+  const made = make(columns, options)
+  const encoder = options.around && !made.packing ? within(made, options.around) : made
   return options.coding === 'gzip' && !encoder.packing ? gzipped(encoder) : encoder
+}
+
+/** An encoder that also writes the text before and after the rows. */
+function within(encoder: Encoder, { before, after }: Around): Encoder {
+  return {
+    begin(out) {
+      out.append(Buffer.from(before))
+      encoder.begin(out)
+    },
+    batch: (batch, first, out) => encoder.batch(batch, first, out),
+    end(rows, out) {
+      encoder.end(rows, out)
+      out.append(Buffer.from(after(rows)))
+    },
+  }
 }
 
 /** All bytes of a table without columns; undefined where the format has no such table. */
