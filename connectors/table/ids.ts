@@ -38,7 +38,7 @@ export function splitQualified(text: string, isProvider: (slug: string) => boole
     if (rest.length > 0 && isProvider(slug)) ids.push(part.trimStart())
     else if (ids.length > 0) ids.push(`${ids.pop()!},${part}`)
     else if (part.trim() !== '') {
-      const sentence = `${quoted(part)} is no provider and series, as fred/GDP.`
+      const sentence = `${quoted(part)} must be a provider and a series, like fred/GDP.`
       throw new ConnectorError('invalid_series_id', sentence)
     }
   }

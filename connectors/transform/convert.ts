@@ -33,7 +33,7 @@ export function converted(
   const months = MONTHS_IN[from ?? '']
   const isFiner = NARROW.includes(from) || (months !== undefined && months < MONTHS_IN[to]!)
   if (!isFiner || (months !== undefined && MONTHS_IN[to]! % months !== 0)) {
-    const own = from === null ? 'has no frequency that is known' : `is ${from}`
+    const own = from === null ? 'has no known frequency' : `is ${from}`
     throw invalid(`The series ${series.series_id} can't be made ${to}: it ${own}.`, series.provider)
   }
   const dated = series.observations.map((observation) => ({

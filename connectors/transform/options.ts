@@ -34,7 +34,7 @@ export interface Plan {
 export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery): Plan {
   if (aggregate !== undefined && frequency === undefined) {
     throw invalid(
-      'aggregate says how values are put together, and needs a frequency to put them together to.',
+      'aggregate says how values are combined into a lower frequency, so it needs the parameter frequency.',
     )
   }
   const conversion =

@@ -100,7 +100,7 @@ function yearBeforeOf(series: Whole): (one: Observation) => number | null {
   const { observations, frequency } = series
   if (frequency === 'intraday') {
     throw invalid(
-      `The series ${series.series_id} is intraday: it has no like period a year ago.`,
+      `The series ${series.series_id} is intraday: it has no corresponding period a year before.`,
       series.provider,
     )
   }
@@ -133,7 +133,7 @@ function baseOf(series: Whole, date: string): number {
   })
   const base = known.at(-1)?.value ?? 0
   if (base !== 0) return base
-  const sentence = `The series ${series.series_id} has no value other than 0 at ${date}, which could be 100.`
+  const sentence = `The series ${series.series_id} has no value other than 0 at ${date} to use as 100.`
   throw invalid(sentence, series.provider)
 }
 

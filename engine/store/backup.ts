@@ -50,12 +50,12 @@ export async function backupStore(
   if (store.database.isShared) {
     throw new EngineError(
       'invalid_option',
-      'The catalog is in PostgreSQL: copy it with pg_dump, and then the store of objects with its own tools.',
+      'The catalog is in PostgreSQL: copy it with pg_dump first, and then the object store with its own tools.',
     )
   }
   const to = layoutOf(directory)
   if (to.directory === store.layout.directory) {
-    throw new EngineError('invalid_option', 'A backup goes into another directory than the data.')
+    throw new EngineError('invalid_option', 'A backup must go to another directory than the data.')
   }
   for (let round = 0; round < ROUNDS; round++) {
     const { layout, files, database } = store
@@ -79,14 +79,14 @@ export async function restoreStore(
   onProgress?: OnProgress,
 ): Promise<BackupReport> {
   if (!existsSync(join(backup, 'catalog.sqlite'))) {
-    throw new EngineError('invalid_option', `${backup} is no backup: it has no catalog.sqlite.`)
+    throw new EngineError('invalid_option', `${backup} is not a backup: it has no catalog.sqlite.`)
   }
   const from = layoutOf(backup)
   const to = layoutOf(directory)
   if (existsSync(to.catalog) || readdirSync(to.parts).length > 0) {
     throw new EngineError(
       'invalid_option',
-      `${to.directory} holds data already. Restore into a new directory, or move what is there away first.`,
+      `${to.directory} already holds data. Restore into a new directory, or move that data away first.`,
     )
   }
   const report = await copyOnce(copyFrom(from), to, onProgress, (fresh) => {
@@ -214,7 +214,7 @@ async function appear(
     if (size !== part.bytes || (part.hash !== null && (await hashFile(unfinished)) !== part.hash)) {
       throw new EngineError(
         'storage_damaged',
-        `Part ${part.id} is not what was written, so it is not copied. The copy that was there is as it was; ` +
+        `Part ${part.id} differs from what was written, so it is not copied. An earlier copy of it is unchanged; ` +
           'parquetry verify lists what is damaged.',
       )
     }

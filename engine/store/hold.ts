@@ -106,7 +106,7 @@ function checkShared({ database, store, anew }: HoldOptions): void {
  * @throws EngineError `locked`
  */
 function ownDirectory(layout: Layout, { database }: HoldOptions): FileLock | undefined {
-  return database === undefined ? lockServer(layout, 'it is served already') : serverLock(layout)
+  return database === undefined ? lockServer(layout, 'it is already served') : serverLock(layout)
 }
 
 function openDatabase(layout: Layout, { database, anew, events }: HoldOptions): Promise<Database> {
@@ -124,7 +124,7 @@ async function openCatalog(layout: Layout, events: Events): Promise<Database> {
     database = new SqliteDatabase(layout.catalog, (cause) =>
       events.tell(
         'writes_stopped',
-        'A commit failed so that its outcome is unknown. Nothing more is written by this process; start it again.',
+        'A commit failed, and whether it took effect is unknown. This process writes nothing more; restart it.',
         { cause },
       ),
     )
@@ -137,7 +137,7 @@ async function openCatalog(layout: Layout, events: Events): Promise<Database> {
     throw new EngineError(
       'storage_damaged',
       `The catalog ${layout.catalog} is damaged (${(error.cause as Error).message}). Restore the data directory from ` +
-        'a backup, or start with --new to begin anew; the files are then set aside.',
+        'a backup, or start empty with --new; the present files are then set aside.',
       { cause: error },
     )
   }
@@ -151,7 +151,7 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   } catch (error) {
     if (!(error instanceof EngineError && error.code === 'storage_damaged')) throw error
     const folder = setAllAside(layout)
-    events.tell('files_set_aside', `The data directory begins anew; what was there lies in ${folder}.`, {
+    events.tell('files_set_aside', `The data directory starts empty; its earlier files are in ${folder}.`, {
       cause: error,
     })
     return openCatalog(layout, events)
@@ -160,7 +160,7 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   await database.close()
   throw new EngineError(
     'invalid_option',
-    `The catalog of ${layout.directory} is well, so there is nothing to begin anew: leave --new out, or name another directory.`,
+    `The catalog of ${layout.directory} is intact, so --new is refused: leave it out, or name another directory.`,
   )
 }
 
@@ -174,6 +174,6 @@ export function lockServer(layout: Layout, why: string): FileLock {
   if (lock) return lock
   throw new EngineError(
     'locked',
-    `A server holds the data directory ${layout.directory}: ${why}. Stop it first.`,
+    `A server is using the data directory ${layout.directory}: ${why}. Stop it first.`,
   )
 }

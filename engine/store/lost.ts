@@ -19,7 +19,7 @@ export function catalogLost(layout: Layout): EngineError {
   return new EngineError(
     'storage_damaged',
     `The catalog ${layout.catalog} is missing or empty, but ${layout.parts} holds ${partFiles(layout).length} parts. ` +
-      'Restore the data directory from a backup, or start with --new to begin anew; the files are then set aside.',
+      'Restore the data directory from a backup, or start empty with --new; the present files are then set aside.',
   )
 }
 

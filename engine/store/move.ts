@@ -44,7 +44,7 @@ export async function moveParts(
   try {
     const report = await moveHeldParts(hold, target, onProgress)
     if (report.from !== report.to) return report
-    throw new EngineError('invalid_option', `The rows are in ${report.to} already.`)
+    throw new EngineError('invalid_option', `The rows are already in ${report.to}.`)
   } finally {
     await hold.end()
   }
@@ -104,7 +104,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
     await to.giveUp(part.id)
     throw new EngineError(
       'storage_damaged',
-      `Part ${part.id} is not what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
+      `Part ${part.id} differs from what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
     )
   }
   await to.keep(known)

@@ -144,7 +144,7 @@ export class Store {
       this.#background.later(
         () => this.integrity.refresh(),
         (cause) =>
-          this.#options.events.tell('check_failed', 'What is known of damaged parts could not be read.', {
+          this.#options.events.tell('check_failed', 'Reading the list of damaged parts failed.', {
             cause,
           }),
       )
@@ -212,7 +212,7 @@ export class Store {
         (cause) =>
           this.#options.events.tell(
             'check_failed',
-            'Rows that could not be read could not be checked either.',
+            'Checking the rows that could not be read failed as well.',
             { cause },
           ),
       )
@@ -342,10 +342,10 @@ export class Store {
         looksForJobs: role === 'server',
         work,
         onSilence: (cause) =>
-          events.tell('heartbeat_failed', 'The other nodes could not be told that this one lives.', {
+          events.tell('heartbeat_failed', 'Telling the other nodes that this one is running failed.', {
             cause,
           }),
-        onFailure: (cause) => events.tell('tidy_failed', 'Work of the cluster could not be done.', { cause }),
+        onFailure: (cause) => events.tell('tidy_failed', 'Background work of the cluster failed.', { cause }),
       })
     }
     return new Processes({
@@ -358,7 +358,7 @@ export class Store {
       onUnwritten: (cause) =>
         events.tell(
           'lease_unwritten',
-          'Who reads could not be written down; nothing is removed until it can.',
+          'Recording which versions are being read failed; nothing is removed until it succeeds.',
           { cause },
         ),
     })

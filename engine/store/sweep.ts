@@ -60,7 +60,8 @@ export async function sweep({
     )
     events.tell(
       'files_set_aside',
-      `The catalog never knew ${foreign.length} of the parts, as if it were older than they are; they lie in ${place}.`,
+      `${foreign.length} of the parts are unknown to the catalog, which seems to be older than they are; they are ` +
+        `now in ${place}.`,
     )
   }
   for (const one of left) {

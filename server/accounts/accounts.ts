@@ -56,7 +56,7 @@ export class Accounts {
       return { account: await this.get(id), key }
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new ServerError('account_exists', `There is an account named ${fields.name} already.`)
+      throw new ServerError('account_exists', `There is already an account named ${fields.name}.`)
     }
   }
 
@@ -157,6 +157,7 @@ export function checkAccountName(name: string): void {
   if (NAME.test(name)) return
   throw new ServerError(
     'invalid_name',
-    'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
+    'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter ' +
+      'or a digit.',
   )
 }

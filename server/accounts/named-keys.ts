@@ -50,7 +50,8 @@ export class NamedKeys {
     if (!NAME.test(fields.name)) {
       throw new ServerError(
         'invalid_body',
-        'The name of a key has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter or a digit.',
+        'The name of a key has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter ' +
+          'or a digit.',
       )
     }
     const expiresAt = fields.expiresAt == null ? null : this.#laterTime(fields.expiresAt)
@@ -78,7 +79,7 @@ export class NamedKeys {
       })
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new ServerError('key_exists', `There is a key named ${fields.name} already.`)
+      throw new ServerError('key_exists', `There is already a key named ${fields.name}.`)
     }
     const keys = await this.list(accountId)
     return { ...keys.find(({ name }) => name === fields.name)!, apiKey }
@@ -118,7 +119,7 @@ export class NamedKeys {
     if (time > this.#now().getTime()) return new Date(time).toISOString()
     throw new ServerError(
       'invalid_body',
-      `expiresAt must be a time to come, as 2027-01-31T00:00:00Z; it is ${JSON.stringify(text)}.`,
+      `expiresAt must be a time in the future, for example 2027-01-31T00:00:00Z; it is ${JSON.stringify(text)}.`,
     )
   }
 }

@@ -59,13 +59,13 @@ export class Plans {
   ): Promise<void> {
     const { columns, storedBytes } = this.limits(owner.plan)
     if (columns !== null && made.columns > columns) {
-      throw limit('columns', owner, columns, ` in a dataset, and this has ${made.columns}`)
+      throw limit('columns', owner, columns, ` in a dataset, and this one has ${made.columns}`)
     }
     if (storedBytes === null) return
     await access.holdOwned(owner.id)
     const bytes = (await access.stored(owner.id, datasetId)).bytes + made.bytes
     if (bytes > storedBytes) {
-      throw limit('stored bytes', owner, storedBytes, `, and with this there would be ${bytes}`)
+      throw limit('stored bytes', owner, storedBytes, `, and this change would bring them to ${bytes}`)
     }
   }
 

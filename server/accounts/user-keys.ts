@@ -72,7 +72,7 @@ export class UserKeys {
     if (changes === 0) {
       throw new ServerError(
         'user_key_conflict',
-        `Your key for ${provider} was changed by another request at the same time. Look at it and try again.`,
+        `Your key for ${provider} was changed by another request at the same time. Check it and try again.`,
       )
     }
     return { provider, keyHint: hint(key), updatedAt }

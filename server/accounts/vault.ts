@@ -54,7 +54,7 @@ export function secretIn(directory: string): string {
   const secret = readFileSync(file, 'utf8')
   if (secret.length < SHORTEST_SECRET) {
     throw new ConfigError(
-      `${file} is damaged: put the secret of a backup there, or remove it; saved provider keys are lost then.`,
+      `${file} is damaged. Restore it from a backup. If you remove it instead, saved provider keys are lost.`,
     )
   }
   return secret

@@ -87,7 +87,8 @@ function requireBoth({ database, store }: CheckedConfig): void {
       ? ['PARQUETRY_DATABASE', 'PARQUETRY_STORE (s3://bucket/prefix)']
       : ['PARQUETRY_STORE', 'PARQUETRY_DATABASE (postgres://user:password@host/database)']
   throw new ConfigError(
-    `${given} is set without ${missing}. More than one machine takes both; one machine takes neither, and keeps all in the data directory.`,
+    `${given} is set without ${missing}. Set both to run on more than one machine. On one machine set neither: ` +
+      'everything is then in the data directory.',
   )
 }
 

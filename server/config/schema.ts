@@ -79,7 +79,7 @@ export const CONFIG_SCHEMA = {
     database: {
       type: 'string',
       format: 'postgres-address',
-      description: 'an address as postgres://user:password@host/database',
+      description: 'an address like postgres://user:password@host/database',
       environment: 'PARQUETRY_DATABASE',
       // It usually contains a password.
       secret: true,

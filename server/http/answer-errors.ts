@@ -104,11 +104,11 @@ function clientError(code: string | undefined): ServerError {
     case 'HPE_INVALID_CONSTANT':
       return new ServerError(
         'invalid_url',
-        'The URL is malformed: blanks and characters outside of ASCII are percent-encoded in it.',
+        'The URL is malformed: blanks and characters outside of ASCII must be percent-encoded.',
       )
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServerError('request_timeout', 'The request did not arrive in time.')
     default:
-      return new ServerError('bad_request', 'This is not HTTP as it should be.')
+      return new ServerError('bad_request', 'The request is not valid HTTP.')
   }
 }

@@ -15,10 +15,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       const { 'content-type': type, 'content-encoding': coding = 'identity' } = request.headers
       checkParameters(type)
       if (coding.trim().toLowerCase() !== 'identity') {
-        throw new ServerError(
-          'unsupported_media_type',
-          'The body must come as it is, without Content-Encoding.',
-        )
+        throw new ServerError('unsupported_media_type', 'The body must be sent without Content-Encoding.')
       }
       return parseJson(body)
     },
@@ -37,7 +34,7 @@ export function checkParameters(type = ''): void {
     if (name === 'charset' && !/^(utf-?8|us-ascii)$/.test(text)) {
       throw new ServerError(
         'unsupported_media_type',
-        `The charset ${text} is not known; text is sent as UTF-8.`,
+        `The charset ${text} is not supported; send text as UTF-8.`,
       )
     }
     if (name === 'header' && text === 'absent') {

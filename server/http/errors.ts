@@ -34,12 +34,12 @@ export const SERVER_ERRORS = {
   },
   not_found: { status: 404, when: 'no such repository, dataset, member or account' },
   not_followed: { status: 404, when: 'a dataset follows no series' },
-  unknown_path: { status: 404, when: 'there is nothing under this path' },
+  unknown_path: { status: 404, when: 'there is nothing at this path' },
   method_not_allowed: {
     status: 405,
     when: 'the path does not support the method; `Allow` lists those that it supports',
   },
-  request_timeout: { status: 408, when: 'the body of the request stopped coming' },
+  request_timeout: { status: 408, when: 'the body of the request stopped arriving' },
   user_key_conflict: { status: 409, when: 'the same saved provider key is being changed by another request' },
   account_exists: { status: 409, when: 'an account of that name exists already' },
   follows_series: {
@@ -48,7 +48,7 @@ export const SERVER_ERRORS = {
   },
   other_data: {
     status: 409,
-    when: 'a dataset that has columns of other data was to follow series',
+    when: 'a dataset that has columns of other data can not follow series',
   },
   version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
   changed_meanwhile: { status: 412, when: 'the record has changed since the `ETag` in `If-Match`' },
@@ -178,15 +178,13 @@ function fastifyError(error: unknown): ServerError | undefined {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServerError('body_too_large', 'The body of the request is larger than the limit.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ServerError('bad_request', 'The body is not as long as Content-Length says.')
+      return new ServerError('bad_request', 'The length of the body is not what Content-Length says.')
     case 'FST_ERR_BAD_URL':
       return new ServerError('invalid_url', 'The path holds malformed percent-encoding.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
     default:
-      return isRefusal(error)
-        ? new ServerError('bad_request', 'The request is not one that can be handled.')
-        : undefined
+      return isRefusal(error) ? new ServerError('bad_request', 'The request can not be handled.') : undefined
   }
 }
 

@@ -21,12 +21,16 @@ export class Paths {
     const path = url.split('?', 1)[0]!
     const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods
     if (!methods?.size || methods.has(method)) {
-      return new ServerError('unknown_path', 'There is nothing under this path.')
+      return new ServerError('unknown_path', 'There is nothing at this path.')
     }
     const allow = [...methods].sort().join(', ')
-    return new ServerError('method_not_allowed', `${method} is not known here; known are ${allow}.`, {
-      headers: { allow },
-    })
+    return new ServerError(
+      'method_not_allowed',
+      `${method} is not supported here. Supported methods: ${allow}.`,
+      {
+        headers: { allow },
+      },
+    )
   }
 }
 

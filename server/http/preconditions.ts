@@ -18,6 +18,6 @@ export function requireMatch({ headers }: FastifyRequest, tag: string): void {
     return
   throw new ServerError(
     'changed_meanwhile',
-    'It has been changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
+    'The record has changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
   )
 }

@@ -106,7 +106,8 @@ function parameterName(given: string, known: QuerySchema['properties']): string 
 }
 
 function unknownParameter(given: string, known: readonly string[]): string {
-  if (given.startsWith('@')) return `Parameter aliases, as ${JSON.stringify(given)}, are not supported here.`
+  if (given.startsWith('@'))
+    return `Parameter aliases such as ${JSON.stringify(given)} are not supported here.`
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
   // Compared without the dollar sign, so that `tpo` is found to be near to `$top`.
   const meant = nearest(

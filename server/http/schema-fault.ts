@@ -32,7 +32,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
     case 'maxItems':
       return `${where} has at most ${error.schema} items.`
     case 'minProperties':
-      return `${where} must say something; known are ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
+      return `${where} must have at least one field; known are ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
     case 'maximum':
       return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
     case 'minimum':

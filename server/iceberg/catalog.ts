@@ -44,13 +44,16 @@ export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
   // What lies in the folder then is a cache, from which parts come and go.
   if (config.store !== undefined) {
-    throw new IcebergError('noPlace', 'The rows lie in a store of objects, of which no tables are shown yet.')
+    throw new IcebergError(
+      'noPlace',
+      'The rows are in an object store, whose tables this catalog can not show yet.',
+    )
   }
   if (!config.iceberg.localFiles) {
     throw new IcebergError(
       'noPlace',
-      'The rows lie in a folder of the server. Who runs it can let readers on the same machine open its files by the ' +
-        'setting iceberg.localFiles; GET /datasets/{id}/parquet gives the rows to everybody else.',
+      'The rows are in a folder of the server. Its operator can let readers on the same machine open the files with ' +
+        'the setting iceberg.localFiles; GET /datasets/{id}/parquet gives the rows to everybody else.',
     )
   }
   const snapshot = await keptVersion(kept, await engine.dataset(datasetId), version)

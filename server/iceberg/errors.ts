@@ -6,7 +6,7 @@ import { errorAnswer } from '../http/errors.ts'
  */
 export const ICEBERG_ERRORS = {
   unknownWarehouse: { status: 400, type: 'BadRequestException', when: 'there is no such warehouse' },
-  readOnly: { status: 403, type: 'ForbiddenException', when: 'the catalog is for reading' },
+  readOnly: { status: 403, type: 'ForbiddenException', when: 'the catalog is read-only' },
   noNamespace: {
     status: 404,
     type: 'NoSuchNamespaceException',
@@ -17,16 +17,20 @@ export const ICEBERG_ERRORS = {
     type: 'NoSuchTableException',
     when: 'the repository has no such dataset, or its version is no longer kept',
   },
-  wrongMethod: { status: 405, type: 'UnsupportedOperationException', when: 'the path knows no such method' },
+  wrongMethod: {
+    status: 405,
+    type: 'UnsupportedOperationException',
+    when: 'the path does not support the method',
+  },
   notSupported: {
     status: 501,
     type: 'UnsupportedOperationException',
-    when: 'a part of the catalog that is not here, as views and plans of scans',
+    when: 'a part of the catalog that is not supported, such as views and scan plans',
   },
   noPlace: {
     status: 501,
     type: 'UnsupportedOperationException',
-    when: 'the rows lie in a folder that the configuration shows to nobody',
+    when: 'the rows are in a folder that the configuration does not open to readers',
   },
 } as const satisfies Record<string, { status: number; type: string; when: string }>
 

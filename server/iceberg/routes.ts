@@ -22,9 +22,9 @@ const text = (description: string): ParameterSchema => ({ type: 'string', descri
 /** What clients add to an address. Lists are not cut into pages, and a table has one snapshot, so most of it says nothing here. */
 const OPTIONS = parameters({
   warehouse: text('`parquetry`, the default, or `plain`.'),
-  parent: text('A namespace, whose own namespaces are asked for.'),
-  pageToken: text('Lists come as a whole.'),
-  pageSize: text('Lists come as a whole.'),
+  parent: text('The namespace whose child namespaces to list.'),
+  pageToken: text('Ignored: lists are not paged.'),
+  pageSize: text('Ignored: lists are not paged.'),
   snapshots: text('A table has one snapshot.'),
   'referenced-by': text('There are no views.'),
   purgeRequested: text('Of a DELETE, which is refused.'),
@@ -57,7 +57,7 @@ const exists: (check: Answer) => Answer = (check) => async (services, asked, req
 }
 
 const refused: Answer = async () => {
-  throw new IcebergError('readOnly', 'This catalog is for reading; write by /datasets/{id}/data.')
+  throw new IcebergError('readOnly', 'This catalog is read-only; to write, use /datasets/{id}/data.')
 }
 
 /** The paths of the REST catalog behind `/v1` and the prefix, and what each method does there; all others are 405. */
@@ -152,7 +152,9 @@ async function configOf(request: FastifyRequest) {
 
 function wrongMethod(method: string, known: readonly string[]): IcebergError {
   const allow = known.join(', ')
-  return new IcebergError('wrongMethod', `${method} is not known here; known are ${allow}.`, { allow })
+  return new IcebergError('wrongMethod', `${method} is not supported here. Supported methods: ${allow}.`, {
+    allow,
+  })
 }
 
 function answerError(

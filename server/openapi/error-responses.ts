@@ -49,12 +49,15 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
   },
   405: {
     description: 'The path does not support the method.',
-    example: { error: 'PATCH is not known here.', code: 'method_not_allowed' },
+    example: {
+      error: 'PATCH is not supported here. Supported methods: GET, HEAD.',
+      code: 'method_not_allowed',
+    },
   },
   408: {
     description: 'The body stopped arriving; nothing was changed.',
     example: {
-      error: 'Nothing of the body has come for 30 seconds. Nothing was changed.',
+      error: 'No data of the body has arrived for 30 seconds. Nothing was changed.',
       code: 'request_timeout',
     },
   },
@@ -65,7 +68,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
   410: {
     description: 'That version of the dataset is no longer kept.',
     example: {
-      error: 'Version 3 of dataset 42 is no longer kept. Begin again with the current one.',
+      error: 'Version 3 of dataset 42 is no longer kept. Start again with the current one.',
       code: 'version_gone',
     },
   },
@@ -73,7 +76,7 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     description: 'The record has changed since the `ETag` in `If-Match`; nothing was changed.',
     example: {
       error:
-        'It has been changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
+        'The record has changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
       code: 'changed_meanwhile',
     },
   },

@@ -4,7 +4,8 @@ import { ServerError } from '../http/errors.ts'
 export function followsSeries(id: number): ServerError {
   return new ServerError(
     'follows_series',
-    `Dataset ${id} follows series of providers, and what is written into it would be gone with the next refresh. DELETE /datasets/${id}/source ends that.`,
+    `Dataset ${id} follows series of providers, and the next refresh would remove rows that you write into it. To ` +
+      `stop following, use DELETE /datasets/${id}/source.`,
   )
 }
 
@@ -12,6 +13,7 @@ export function followsSeries(id: number): ServerError {
 export function holdsOtherData(name: string): ServerError {
   return new ServerError(
     'other_data',
-    `The dataset ${JSON.stringify(name)} holds other data, and the series would take its place. Make a new dataset for them.`,
+    `The dataset ${JSON.stringify(name)} holds other data, which the series would replace. Create a new dataset for ` +
+      'them.',
   )
 }

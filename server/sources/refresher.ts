@@ -47,7 +47,7 @@ export class Refresher {
   start(): void {
     const look = () => {
       this.runDue().catch((cause) =>
-        this.#parts.warn('Datasets that follow series could not be looked up.', cause),
+        this.#parts.warn('Looking up the datasets that follow series failed.', cause),
       )
     }
     this.#timer = setInterval(look, POLL_MS).unref()

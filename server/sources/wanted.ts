@@ -18,7 +18,7 @@ export function checkedWanted(
   known: { readonly slugs: readonly string[]; readonly most: number },
 ): Required<Wanted> & { readonly start: string | null } {
   if (start !== null && !isDate(start)) {
-    throw invalid(`start must be a date as 2024-01-31; it is ${JSON.stringify(start.slice(0, 40))}.`)
+    throw invalid(`start must be a date like 2024-01-31; it is ${JSON.stringify(start.slice(0, 40))}.`)
   }
   const ids = [...new Set(series.map((text) => qualifiedId(text, known.slugs)))]
   if (ids.length > known.most) {
@@ -37,7 +37,7 @@ function qualifiedId(text: string, slugs: readonly string[]): string {
   const slug = text.slice(0, Math.max(0, slash)).trim().toLowerCase()
   const id = text.slice(slash + 1).trim()
   if (slugs.includes(slug) && id !== '') return `${slug}/${id}`
-  throw invalid(`${JSON.stringify(text.slice(0, 120))} is no provider and series, as fred/GDP.`)
+  throw invalid(`${JSON.stringify(text.slice(0, 120))} must be a provider and a series, like fred/GDP.`)
 }
 
 function invalid(message: string): ServerError {

@@ -80,6 +80,6 @@ function formatOf(name: string): Format {
   if (format) return format
   throw new ServerError(
     'invalid_query',
-    `$format is one of ${FORMATS.join(', ')}, or a media type of theirs.`,
+    `$format must be one of ${FORMATS.join(', ')}, or the media type of one of them.`,
   )
 }

@@ -39,7 +39,7 @@ export class KeptSnapshots {
     if (kept) return kept
     throw new ServerError(
       'version_gone',
-      `Version ${version} of dataset ${dataset.id} is no longer kept. Begin again with the current one.`,
+      `Version ${version} of dataset ${dataset.id} is no longer kept. Start again with the current one.`,
     )
   }
 

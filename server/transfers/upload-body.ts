@@ -21,8 +21,8 @@ export function uploadType(request: FastifyRequest): { format: UploadFormat; gzi
   const type = given.split(';', 1)[0]!.trim().toLowerCase()
   const known = Object.hasOwn(UPLOAD_TYPES, type) ? UPLOAD_TYPES[type]! : undefined
   if (!known) {
-    const problem = type === '' ? 'There is no Content-Type' : `The Content-Type ${type} is not known`
-    throw unsupported(`${problem}; uploads are sent as ${Object.keys(UPLOAD_TYPES).join(', ')}.`)
+    const problem = type === '' ? 'There is no Content-Type' : `The Content-Type ${type} is not supported`
+    throw unsupported(`${problem}; send uploads as ${Object.keys(UPLOAD_TYPES).join(', ')}.`)
   }
   checkParameters(given)
   return { format: known.format, gzip: isGzip(request.headers['content-encoding'], type, known.gzip) }
@@ -33,11 +33,11 @@ function isGzip(header: string | undefined, type: string, allowed: boolean): boo
   if (coding === 'identity') return false
   if (coding !== 'gzip' && coding !== 'x-gzip') {
     throw unsupported(
-      `The Content-Encoding ${coding} is not known; uploads may be sent with gzip or as they are.`,
+      `The Content-Encoding ${coding} is not supported; send uploads with gzip or without Content-Encoding.`,
     )
   }
   if (!allowed)
-    throw unsupported(`${type} is compressed in itself and is not taken with Content-Encoding: gzip.`)
+    throw unsupported(`${type} is already compressed and is not accepted with Content-Encoding: gzip.`)
   return true
 }
 
@@ -45,7 +45,7 @@ function isGzip(header: string | undefined, type: string, allowed: boolean): boo
 export function checkDeclaredLength(request: FastifyRequest, most: number): void {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared <= most) return
-  throw new ServerError('body_too_large', `The body has ${declared} bytes; at most ${most} are taken.`)
+  throw new ServerError('body_too_large', `The body has ${declared} bytes; the limit is ${most}.`)
 }
 
 /** The beginning of a body, and the whole body. */

@@ -7,21 +7,19 @@ const oneOf = <const Values extends readonly string[]>(values: Values, descripti
   ({ type: 'string', enum: values, description }) as const
 
 const OPTIONS = {
-  nulls: text(
-    'csv, tsv: texts without quotes that stand for a missing value, with commas between: `NA,NULL,-`.',
-  ),
+  nulls: text('csv, tsv: unquoted text that means a missing value, separated by commas: `NA,NULL,-`.'),
   delimiter: text('csv, tsv: the character between fields, or `tab`.'),
-  decimal: oneOf(['.', ','], 'csv, tsv: what parts the places of a number.'),
+  decimal: oneOf(['.', ','], 'csv, tsv: the decimal separator of numbers.'),
   encoding: oneOf(['utf-8', 'latin1', 'utf-16'], 'csv, tsv: UTF-8 by default; `latin1` is windows-1252.'),
   header: oneOf(['present', 'absent'], 'csv, tsv: whether the first record names the columns.'),
   names: oneOf(
     ['index'],
-    'csv, tsv: a first column without a name, as R and pandas write it, is called `index`.',
+    'csv, tsv: a first column without a name, which R and pandas write, is called `index`.',
   ),
   dates: text('csv, tsv: how days are written: `DD.MM.YYYY`, `M/D/YYYY`; a time of day may follow.'),
   nanoseconds: oneOf(
     ['truncate'],
-    'Parquet, Arrow: times are cut off at the microsecond; otherwise finer ones are refused.',
+    'Parquet, Arrow: cuts times off at the microsecond; without it, finer times are refused.',
   ),
 } as const
 
@@ -31,7 +29,7 @@ export const APPEND_PARAMETERS = parameters(OPTIONS)
 /** The parameters of a request that replaces the rows. */
 export const REPLACE_PARAMETERS = parameters({
   ...OPTIONS,
-  columns: oneOf(['replace'], 'The columns of the upload take the place of those of the dataset.'),
+  columns: oneOf(['replace'], 'The columns of the upload replace those of the dataset.'),
 })
 
 type Given = { readonly [Name in keyof typeof OPTIONS | 'columns']?: string }
@@ -46,7 +44,7 @@ export function uploadOptions(query: object): Pick<Upload, 'options' | 'replaceC
   if (parted !== undefined && (parted.length !== 1 || /["\r\n]/.test(parted))) {
     throw new ServerError(
       'invalid_query',
-      'delimiter is one character that is no quote and no line end, or tab.',
+      'delimiter must be one character, neither a quote nor a line end, or tab.',
     )
   }
   const all: UploadOptions = {

@@ -102,7 +102,7 @@ export class Uploads {
       transfer.abort(
         new ServerError(
           'request_timeout',
-          `The body comes with less than ${least} bytes a second. Nothing was changed.`,
+          `The body arrives at less than ${least} bytes a second. Nothing was changed.`,
           { headers: { connection: 'close' } },
         ),
       )
@@ -130,7 +130,7 @@ export class Uploads {
         transfer.abort(
           new ServerError(
             'request_timeout',
-            `Nothing of the body has come for ${limit / 1000} seconds. Nothing was changed.`,
+            `No data of the body has arrived for ${limit / 1000} seconds. Nothing was changed.`,
             { headers: { connection: 'close' } },
           ),
         ),

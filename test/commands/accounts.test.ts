@@ -44,7 +44,7 @@ describe.each([
   test('that are taken, unknown or on no plan are refused in one line', async () => {
     await run('account', 'create', 'bob')
     for (const [args, sentence] of [
-      [['account', 'create', 'bob'], 'There is an account named bob already.'],
+      [['account', 'create', 'bob'], 'There is already an account named bob.'],
       [['account', 'create', 'eve', '--plan', 'gold'], 'gold|one of'],
       [['account', 'set-plan', 'nobody', 'free'], 'no account'],
       [['key', 'rotate', 'nobody'], 'no account'],

@@ -22,7 +22,7 @@ describe('a list of ids', () => {
       { provider: 'oecd', id: 'OECD.SDD,DF_X,/USA.M' },
       { provider: 'fred', id: 'UNRATE' },
     ])
-    expect(() => splitQualified('GDP,fred/X', isProvider)).toThrow("'GDP' is no provider and series")
+    expect(() => splitQualified('GDP,fred/X', isProvider)).toThrow("'GDP' must be a provider and a series")
   })
 })
 

@@ -173,7 +173,7 @@ describe('the options', () => {
     [{ transform: 'index:2015' }, 'transform=index must name a date'],
     [{ frequency: 'weekly' }, 'frequency must be one of monthly, quarterly, annual'],
     [{ frequency: 'annual', aggregate: 'max' }, 'aggregate must be one of mean, sum, end'],
-    [{ aggregate: 'sum' }, 'needs a frequency'],
+    [{ aggregate: 'sum' }, 'needs the parameter frequency'],
   ])('that make no sense are refused: %j', (query, message) => {
     expect(() => planOf(query)).toThrow(message)
   })

@@ -168,7 +168,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     await text.fill('groupby((town),aggregate(rain with summ as total))')
     await text.press('Enter')
     const alert = page.getByRole('alert')
-    await alert.getByText("'summ' is no method of aggregation").waitFor()
+    await alert.getByText("'summ' is not an aggregation method").waitFor()
     expect(await alert.textContent()).toContain('position 36')
     await walked.expectClean('group-wrong')
     await text.fill('groupby((town),aggregate(rain with sum as total))/topcount(1,total)')

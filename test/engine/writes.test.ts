@@ -164,7 +164,9 @@ testOnDirectory('only one engine serves a directory; others work beside it', asy
   const { openEngine } = await import('../../engine/index.ts')
   const directory = join(place.directory, 'data')
   await using server = await openEngine({ directory, role: 'server' })
-  await expect(openEngine({ directory, role: 'server' })).rejects.toThrow('A server holds the data directory')
+  await expect(openEngine({ directory, role: 'server' })).rejects.toThrow(
+    'A server is using the data directory',
+  )
   await expect(place.engine.gc()).rejects.toThrow('gc removes files, so it runs alone')
   const dataset = await newDataset(place.engine)
   await dataset.replace(csv('n\n1\n'))

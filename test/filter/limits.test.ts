@@ -113,7 +113,7 @@ describe('beyond the limits is a clear refusal', () => {
 
   test('too long', () => {
     expect(refusal(`s eq '${'x'.repeat(2_000_000)}'`).message).toBe(
-      'The filter has 2000007 characters; at most 2000000 are taken.',
+      'The filter has 2000007 characters; the limit is 2000000.',
     )
   })
 
@@ -123,7 +123,7 @@ describe('beyond the limits is a clear refusal', () => {
         series(60_000, () => 'b', ' '),
         { tokens: 50_000 },
       ).message,
-    ).toBe('The filter has 60000 words and signs; at most 50000 are taken.')
+    ).toBe('The filter has 60000 tokens; the limit is 50000.')
   })
 
   test('SQL that would multiply', () => {
@@ -138,7 +138,7 @@ describe('beyond the limits is a clear refusal', () => {
 
   test('numbers without end', () => {
     expect(refusal(`i gt ${'9'.repeat(5000)}`).message).toBe(
-      'At position 6: a number of 5000 characters; at most 1000 are taken.',
+      'At position 6: a number of 5000 characters; the limit is 1000.',
     )
     expect(compileFilter('i lt 1e999999999', table.columns).sql).toBe('"c0" IS NOT NULL')
     expect(compileFilter('i lt 1e-999999999', table.columns).parameters).toEqual(['0'])

@@ -49,20 +49,23 @@ describe('messages', () => {
     ],
     [
       'eq 5',
-      "At position 4: found '5', where an operator like eq or and, or the end, is expected. 'eq' was read as a column, because of where it stands.",
+      "At position 4: found '5', where an operator like eq or and, or the end, is expected. 'eq' was read as a " +
+        'column, because of where it stands.',
     ],
     [
       "Name like 'a%'",
-      "At position 6: 'like' is no operator here. Write contains(x, 'a'), startswith(x, 'a') or endswith(x, 'a').",
+      "At position 6: 'like' is not an operator here. Write contains(x, 'a'), startswith(x, 'a') or endswith(x, 'a').",
     ],
-    ['Name is null', "At position 6: 'is' is no operator here. Write eq, as in x eq null or x eq true."],
+    ['Name is null', "At position 6: 'is' is not an operator here. Write eq, as in x eq null or x eq true."],
     [
       "Name not in ('a')",
-      "At position 6: 'not' is no operator here. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).",
+      "At position 6: 'not' is not an operator here. It stands before a whole condition: not (x in (1, 2)), not (x " +
+        'eq 1).',
     ],
     [
       "Name contains 'a'",
-      "At position 6: found 'contains', where an operator like eq or and, or the end, is expected. contains is a function: write contains(Name, …).",
+      "At position 6: found 'contains', where an operator like eq or and, or the end, is expected. contains is a " +
+        'function: write contains(Name, …).',
     ],
     [
       'Unit price gt 5',
@@ -70,26 +73,30 @@ describe('messages', () => {
     ],
     [
       'Stock - 5 gt 5',
-      "At position 7: found '-', where an operator like eq or and, or the end, is expected. To subtract, write sub. A name that holds a '-' stands in double quotes.",
+      "At position 7: found '-', where an operator like eq or and, or the end, is expected. To subtract, write sub. " +
+        "A name that holds a '-' stands in double quotes.",
     ],
     [
       'Stock gt 1,000',
-      "At position 11: found ',' outside of a function and of a list. A number has no commas; its decimal sign is a point.",
+      "At position 11: found ',' outside of a function and of a list. A number has no commas; its decimal sign is a " +
+        'point.',
     ],
     [
       'Seen gt 2024-01-01 10:00',
-      "At position 20: found '10:00', where an operator like eq or and, or the end, is expected. A moment is written with a T: 2024-01-01T10:00Z.",
+      "At position 20: found '10:00', where an operator like eq or and, or the end, is expected. A moment is written " +
+        'with a T: 2024-01-01T10:00Z.',
     ],
     [
       'Made eq 01/02/2024',
-      "At position 11: '/' leads only from a json column into its values, as in doc/a/b. To divide, write div or divby; a date is written as 2024-02-29.",
+      "At position 11: '/' leads only from a json column into its values, as in doc/a/b. To divide, write div or " +
+        'divby; a date is written as 2024-02-29.',
     ],
     [
       'Stock€ gt 5',
-      "At position 6: the character '€' can't stand here. A name that holds it stands in double quotes.",
+      "At position 6: the character '€' can't stand here. A name that contains it is written in double quotes.",
     ],
-    ["Name = 'x'", "At position 6: '=' is no operator here. Write eq."],
-    ['Sold && Sold', "At position 6: '&&' is no operator here. Write and."],
+    ["Name = 'x'", "At position 6: '=' is not an operator here. Write eq."],
+    ['Sold && Sold', "At position 6: '&&' is not an operator here. Write and."],
     ['(Stock gt 5', "At position 12: the filter ends, but the '(' at position 1 is not closed."],
     ['Stock gt 5)', "At position 11: found ')' without a '(' before it."],
     [
@@ -98,20 +105,23 @@ describe('messages', () => {
     ],
     [
       "Name in 'a'",
-      "At position 9: found 'a' after 'in', where '(' and a list of literals are expected, as in x in (1, 2) or x in ('a', 'b').",
+      "At position 9: found 'a' after 'in', where '(' and a list of literals are expected, as in x in (1, 2) or x in " +
+        "('a', 'b').",
     ],
     [
       'Stock in (1 2)',
-      "At position 13: found '2' in a list, which holds literals parted by commas, as in x in (1, 2) or x in ('a', 'b').",
+      "At position 13: found '2' in a list, which holds literals parted by commas, as in x in (1, 2) or x in ('a', " +
+        "'b').",
     ],
     [
       "Name in 'a']",
-      "At position 9: found 'a' after 'in', where '(' and a list of literals are expected, as in x in (1, 2) or x in ('a', 'b').",
+      "At position 9: found 'a' after 'in', where '(' and a list of literals are expected, as in x in (1, 2) or x in " +
+        "('a', 'b').",
     ],
     ['Stock gt 5]', "At position 11: found ']' without a '[' before it."],
     [
       'Name in ["a\\q"]',
-      String.raw`At position 10: "a\q" is no text of JSON. In brackets, texts stand in "…" as in JSON, or in '…'.`,
+      String.raw`At position 10: "a\q" is not a JSON string. In brackets, strings are written in "…" as in JSON, or in '…'.`,
     ],
     ["Name in ('a', Note)", "At position 15: a list after 'in' holds literals only, not 'Note'."],
     [
@@ -119,28 +129,31 @@ describe('messages', () => {
       "At position 10: a list after 'in' holds literals only, not \"a\". Double quotes are for names; a text stands in single ones: 'a'.",
     ],
     ["Name eq 'x", "At position 9: this text has no closing '. A ' inside a text is written twice."],
-    ['Name eq ’x’', 'At position 9: the quote ’ is not a straight one. Texts stand in \'…\', names in "…".'],
-    ['Stock eq 5-3', "At position 10: '5-3' is no literal. Write 5 sub 3."],
+    [
+      'Name eq ’x’',
+      'At position 9: the quote ’ is not a straight one. Text is written in \'…\', names in "…".',
+    ],
+    ['Stock eq 5-3', "At position 10: '5-3' is not a literal. Write 5 sub 3."],
     ['Stock eq 5.', "At position 10: '5.' ends in a point. Write 5.0 or 5."],
     ['Stock eq .5', "At position 10: '.5' begins with a point. Write 0.5."],
     ['Stock eq 5.5L', "At position 10: '5.5L' ends in L, which only whole numbers do."],
-    ['Opens eq 3:26:05', "At position 10: '3:26:05' is no time of day. Write 03:26:05."],
+    ['Opens eq 3:26:05', "At position 10: '3:26:05' is not a time of day. Write 03:26:05."],
     [
       'Made ge 2012-12',
-      "At position 9: '2012-12' is no date, which has a day. Write 2012-12-01, or use year() and month().",
+      "At position 9: '2012-12' is not a date: a date has a day. Write 2012-12-01, or use year() and month().",
     ],
     [
       "replace(Name, 'a', 'b') eq 'c'",
-      'At position 1: replace() is no function: OData has none that replaces text.',
+      'At position 1: replace() is not a function: OData has none that replaces text.',
     ],
-    ['Made eq today()', 'At position 9: today() is no function. Did you mean date(now())?'],
+    ['Made eq today()', 'At position 9: today() is not a function. Did you mean date(now())?'],
     [
       'iif(Sold, 1, 2) eq 1',
-      'At position 1: iif() is no function. Did you mean case, as in case(x gt 5: 1, true: 0)?',
+      'At position 1: iif() is not a function. Did you mean case, as in case(x gt 5: 1, true: 0)?',
     ],
     [
       "coalesce(Name, 'a') eq 'a'",
-      'At position 1: coalesce() is no function. Did you mean case, as in case(x ne null: x, true: 0)?',
+      'At position 1: coalesce() is not a function. Did you mean case, as in case(x ne null: x, true: 0)?',
     ],
     [
       "Extra/tags/any(t: t eq 'x')",
@@ -149,37 +162,46 @@ describe('messages', () => {
     ['cast(Stock)', 'At position 1: cast() takes a value and a type, as in cast(Price, Edm.String).'],
     [
       'cast(Stock, Edm.Stream) eq 5',
-      'At position 13: cast() takes one of the types Edm.Boolean, Edm.Byte, Edm.SByte, Edm.Int16, Edm.Int32, Edm.Int64, Edm.Decimal, Edm.Double, Edm.Single, Edm.String, Edm.Date, Edm.TimeOfDay, Edm.DateTimeOffset, Edm.Guid.',
+      'At position 13: cast() takes one of the types Edm.Boolean, Edm.Byte, Edm.SByte, Edm.Int16, Edm.Int32, ' +
+        'Edm.Int64, Edm.Decimal, Edm.Double, Edm.Single, Edm.String, Edm.Date, Edm.TimeOfDay, Edm.DateTimeOffset, ' +
+        'Edm.Guid.',
     ],
     ['Name eq Edm.String', "At position 9: 'Edm.String' is a type, which can stand only in cast()."],
     [
       "matchesPattern(Name, 'a', 'x')",
-      "At position 27: the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a point match line ends, or 'is'.",
+      "At position 27: the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a point match " +
+        "line ends, or 'is'.",
     ],
-    ['2nd eq 5', `At position 1: '2nd' is no number, and a name that begins with a digit is written "2nd".`],
+    [
+      '2nd eq 5',
+      `At position 1: '2nd' is not a number, and a name that begins with a digit is written "2nd".`,
+    ],
     ['Made eq 2024-02-30', "At position 9: '2024-02-30' has day 30; that month has the days 01 to 29."],
     [
       'Made eq 2024-2-3',
-      "At position 9: '2024-2-3' is no date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.",
+      "At position 9: '2024-2-3' is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or " +
+        '01234567-89ab-cdef-0123-456789abcdef.',
     ],
     [
       'Seen gt 2024-01-01T10:00:00 02:00',
-      "At position 29: found '02:00', where an operator like eq or and, or the end, is expected. If this is an offset, its '+' was lost: in a URL it is written %2B.",
+      "At position 29: found '02:00', where an operator like eq or and, or the end, is expected. If this is an " +
+        "offset, its '+' was lost: in a URL it is written %2B.",
     ],
     [
       'Opens eq 10:00:00Z',
-      "At position 10: '10:00:00Z' is no time of day. Write 13:45 or 13:45:00.5, without an offset.",
+      "At position 10: '10:00:00Z' is not a time of day. Write 13:45 or 13:45:00.5, without an offset.",
     ],
     ["Made eq datetime'2024-01'", "At position 9: datetime'2024-01' does not hold a timestamp."],
     [
       "Seen add duration'P1Y' gt now()",
-      "At position 10: 'P1Y' is no duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes and seconds.",
+      "At position 10: 'P1Y' is not a duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes " +
+        'and seconds.',
     ],
-    ["contain(Name, 'a')", 'At position 1: contain() is no function. Did you mean contains?'],
+    ["contain(Name, 'a')", 'At position 1: contain() is not a function. Did you mean contains?'],
     ['contains(Name)', 'At position 1: contains(text, part) takes 2 arguments, not 1.'],
     [
       "Name has Sales.Color'Red'",
-      "At position 6: 'has' is no operator here, because no column has an enumeration type.",
+      "At position 6: 'has' is not an operator here, because no column has an enumeration type.",
     ],
     ['Price div 0 eq 1', "At position 7: 'div' divides by zero."],
     [
@@ -188,11 +210,13 @@ describe('messages', () => {
     ],
     [
       'year(2024-01-01T00:00:00+02:00) eq 2023',
-      'At position 6: year() looks at a moment in UTC, so its literal must be in UTC, too: write it with Z, not with another offset.',
+      'At position 6: year() looks at a moment in UTC, so its literal must be in UTC, too: write it with Z, not with ' +
+        'another offset.',
     ],
     [
       'case(Sold: 1, 2) eq 1',
-      "At position 16: case() takes pairs, a condition and a result with ':' between them. What holds for all others is written behind 'true:'.",
+      "At position 16: case() takes pairs, a condition and a result with ':' between them. The result for all other " +
+        "rows is written after 'true:'.",
     ],
   ])('%s', (filter, message) => {
     const error = refusal(filter)
@@ -214,11 +238,13 @@ describe('messages about types', () => {
     ],
     [
       "Made gt 'May'",
-      "At position 6: 'gt' can't compare Made (date) with 'May' (string). A date is written without quotes, as 2024-02-29.",
+      "At position 6: 'gt' can't compare Made (date) with 'May' (string). A date is written without quotes, as " +
+        '2024-02-29.',
     ],
     [
       "Stock eq 'x'",
-      "At position 7: 'eq' can't compare Stock (integer) with 'x' (string). An integer is written without quotes, as 5.",
+      "At position 7: 'eq' can't compare Stock (integer) with 'x' (string). An integer is written without quotes, as " +
+        '5.',
     ],
     ['Sold eq 1', "At position 6: 'eq' can't compare Sold (boolean) with 1 (integer). Write true or false."],
     [
@@ -227,7 +253,8 @@ describe('messages about types', () => {
     ],
     [
       'Made sub Made gt 5',
-      "At position 15: 'gt' can't compare Made sub Made (duration) with 5 (integer). A duration is written like duration'P1D'; totalseconds() makes a number of one.",
+      "At position 15: 'gt' can't compare Made sub Made (duration) with 5 (integer). A duration is written like " +
+        "duration'P1D'; totalseconds() makes a number of one.",
     ],
     [
       "Name eq 'a' or 'b'",
@@ -244,11 +271,12 @@ describe('messages about types', () => {
     ['5 lt Stock lt 10', "At position 12: comparisons don't chain. Write 5 lt Stock and Stock lt 10."],
     [
       'Extra/a eq Extra/b',
-      'At position 9: nothing says what Extra/a and Extra/b are. Say it for one, as in cast(Extra/a, Edm.String).',
+      'At position 9: the types of Extra/a and Extra/b are unknown. Give the type of one, as in cast(Extra/a, ' +
+        'Edm.String).',
     ],
     [
       'Name/Length eq 5',
-      'At position 1: Name is string; only into json columns a path leads. To divide, write div or divby.',
+      'At position 1: Name is string; only json columns have paths. To divide, write div or divby.',
     ],
     ['cast(Stock, Edm.Boolean)', 'At position 1: cast() makes no Edm.Boolean of Stock (integer).'],
     [
@@ -257,26 +285,31 @@ describe('messages about types', () => {
     ],
     [
       "not Name eq 'x'",
-      "At position 1: 'not' takes a condition, but Name is string. 'not' binds more tightly than eq: write not (Name eq …).",
+      "At position 1: 'not' takes a condition, but Name is string. 'not' binds more tightly than eq: write not (Name " +
+        'eq …).',
     ],
     ['Sold and Stock', "At position 10: 'and' takes conditions, but Stock is integer."],
     [
       "Name add 'x' eq 'y'",
-      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Name (string) and 'x' (string). To join texts, write concat(a, b).",
+      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Name (string) and " +
+        "'x' (string). To join texts, write concat(a, b).",
     ],
     [
       'Seen add 5 gt now()',
-      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Seen (timestamptz) and 5 (integer). A duration is written like duration'P1D' or duration'PT12H'.",
+      "At position 6: 'add' takes two numbers, or a date, moment or duration and a duration, not Seen (timestamptz) " +
+        "and 5 (integer). A duration is written like duration'P1D' or duration'PT12H'.",
     ],
     [
       'Stock add 1 in (2)',
-      "At position 7: 'add' takes two numbers, or a date, moment or duration and a duration, not Stock (integer) and 1 in (2) (boolean). 'in' binds more tightly: put the arithmetic in parentheses.",
+      "At position 7: 'add' takes two numbers, or a date, moment or duration and a duration, not Stock (integer) and " +
+        "1 in (2) (boolean). 'in' binds more tightly: put the arithmetic in parentheses.",
     ],
     ['-Name eq 5', "At position 1: '-' changes the sign of a number or a duration, not of Name (string)."],
     ['length(Stock) eq 5', 'At position 8: length(text) takes string as text, not Stock (integer).'],
     [
       "hour('10:00') eq 10",
-      "At position 6: hour(time) takes timestamp, timestamptz or time as time, not '10:00' (string). Write 10:00 without quotes.",
+      "At position 6: hour(time) takes timestamp, timestamptz or time as time, not '10:00' (string). Write 10:00 " +
+        'without quotes.',
     ],
     [
       'Name in (5)',
@@ -288,11 +321,13 @@ describe('messages about types', () => {
     ],
     [
       'Seen gt 2024-01-01T10:00',
-      'At position 9: 2024-01-01T10:00 has no offset, which only a column of type timestamp may be compared with. Write 2024-01-01T10:00Z, or the offset.',
+      'At position 9: 2024-01-01T10:00 has no offset, which only a column of type timestamp may be compared with. ' +
+        'Write 2024-01-01T10:00Z, or the offset.',
     ],
     [
       "case(Sold: 1, true: 'x') eq 1",
-      "At position 1: the results of case() must be of one type, or all numbers, but it gives 1 (integer) and 'x' (string).",
+      "At position 1: the results of case() must be of one type, or all numbers, but it gives 1 (integer) and 'x' " +
+        '(string).',
     ],
     [
       'matchesPattern(Name, Note)',

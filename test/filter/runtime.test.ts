@@ -70,15 +70,15 @@ describe('a filter that fails on a row says so in a sentence', () => {
     ],
     [
       "at add duration'P106751990D' gt at",
-      /^The filter fails on a row: a date or moment comes out that is beyond those that can be held\.$/,
+      /^The filter fails on a row: the result is a date or moment outside of the range that can be represented\.$/,
     ],
     [
       "day add duration'P106751990D' gt day",
-      /^The filter fails on a row: a date or moment comes out that is beyond those that can be held\.$/,
+      /^The filter fails on a row: the result is a date or moment outside of the range that can be represented\.$/,
     ],
     [
       "duration'P1D' mul d gt duration'PT0S'",
-      /^The filter fails on a row: a number comes out that is too large for its type\.$/,
+      /^The filter fails on a row: the result is a number that is too large for its type\.$/,
     ],
     [
       "duration'P1D' mul i gt (at sub day)",
@@ -99,7 +99,7 @@ test('the sentence is found when the error comes wrapped or as a text', () => {
 
 test('a pattern that only the matcher refuses is the filter’s failure, too', () => {
   expect(runtimeFilterError('Invalid Input Error: invalid character class range: \\p{Garay}')?.message).toBe(
-    'The filter fails: the pattern of matchesPattern() names the script Garay, which is not known here.',
+    'The filter fails: the pattern of matchesPattern() names the script Garay, which is not supported.',
   )
   expect(runtimeFilterError('Invalid Input Error: pattern too large - compile failed')?.message).toBe(
     'The filter fails: the pattern of matchesPattern() is too large. Repeat fewer things in it.',
@@ -132,7 +132,7 @@ test('a sum that its type can not hold is a number that is too large', async () 
   const sum = 'SELECT CAST(sum(x) AS BIGINT) FROM (VALUES (9223372036854775807), (1)) t(x)'
   expect(await table.query(sum).catch(runtimeFilterError)).toHaveProperty(
     'message',
-    'The filter fails on a row: a number comes out that is too large for its type.',
+    'The filter fails on a row: the result is a number that is too large for its type.',
   )
 })
 
@@ -150,7 +150,7 @@ describe('days of years that have no moments', () => {
     const failed = await far.rows(filter).catch(runtimeFilterError)
     expect(failed).toHaveProperty(
       'message',
-      'The filter fails on a row: a date or moment comes out that is beyond those that can be held.',
+      'The filter fails on a row: the result is a date or moment outside of the range that can be represented.',
     )
   })
 

@@ -84,11 +84,7 @@ describe('csv', () => {
 
 describe('csv that is refused', () => {
   test.each([
-    [
-      'an empty file',
-      '',
-      'The file is empty: its first line has to be a header with the names of the columns.',
-    ],
+    ['an empty file', '', 'The file is empty: its first line must be a header with the column names.'],
     ['a name that is missing', 'a,,b\n', 'Column 2 has no name.'],
     ['a name that stands twice', 'a,b,a\n', 'Columns 1 and 3 have the same name "a".'],
     ['a row too short', 'a,b\n1,2\n3\n', 'Row 2: it has 1 of the 2 fields of the header.'],
@@ -111,12 +107,13 @@ describe('csv that is refused', () => {
     [
       'a lone carriage return',
       'a,b\n1\r,2\n',
-      'Row 1: there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted.',
+      'Row 1: there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold ' +
+        'one are quoted.',
     ],
     [
       'another delimiter',
       'a;b\n1;2\n',
-      'The header "a;b" has no comma but ";": fields of csv are separated by commas.',
+      'The header "a;b" has no comma, but it has ";": fields of csv are separated by commas.',
     ],
   ])('%s', async (_, text, message) => {
     expect(await bench.refusal('csv', text)).toBe(`400 invalid_upload: ${message}`)
@@ -135,7 +132,9 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
       '400 invalid_upload: The file is UTF-16; save it as UTF-8.',
     )
-    expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(/The file is gzip: unpack it/)
+    expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(
+      /The file is compressed with gzip: unpack it/,
+    )
   })
 
   test('a value that its declared type does not take, with row, column, value and type', async () => {
@@ -167,7 +166,8 @@ describe('csv into a dataset that has columns', () => {
 
   test('a column that the dataset does not have is a conflict, also by case alone', async () => {
     expect(await bench.refusal('csv', 'id,Name\n1,x\n', { existing })).toBe(
-      '409 column_conflict: The upload has a column "Name" that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
+      '409 column_conflict: The upload has a column "Name" that the dataset does not have. Column names are ' +
+        'case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
     )
   })
 
@@ -180,7 +180,8 @@ describe('csv into a dataset that has columns', () => {
 
   test('a declared type that differs from the dataset is a conflict', async () => {
     expect(await bench.refusal('csv', 'id\n1\n', { existing, declared: declared({ id: 'string' }) })).toBe(
-      '409 column_conflict: Column "id" is string in the upload; the dataset wants integer. Both can be replaced together (columns=replace).',
+      '409 column_conflict: Column "id" is string in the upload; the dataset wants integer. Both can be replaced ' +
+        'together (columns=replace).',
     )
   })
 })

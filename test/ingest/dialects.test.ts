@@ -77,6 +77,6 @@ test('patterns of dates', () => {
   expect(dateReader('M/D/YYYY')('1-12-2020')).toBeUndefined()
   expect(dateReader('YYYY.MM.DD')('2020.01.12 23:59:59.5')).toBe('2020-01-12T23:59:59.5')
   for (const pattern of ['', 'YYYY', 'DD.DD.YYYY', 'YYYY-MM-DD(x+)+', 'YY-MM-DD']) {
-    expect(() => dateReader(pattern)).toThrow(/dates is a pattern/)
+    expect(() => dateReader(pattern)).toThrow(/dates must be a pattern/)
   }
 })

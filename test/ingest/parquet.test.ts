@@ -72,10 +72,12 @@ describe('Parquet', () => {
   test('another type than that of the dataset is a conflict', async () => {
     const file = readFileSync(await parquet('SELECT 1.5::DOUBLE AS a'))
     expect(await bench.refusal('parquet', file, { existing: [column('a', 'integer')] })).toBe(
-      '409 column_conflict: Column "a" is double in the upload; the dataset wants integer. Both can be replaced together (columns=replace).',
+      '409 column_conflict: Column "a" is double in the upload; the dataset wants integer. Both can be replaced ' +
+        'together (columns=replace).',
     )
     expect(await bench.refusal('parquet', file, { existing: [column('A', 'double')] })).toBe(
-      '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
+      '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names ' +
+        'are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
     )
     expect(await bench.refusal('parquet', file, { declared: declared({ a: 'date' }) })).toMatch(/^409 /)
   })
@@ -100,7 +102,7 @@ describe('Parquet', () => {
   test('damaged files', async () => {
     const whole = readFileSync(await parquet('SELECT i, md5(i::VARCHAR) AS h FROM range(5000) t(i)'))
     const message =
-      '400 invalid_upload: The Parquet file is damaged, or uses an encoding or a compression that is not known here.'
+      '400 invalid_upload: The Parquet file is damaged, or uses an encoding or a compression that is not supported.'
     expect(await bench.refusal('parquet', '')).toBe(message)
     expect(await bench.refusal('parquet', 'PAR1')).toBe(message)
     expect(await bench.refusal('parquet', whole.subarray(0, whole.length - 100))).toBe(message)

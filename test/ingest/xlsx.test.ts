@@ -57,8 +57,9 @@ describe('xlsx', () => {
     const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`
     const blank = '<c t="inlineStr" />'
     const file = await raw(
-      `<row r="1">${text('n')}${text('d')}${text('s')}</row><row r="2"><c><v>1.5</v></c><c t="d"><v>2020-01-01</v></c>${text('')}</row>` +
-        `<row r="3">${blank}${blank}${blank}</row><row r="4"><c><v>3</v></c>${blank}${text('c')}</row>`,
+      `<row r="1">${text('n')}${text('d')}${text('s')}</row><row r="2"><c><v>1.5</v></c><c ` +
+        `t="d"><v>2020-01-01</v></c>${text('')}</row><row r="3">${blank}${blank}${blank}</row><row ` +
+        `r="4"><c><v>3</v></c>${blank}${text('c')}</row>`,
     )
     const { shape, values } = await bench.read('xlsx', file)
     expect(shape).toEqual(['n: double', 'd: date', 's: string'])
@@ -210,7 +211,8 @@ describe('xlsx that is refused', () => {
       sheet.getCell('A1000000').value = 1
     })
     expect(await bench.refusal('xlsx', file)).toBe(
-      '413 upload_too_large: The table is too sparse: up to row 1000000 it has 1 cells with a value and 1999997 without.',
+      '413 upload_too_large: The table is too sparse: up to row 1000000 it has 1 cells with a value and 1999997 ' +
+        'empty ones.',
     )
   })
 
@@ -233,7 +235,8 @@ describe('xlsx that is refused', () => {
   })
 
   test('what is no workbook', async () => {
-    const message = '400 invalid_upload: The file is no xlsx workbook: it is no zip archive, or was cut off.'
+    const message =
+      '400 invalid_upload: The file is not an xlsx workbook: it is not a zip archive, or is cut off.'
     expect(await bench.refusal('xlsx', '')).toBe(message)
     expect(await bench.refusal('xlsx', 'a,b\n1,2\n')).toBe(message)
     const whole = await workbook((sheet) => sheet.addRow(['a']))

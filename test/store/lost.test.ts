@@ -64,9 +64,7 @@ describe('a start where parts are but the catalog is not', () => {
       await expect(open({ role })).rejects.toMatchObject({
         name: 'EngineError',
         code: 'storage_damaged',
-        message: expect.stringMatching(
-          /Restore the data directory from a backup, or start with --new to begin anew/,
-        ),
+        message: expect.stringMatching(/Restore the data directory from a backup, or start empty with --new/),
       })
     }
     expect(parts()).toEqual(before)

@@ -32,7 +32,8 @@ export function named(
   if (item.length < 3 || !isWord(item.at(-2), 'as') || !isName(last)) {
     throw invalid(
       item[0]!.startOffset,
-      `'${excerpt(cursor.text.slice(item[0]!.startOffset, last.startOffset + last.image.length))}' has no name. Write 'as' and a name behind it, as in ${example}.`,
+      `'${excerpt(cursor.text.slice(item[0]!.startOffset, last.startOffset + last.image.length))}' has no name. ` +
+        `Write 'as' and a name after it, as in ${example}.`,
     )
   }
   return { name: nameOf(last), tokens: item.slice(0, -2) }
@@ -41,7 +42,7 @@ export function named(
 /** @throws EngineError `invalid_filter` where a column has the name already */
 export function requireNew({ name, at }: Name, columns: readonly StepColumn[]): void {
   if (columns.some((column) => column.name === name)) {
-    throw invalid(at, `there is a column ${JSON.stringify(name)} already; take another name.`)
+    throw invalid(at, `there is already a column ${JSON.stringify(name)}; choose another name.`)
   }
 }
 

@@ -117,7 +117,8 @@ function readAggregate(
     }
     throw invalid(
       tokens[0]!.startOffset,
-      'what is aggregated is followed by the method, as in Price with sum as Total; rows are counted by $count as Number.',
+      'what is aggregated is followed by the method, as in Price with sum as Total; rows are counted by $count as ' +
+        'Number.',
     )
   }
   const row = aggregateRow(nameOf(method).name)
@@ -145,6 +146,6 @@ function unknownMethod({ image, startOffset: at }: Token): Error {
   const meant = image.toLowerCase() === 'count' ? '$count as Number' : nearest(image, names)
   return invalid(
     at,
-    `'${image}' is no method of aggregation.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p1 to p99 for percentiles.`}`,
+    `'${image}' is not an aggregation method.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p1 to p99 for percentiles.`}`,
   )
 }

@@ -177,13 +177,13 @@ export class PipelineReader {
     const negative = value.digits < 0n
     const { at } = value
     if (until === 'count' && !(value.whole && value.digits > 0n)) {
-      throw invalid(at, 'the number of rows is a whole number above 0.')
+      throw invalid(at, 'the number of rows must be a whole number above 0.')
     }
     if (
       until === 'percent' &&
       (value.digits <= 0n || value.digits > 100n * 10n ** BigInt(Math.max(value.scale, 0)))
     ) {
-      throw invalid(at, 'percent are a number above 0 and up to 100.')
+      throw invalid(at, 'the percentage must be a number above 0 and up to 100.')
     }
     const type = literalType(value)
     const parameter = this.#building.parameter(literalText(value, type))
@@ -194,7 +194,7 @@ export class PipelineReader {
   #count(): number {
     const { whole, digits, at } = this.#number()
     if (!whole || digits < 0n || digits > BigInt(Number.MAX_SAFE_INTEGER)) {
-      throw invalid(at, 'the number of rows is a whole number that is not negative.')
+      throw invalid(at, 'the number of rows must be a whole number that is not negative.')
     }
     return Number(digits)
   }
@@ -231,7 +231,8 @@ function group(keys: readonly StepColumn[], added: readonly AddedColumn[]): Tran
 function emptied(at: number): Error {
   return invalid(
     at,
-    'in a group of groupby(), nothing is aggregated behind a step that may leave no row. Put that step before groupby(), or behind aggregate().',
+    'in a group of groupby(), aggregate() must not follow a step that may leave no row. Put that step before ' +
+      'groupby() or after aggregate().',
   )
 }
 
@@ -270,6 +271,6 @@ function unknownTransformation(token: Token, at: number): Error {
   const meant = nearest(word, NAMES)
   return invalid(
     at,
-    `${quoted(token)} is no transformation.${meant ? ` Did you mean ${meant}?` : ` There are ${NAMES.join(', ')}.`}`,
+    `${quoted(token)} is not a transformation.${meant ? ` Did you mean ${meant}?` : ` There are ${NAMES.join(', ')}.`}`,
   )
 }

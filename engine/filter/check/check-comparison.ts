@@ -56,7 +56,8 @@ function isBinaryOrder(operator: ComparisonOperator, left: Expression, right: Ex
 function untyped(node: Extract<Syntax, { kind: 'binary' }>, scope: Scope): Error {
   return mistyped(
     node.operatorAt,
-    `nothing says what ${show(node.left, scope)} and ${show(node.right, scope)} are. Say it for one, as in cast(${show(node.left, scope)}, Edm.String).`,
+    `the types of ${show(node.left, scope)} and ${show(node.right, scope)} are unknown. Give the type of one, as in ` +
+      `cast(${show(node.left, scope)}, Edm.String).`,
   )
 }
 

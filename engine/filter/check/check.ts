@@ -35,7 +35,8 @@ export function check(
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
     throw mistyped(
       tree.at,
-      `a filter is a condition, but ${show(tree, scope)} is ${typeName(checked.type)}. Compare it with something, as in x eq 5.`,
+      `a filter is a condition, but ${show(tree, scope)} is ${typeName(checked.type)}. Compare it with something, as ` +
+        'in x eq 5.',
     )
   }
   return { tree: checked, columns: names }
@@ -116,7 +117,7 @@ function path(node: Span, steps: readonly string[], { name, type, sql }: FilterC
   if (type !== 'json') {
     throw mistyped(
       node.at,
-      `${name} is ${type}; only into json columns a path leads. To divide, write div or divby.`,
+      `${name} is ${type}; only json columns have paths. To divide, write div or divby.`,
     )
   }
   const pointer = steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
@@ -144,7 +145,8 @@ function negation(node: Extract<Syntax, { kind: 'unary' }>, scope: Scope): Expre
     const shown = show(node.operand, scope)
     throw mistyped(
       node.at,
-      `'not' takes a condition, but ${shown} is ${typeName(operand.type)}. 'not' binds more tightly than eq: write not (${shown} eq …).`,
+      `'not' takes a condition, but ${shown} is ${typeName(operand.type)}. 'not' binds more tightly than eq: write ` +
+        `not (${shown} eq …).`,
     )
   }
   return { kind: 'not', operand, type: TYPE.boolean, at: node.at }

@@ -1,7 +1,7 @@
 import { EngineError } from '../../errors.ts'
 
 const BEYOND_MOMENTS =
-  'The filter fails on a row: a date or moment comes out that is beyond those that can be held.'
+  'The filter fails on a row: the result is a date or moment outside of the range that can be represented.'
 
 /** DuckDB's messages where a value in the data makes a correct filter fail, each with a sentence for the user. */
 const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecArray) => string])[] = [
@@ -16,7 +16,8 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
   [
     /Overflow in (addition|subtraction|multiplication|negation|division)/,
     ([, operation]) =>
-      `The filter fails on a row: ${operation === 'addition' ? 'an' : 'a'} ${operation} gives a number that is too large.`,
+      `The filter fails on a row: ${operation === 'addition' ? 'an' : 'a'} ${operation} gives a number that is too ` +
+      'large.',
   ],
   [
     /(?:Conversion|Out of Range|Invalid Input) Error: [^\n]*(?:date|timestamp|interval)[^\n]*(?:range|overflow)/i,
@@ -30,13 +31,13 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
   ],
   [
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
-    () => 'The filter fails on a row: a number comes out that is too large for its type.',
+    () => 'The filter fails on a row: the result is a number that is too large for its type.',
   ],
   // JavaScript may know a Unicode script that is newer than this version of DuckDB.
   [
     /Invalid Input Error: invalid character class range: \\[pP]\{(\w+)\}/,
     ([, script]) =>
-      `The filter fails: the pattern of matchesPattern() names the script ${script}, which is not known here.`,
+      `The filter fails: the pattern of matchesPattern() names the script ${script}, which is not supported.`,
   ],
   [
     /Invalid Input Error: pattern too large/,

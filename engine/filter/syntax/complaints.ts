@@ -94,7 +94,7 @@ function noOperator(at: number, found: Token | undefined, around: Neighbours, op
   }
   const word = found.image.toLowerCase()
   if (Object.hasOwn(OTHER_LANGUAGES, word)) {
-    return invalid(at, `'${found.image}' is no operator here${OTHER_LANGUAGES[word]}`)
+    return invalid(at, `'${found.image}' is not an operator here${OTHER_LANGUAGES[word]}`)
   }
   const next = open ? "')'" : 'the end'
   const hint = operatorHint(found, around)
@@ -134,7 +134,7 @@ function operatorHint(found: Token, { before, after }: Neighbours): string {
     : ''
 }
 
-/** Operators of SQL and other languages, each with the rest of a message that begins with "is no operator here". */
+/** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */
 const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   has: ', because no column has an enumeration type.',
   is: '. Write eq, as in x eq null or x eq true.',
@@ -188,7 +188,7 @@ function foreign(token: Token): Error {
     case 'malformedTime':
       return invalid(
         at,
-        `'${excerpt(image)}' is no time of day. Write 13:45 or 13:45:00.5, without an offset.`,
+        `'${excerpt(image)}' is not a time of day. Write 13:45 or 13:45:00.5, without an offset.`,
       )
     case 'qualified':
       return image.toLowerCase().startsWith('geo.')
@@ -210,10 +210,10 @@ function foreign(token: Token): Error {
           : `'${image}' is not supported here: a table has no objects.`,
       )
     case 'quotes':
-      return invalid(at, `the quote ${image} is not a straight one. Texts stand in '…', names in "…".`)
+      return invalid(at, `the quote ${image} is not a straight one. Text is written in '…', names in "…".`)
     default: {
       const meant = Object.hasOwn(SYMBOLS, image) ? SYMBOLS[image] : undefined
-      return invalid(at, `'${excerpt(image)}' is no operator here.${meant ? ` Write ${meant}.` : ''}`)
+      return invalid(at, `'${excerpt(image)}' is not an operator here.${meant ? ` Write ${meant}.` : ''}`)
     }
   }
 }
@@ -221,7 +221,9 @@ function foreign(token: Token): Error {
 /** The error for a time of day like `3:26:05`, which the lexer reads as a number and a colon. */
 function timeBefore(text: string, before: Token | undefined): Error | undefined {
   const time = before && /^\d:\d\d(?::\d\d)?(?!\w)/.exec(text.slice(before.startOffset))
-  return time ? invalid(before.startOffset, `'${time[0]}' is no time of day. Write 0${time[0]}.`) : undefined
+  return time
+    ? invalid(before.startOffset, `'${time[0]}' is not a time of day. Write 0${time[0]}.`)
+    : undefined
 }
 
 function malformed(image: string, at: number): Error {
@@ -234,24 +236,28 @@ function malformed(image: string, at: number): Error {
   if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(image)) {
     return invalid(
       at,
-      `'${shown}' is no date, which has a day. Write ${image}-01, or use year() and month().`,
+      `'${shown}' is not a date: a date has a day. Write ${image}-01, or use year() and month().`,
     )
   }
   const subtraction = /^(\d+(?:\.\d+)?)([+-])(\d+(?:\.\d+)?)$/.exec(image)
   if (subtraction) {
     const [, left, sign, right] = subtraction
-    return invalid(at, `'${shown}' is no literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`)
+    return invalid(at, `'${shown}' is not a literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`)
   }
   if (/^\d+-\d+-\d+/.test(image)) {
     return invalid(
       at,
-      `'${shown}' is no date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.`,
+      `'${shown}' is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or ` +
+        '01234567-89ab-cdef-0123-456789abcdef.',
     )
   }
   if (/^\d+[A-Za-z_]/.test(image)) {
-    return invalid(at, `'${shown}' is no number, and a name that begins with a digit is written "${shown}".`)
+    return invalid(
+      at,
+      `'${shown}' is not a number, and a name that begins with a digit is written "${shown}".`,
+    )
   }
-  return invalid(at, `'${shown}' is no number, date, time or guid.`)
+  return invalid(at, `'${shown}' is not a number, date, time or guid.`)
 }
 
 /** The error for a text with an unknown prefix. */
@@ -265,7 +271,8 @@ export function unknownPrefix(prefix: string, at: number): Error {
   const kind = name === 'geography' || name === 'geometry' ? 'a geographic' : 'an enumeration'
   return invalid(
     at,
-    `${excerpt(prefix)}'…' is not supported here: no column has ${kind} type. Only duration and binary may prefix a text.`,
+    `${excerpt(prefix)}'…' is not supported here: no column has ${kind} type. Only duration and binary may prefix a ` +
+      'text.',
   )
 }
 
@@ -302,7 +309,7 @@ export function unknownFunction({ image, startOffset: at }: IToken): Error {
     return invalid(at, `'${image}' stands between two conditions, as in x gt 1 ${name} (…).`)
   }
   if (name === 'replace') {
-    return invalid(at, 'replace() is no function: OData has none that replaces text.')
+    return invalid(at, 'replace() is not a function: OData has none that replaces text.')
   }
   if (name === 'in') return invalid(at, "'in' stands between a value and a list, as in x in (1, 2).")
   if (Object.hasOwn(NOT_HERE, name)) {
@@ -315,7 +322,7 @@ export function unknownFunction({ image, startOffset: at }: IToken): Error {
       name,
       functionTable.map((row) => row.name),
     )
-  return invalid(at, `${excerpt(image)}() is no function.${meant ? ` Did you mean ${meant}?` : ''}`)
+  return invalid(at, `${excerpt(image)}() is not a function.${meant ? ` Did you mean ${meant}?` : ''}`)
 }
 
 interface Open {

@@ -74,7 +74,7 @@ function numberType(value: Extract<LiteralValue, { kind: 'number' }>): ValueType
 
 export function parseNumber(text: string, at: number): LiteralValue {
   if (text.length > LONGEST_NUMBER) {
-    throw invalid(at, `a number of ${text.length} characters; at most ${LONGEST_NUMBER} are taken.`)
+    throw invalid(at, `a number of ${text.length} characters; the limit is ${LONGEST_NUMBER}.`)
   }
   const [, sign, whole, fraction = '', power = '0', suffix = ''] =
     /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?([ldfm]?)$/i.exec(text)!
@@ -124,7 +124,8 @@ export function parseMoment(text: string, at: number): LiteralValue {
   if (picos < FIRST_MOMENT * PICOS_PER_MICRO || picos > LAST_MOMENT * PICOS_PER_MICRO) {
     throw invalid(
       at,
-      `'${excerpt(text)}' is beyond the moments that can be held, -290308-12-22T00:00:00Z to 294247-01-10T04:00:54.775806Z.`,
+      `'${excerpt(text)}' is beyond the moments that can be held, -290308-12-22T00:00:00Z to ` +
+        '294247-01-10T04:00:54.775806Z.',
     )
   }
   return { kind: 'moment', picos, offset }
@@ -198,7 +199,8 @@ export function parseDuration(text: string, at: number): LiteralValue {
   if (micros === undefined) {
     throw invalid(
       at,
-      `'${text.slice(0, 40)}' is no duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes and seconds.`,
+      `'${text.slice(0, 40)}' is not a duration; one is written like duration'P1DT2H30M5.5S', of days, hours, ` +
+        'minutes and seconds.',
     )
   }
   return { kind: 'duration', micros }

@@ -227,7 +227,7 @@ class Builder {
       const found = tokenize(text, this.#limits)
       const { tree, error } = parseTokens(found, 'list')
       if (error || tree.children['Alias'])
-        throw invalid(0, `'${excerpt(text)}' is no list, as (1, 2) or ["a", "b"].`)
+        throw invalid(0, `'${excerpt(text)}' is not a list like (1, 2) or ["a", "b"].`)
       return new Builder(text, { limits: this.#limits }).#items(tree)
     })
     return items.map((item) => ({ ...item, ...spanOf(alias) }))
@@ -264,7 +264,7 @@ class Builder {
     const hint = time
       ? ` ${time[0]} reads as a time of day: put blanks around the ':'.`
       : last
-        ? " What holds for all others is written behind 'true:'."
+        ? " The result for all other rows is written after 'true:'."
         : ''
     return invalid(end, `case() takes pairs, a condition and a result with ':' between them.${hint}`)
   }
@@ -326,7 +326,7 @@ function jsonText(image: string, at: number): string {
   } catch {
     throw invalid(
       at,
-      `${excerpt(image)} is no text of JSON. In brackets, texts stand in "…" as in JSON, or in '…'.`,
+      `${excerpt(image)} is not a JSON string. In brackets, strings are written in "…" as in JSON, or in '…'.`,
     )
   }
 }

@@ -189,14 +189,14 @@ export type Token = IToken
  */
 export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): readonly Token[] {
   if (text.length > limits.length) {
-    throw tooComplex(`The filter has ${text.length} characters; at most ${limits.length} are taken.`)
+    throw tooComplex(`The filter has ${text.length} characters; the limit is ${limits.length}.`)
   }
   checkCharacters(text)
   const { tokens, errors } = lexer().tokenize(text)
   const error = errors[0]
   if (error) throw unreadable(text, error.offset)
   if (tokens.length > limits.tokens) {
-    throw tooComplex(`The filter has ${tokens.length} words and signs; at most ${limits.tokens} are taken.`)
+    throw tooComplex(`The filter has ${tokens.length} tokens; the limit is ${limits.tokens}.`)
   }
   checkNesting(tokens, limits)
   return tokens
@@ -230,6 +230,6 @@ function unreadable(text: string, at: number): Error {
     return invalid(at, 'this quoted name has no closing ". A " inside a name is written twice.')
   return invalid(
     at,
-    `the character '${excerpt(character)}' can't stand here. A name that holds it stands in double quotes.`,
+    `the character '${excerpt(character)}' can't stand here. A name that contains it is written in double quotes.`,
   )
 }

@@ -14,10 +14,9 @@ const LEAST_MATCH = 4
  */
 export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
-  if (view.getUint32(0, true) !== MAGIC) throw new RangeError('This is no LZ4 frame.')
+  if (view.getUint32(0, true) !== MAGIC) throw new RangeError('This is not an LZ4 frame.')
   const flags = view.getUint8(4)
-  if (flags >> 6 !== 1 || flags & HAS_DICTIONARY)
-    throw new RangeError('An LZ4 frame of a kind that is not known.')
+  if (flags >> 6 !== 1 || flags & HAS_DICTIONARY) throw new RangeError('An LZ4 frame is of an unknown kind.')
   // The header goes on with flags, the block size, the size of all data if there is one, and a checksum of these.
   let at = 6 + (flags & HAS_SIZE ? 8 : 0) + 1
   verify(view.getUint8(at - 1), (xxhash32(frame.subarray(4, at - 1)) >>> 8) & 0xff)
@@ -45,7 +44,7 @@ export function unpackLz4(frame: Uint8Array, most: number): Uint8Array {
 }
 
 function verify(checksum: number, found: number): void {
-  if (checksum !== found) throw new RangeError('An LZ4 frame is not what its checksum says.')
+  if (checksum !== found) throw new RangeError('An LZ4 frame does not match its checksum.')
 }
 
 /** Unpacks one block. @param first the first position in `out` that matches may reach back to */

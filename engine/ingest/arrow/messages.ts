@@ -21,7 +21,7 @@ export async function verifyFile(handle: FileHandle): Promise<boolean> {
   const tail = await readExactly(handle, size - TAIL, TAIL)
   if (!MAGIC.equals(tail.subarray(4))) return false
   const length = tail.readUInt32LE()
-  if (length > LONGEST_METADATA) throw new RangeError('The directory of the file is too long.')
+  if (length > LONGEST_METADATA) throw new RangeError('The footer of the file is too long.')
   const footer = await readExactly(handle, size - TAIL - length, length)
   for (const at of verifyFooter(footer)) await readHead(handle, at)
   return true
@@ -44,7 +44,7 @@ export async function* arrowMessages(
     const message = await readHead(handle, at)
     if (!message) return
     if (!begun && !message.isSchema) {
-      throw malformed('The Arrow file has no schema at its beginning, and no directory at its end.')
+      throw malformed('The Arrow file has no schema at its beginning and no footer at its end.')
     }
     begun = true
     yield message.head

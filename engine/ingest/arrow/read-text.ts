@@ -27,7 +27,7 @@ export function typeOfArrow(field: Field): ColumnType {
   if (DataType.isTimestamp(type)) return type.timezone ? 'timestamptz' : 'timestamp'
   if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return 'json'
   throw malformed(
-    `Column ${JSON.stringify(field.name)} has the Arrow type ${String(type)}, which is not known here.`,
+    `Column ${JSON.stringify(field.name)} has the Arrow type ${String(type)}, which is not supported.`,
   )
 }
 
@@ -148,7 +148,7 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
   if (DataType.isTimestamp(type)) return timestampReader(type, values, options)
   if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, options))
   if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, options)
-  throw malformed(`The Arrow type ${String(type)} is not known here.`)
+  throw malformed(`The Arrow type ${String(type)} is not supported.`)
 }
 
 function timestampReader(

@@ -45,7 +45,7 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
       verifyBatch(reader, header!, bodyLength)
       break
     default:
-      throw new RangeError('A message of a kind that is no schema and no batch.')
+      throw new RangeError('A message is neither a schema nor a batch.')
   }
   verifyPairs(reader, message, MESSAGE.metadata)
   return { bodyLength, isSchema: type === HEADER.schema }
@@ -91,7 +91,8 @@ function verifyField(reader: FlatReader, field: number, depth: number): void {
     if (bits > 64) {
       const column = reader.text(name)
       throw malformed(
-        `Column ${JSON.stringify(column)} holds integers of ${bits} bits, which Arrow does not have: send decimals of up to 38 digits, or text.`,
+        `Column ${JSON.stringify(column)} holds integers of ${bits} bits, which Arrow does not have: send decimals ` +
+          'of up to 38 digits, or text.',
         { column },
       )
     }

@@ -31,12 +31,14 @@ function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeade
     throw malformed('The file is UTF-16; save it as UTF-8.')
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    throw malformed('The file is gzip: unpack it, or say so, which is Content-Encoding: gzip over HTTP.')
+    throw malformed(
+      'The file is compressed with gzip: unpack it, or declare it (over HTTP with Content-Encoding: gzip).',
+    )
   }
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   let at = marked ? 3 : 0
   if (whole && at === bytes.length) {
-    throw malformed('The file is empty: its first line has to be a header with the names of the columns.')
+    throw malformed('The file is empty: its first line must be a header with the column names.')
   }
   const quotedFirst = bytes[at] === QUOTE
   const names: string[] = []

@@ -149,7 +149,7 @@ function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): v
   if ([...(known.existing ?? []), ...(known.declared ?? [])].some((column) => column.name === name)) return
   const found = /[;\t|]/.exec(name!)![0]
   throw malformed(
-    `The header ${quoteValue(name!)} has no comma but ${quoteValue(found)}: fields of csv are separated by commas` +
+    `The header ${quoteValue(name!)} has no comma, but it has ${quoteValue(found)}: fields of csv are separated by commas` +
       (found === '\t' ? '; upload tabs as tab-separated values.' : '.'),
   )
 }

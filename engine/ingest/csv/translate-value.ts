@@ -47,7 +47,8 @@ export function dateReader(pattern: string): (text: string) => string | undefine
   if (!once || /[^YMD./ -]/.test(pattern)) {
     throw new EngineError(
       'invalid_option',
-      'dates is a pattern of YYYY, MM or M, and DD or D, with points, slashes, hyphens or blanks between them, as DD.MM.YYYY.',
+      'dates must be a pattern of YYYY, MM or M, and DD or D, with points, slashes, hyphens or blanks between them, ' +
+        'for example DD.MM.YYYY.',
     )
   }
   const expression = new RegExp(`^${source}${CLOCK}$`)

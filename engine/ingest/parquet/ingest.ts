@@ -90,7 +90,8 @@ async function unpackedSize(
 ): Promise<{ rows: number; rawBytes: number; bytes: number }> {
   const file = quoteLiteral(request.file)
   const [groups] = await duck.run(
-    `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE), CAST(coalesce(sum(total_compressed_size), 0) AS DOUBLE) FROM parquet_metadata(${file})`,
+    'SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE), CAST(coalesce(sum(total_compressed_size), 0) ' +
+      `AS DOUBLE) FROM parquet_metadata(${file})`,
     request,
   )
   const [meta] = await duck.run(
@@ -116,8 +117,9 @@ async function badValueOf(
   const aliases = [...given.map((_, index) => `p${index}`), 'file_row']
   const file = quoteLiteral(request.file)
   const [row] = await duck.run(
-    `SELECT min(file_row), arg_min(${column.whole ?? 'true'}, file_row) FROM read_parquet(${file}, hive_partitioning = false, file_row_number = true) AS t(${aliases.join(', ')}) ` +
-      `WHERE ${column.sql} IS NOT NULL AND NOT (${isOfType(column, type!)})`,
+    `SELECT min(file_row), arg_min(${column.whole ?? 'true'}, file_row) FROM read_parquet(${file}, hive_partitioning ` +
+      `= false, file_row_number = true) AS t(${aliases.join(', ')}) WHERE ${column.sql} IS NOT NULL AND NOT ` +
+      `(${isOfType(column, type!)})`,
     request,
   )
   const [first, whole] = row!
@@ -143,7 +145,7 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
     return error.code === 'overloaded'
       ? new EngineError(
           'upload_too_large',
-          'The Parquet file needs more memory to read than there is: its row groups are too large.',
+          'Reading the Parquet file needs more memory than there is: its row groups are too large.',
           { cause: error },
         )
       : error
@@ -161,7 +163,7 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
   return new EngineError(
     'invalid_upload',
-    'The Parquet file is damaged, or uses an encoding or a compression that is not known here.',
+    'The Parquet file is damaged, or uses an encoding or a compression that is not supported.',
     { cause: error },
   )
 }

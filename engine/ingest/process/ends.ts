@@ -39,12 +39,12 @@ export function readerEnded(end: End): EngineError {
   }
   if (end.why === 'done') return cancelled(undefined)
   if (end.why !== undefined) {
-    return new EngineError('upload_too_large', 'The upload takes longer to read than one of its size may.', {
+    return new EngineError('upload_too_large', 'Reading the upload takes longer than its size allows.', {
       cause,
     })
   }
   if (!end.ready) {
-    return new EngineError('overloaded', 'Uploads can not be read just now. Try again later.', { cause })
+    return new EngineError('overloaded', 'Uploads can not be read at the moment. Try again later.', { cause })
   }
   // The operating system sends these signals when memory runs out. People may send them, too.
   if (end.signal === 'SIGKILL' || end.signal === 'SIGTERM') {
@@ -56,7 +56,7 @@ export function readerEnded(end: End): EngineError {
   }
   return new EngineError(
     'invalid_upload',
-    'The file makes its reader crash: it is damaged, or holds values that its types do not have. Nothing was changed.',
+    'The file makes its reader crash: it is damaged, or holds values that its types do not allow. Nothing was changed.',
     { cause },
   )
 }

@@ -21,7 +21,8 @@ export class Blanks {
     if (this.#blank <= MOST_BLANK + MOST_BLANK_FOR_EACH * this.#held) return
     throw new EngineError(
       'upload_too_large',
-      `The table is too sparse: up to row ${row} it has ${this.#held} cells with a value and ${this.#blank} without.`,
+      `The table is too sparse: up to row ${row} it has ${this.#held} cells with a value and ${this.#blank} empty ` +
+        'ones.',
       { details: { row } },
     )
   }

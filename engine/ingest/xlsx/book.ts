@@ -64,7 +64,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
 /** Parses an entry from its beginning to its end. */
 async function parse(zip: ZipReader, part: Entry | string, handler: XmlHandler): Promise<void> {
   const entry = typeof part === 'string' ? zip.entries.get(part) : part
-  if (!entry) throw malformed(`The file is no xlsx workbook: it has no ${String(part)}.`)
+  if (!entry) throw malformed(`The file is not an xlsx workbook: it has no ${String(part)}.`)
   const reader = new XmlReader(handler)
   for await (const chunk of zip.read(entry)) reader.push(chunk)
   reader.end()
@@ -73,7 +73,7 @@ async function parse(zip: ZipReader, part: Entry | string, handler: XmlHandler):
 async function workbookPath(zip: ZipReader): Promise<string> {
   const root = await relationships(zip, '')
   const main = [...root.values()].find(({ type }) => type.endsWith('/officeDocument'))?.target
-  if (main === undefined) throw malformed('The file is no xlsx workbook.')
+  if (main === undefined) throw malformed('The file is not an xlsx workbook.')
   return main
 }
 

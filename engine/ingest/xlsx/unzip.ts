@@ -31,7 +31,7 @@ export class ZipReader implements AsyncDisposable {
   static async open(file: string, limit: number): Promise<ZipReader> {
     const zip = await openPromise(file, { autoClose: false }).catch((error: unknown) => {
       throw isAboutFile(error)
-        ? malformed('The file is no xlsx workbook: it is no zip archive, or was cut off.')
+        ? malformed('The file is not an xlsx workbook: it is not a zip archive, or is cut off.')
         : error
     })
     try {

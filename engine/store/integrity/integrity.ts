@@ -51,7 +51,8 @@ export class Integrity {
     } catch (cause) {
       throw new EngineError(
         'storage_damaged',
-        `Part ${part.id} of the stored rows can't be read at the moment, so none of them are given. Try again later.`,
+        `Part ${part.id} of the stored rows can't be read at the moment, so the dataset can't be read either. Try ` +
+          'again later.',
         { cause, details: { part: part.id } },
       )
     }
@@ -114,7 +115,7 @@ export class Integrity {
     this.#background.later(
       () => this.#parts.noteCheck(id, { hash, damage: problem }),
       (cause) =>
-        this.#events.tell('check_failed', `It could not be written down that part ${id} is damaged.`, {
+        this.#events.tell('check_failed', `Recording that part ${id} is damaged failed.`, {
           part: id,
           cause,
         }),
@@ -146,7 +147,8 @@ export class Integrity {
 function damaged(part: number): EngineError {
   return new EngineError(
     'storage_damaged',
-    `Part ${part} of the stored rows is damaged, so none of them are given. The operator can restore it from a backup.`,
+    `Part ${part} of the stored rows is damaged, so the dataset can't be read. The operator can restore it from a ` +
+      'backup.',
     { details: { part } },
   )
 }

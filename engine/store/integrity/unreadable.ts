@@ -11,7 +11,7 @@ export function unreadable(error: unknown): EngineError | undefined {
   if (!(error instanceof Error) || !ABOUT_A_FILE.test(error.message)) return undefined
   return new EngineError(
     'storage_damaged',
-    'The stored rows are damaged, so none of them are given. The operator can restore them from a backup.',
+    "The stored rows are damaged, so the dataset can't be read. The operator can restore them from a backup.",
     { cause: error },
   )
 }

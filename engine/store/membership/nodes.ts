@@ -68,7 +68,7 @@ export class Nodes implements Membership {
     if (performance.now() - this.#heard > DEAD_MS) {
       throw new EngineError(
         'catalog_unavailable',
-        'This node could not reach the database for a while, and reads again once it can. Try again in a moment.',
+        'This node could not reach the database for a while. It reads again as soon as it can. Try again in a moment.',
       )
     }
     return this.#readers.enter(datasetId, await this.#place.versions.current(datasetId))

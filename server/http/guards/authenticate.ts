@@ -50,7 +50,7 @@ export function authenticate(
     const { account, readOnly } = found
     if (account.disabled) throw unauthorized('This account is disabled.')
     if (readOnly && !onlyReads(request)) {
-      throw new ServerError('forbidden', 'This key only reads. Writing takes another key of the account.')
+      throw new ServerError('forbidden', 'This key is read-only. To write, use another key of the account.')
     }
     request.account = account
     if (requests.limited) await requests.count(account.id)
@@ -82,7 +82,7 @@ async function linkedAccount(
 ): Promise<Account | undefined> {
   if (headers.authorization !== undefined || !isLink(url)) return undefined
   const account = method === 'GET' || method === 'HEAD' ? await links.account(url) : undefined
-  if (!account) throw unauthorized('This link has ended, or it was changed on its way. Make a new one.')
+  if (!account) throw unauthorized('This link has expired or was altered. Create a new one.')
   return account
 }
 
@@ -105,9 +105,7 @@ function keyInHeader(header: string): string {
     case 'basic':
       return userName(token)
     default:
-      throw unauthorized(
-        'This needs an API key; the Authorization header is of another kind than Basic or Bearer.',
-      )
+      throw unauthorized('This needs an API key; the Authorization header is neither Basic nor Bearer.')
   }
 }
 
@@ -120,14 +118,16 @@ function userName(token: string): string {
     : ''
   const colon = credentials.indexOf(':')
   if (colon < 0) throw unauthorized('The Authorization header is malformed.')
-  if (colon === 0) throw unauthorized('The API key belongs into the user name of Basic authentication.')
+  if (colon === 0)
+    throw unauthorized('The API key must be the user name of Basic authentication, not the password.')
   return credentials.slice(0, colon)
 }
 
 function unauthorized(problem: string): ServerError {
   return new ServerError(
     'unauthorized',
-    `${problem} Send the key as the user name of Basic authentication, as a Bearer token, in the header X-API-Key, or as the query parameter apiKey.`,
+    `${problem} Send the key as the user name of Basic authentication, as a Bearer token, in the header X-API-Key, ` +
+      'or as the query parameter apiKey.',
     { headers: { 'www-authenticate': 'Basic realm="parquetry"' } },
   )
 }

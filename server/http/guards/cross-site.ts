@@ -20,7 +20,7 @@ export function refuseOtherSites(app: FastifyInstance, origins: readonly string[
       done(
         new ServerError(
           'cross_site',
-          'The page of another site asked for this change. Its origin is not one that the service is configured to trust.',
+          'A page of another site sent this change, and the service is not configured to trust its origin.',
         ),
       )
     }

@@ -15,13 +15,13 @@ export function refuseAmbiguousRequests(app: FastifyInstance): void {
 }
 
 function problemOf({ headers, httpVersionMajor, rawHeaders }: IncomingMessage): string | undefined {
-  if (httpVersionMajor < 1) return 'HTTP/0.9 is not spoken here.'
-  if (headers.host !== undefined && !HOST.test(headers.host)) return 'The header Host is malformed.'
+  if (httpVersionMajor < 1) return 'HTTP/0.9 is not supported.'
+  if (headers.host !== undefined && !HOST.test(headers.host)) return 'The Host header is malformed.'
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]!.length === 4 && rawHeaders[index]!.toLowerCase() === 'host') hosts++
   }
-  return hosts > 1 ? 'There is more than one header Host.' : undefined
+  return hosts > 1 ? 'There is more than one Host header.' : undefined
 }
 
 const EXPECTS = Symbol('waits for 100 Continue')

@@ -43,6 +43,6 @@ describe('an LZ4 frame with checksums', () => {
   ])('is refused where a bit of %s has flipped', (_where, at) => {
     const damaged = frame()
     damaged[at]! ^= 0x20
-    expect(() => unpackLz4(damaged, 1_000)).toThrow('An LZ4 frame is not what its checksum says.')
+    expect(() => unpackLz4(damaged, 1_000)).toThrow('An LZ4 frame does not match its checksum.')
   })
 })

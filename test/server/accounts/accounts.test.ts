@@ -105,7 +105,7 @@ describe('named keys', () => {
     ] as const) {
       const refused = await at.call(apiKey, method, url, { json: { name: 'x' } })
       expect(refused.statusCode, `${method} ${url}`).toBe(403)
-      expect(refused.json().error).toContain('This key only reads.')
+      expect(refused.json().error).toContain('This key is read-only.')
     }
   })
 

@@ -74,7 +74,7 @@ describe('$apply, $compute and $search', () => {
     expect(response.statusCode).toBe(400)
     expect(response.json()).toMatchObject({
       code: 'invalid_option',
-      error: "$apply: At position 41: 'summ' is no method of aggregation. Did you mean sum?",
+      error: "$apply: At position 41: 'summ' is not an aggregation method. Did you mean sum?",
     })
   })
 
@@ -142,10 +142,10 @@ describe('POST …/data/$query', () => {
   it.each([
     ['text/plain', '$foo=1', 'Unknown query parameter'],
     ['text/plain', '$top=-1', '$top must be a whole number'],
-    ['text/plain', '$format=html', '$format is one of'],
+    ['text/plain', '$format=html', '$format must be one of'],
     ['application/json', '[]', 'The body is an object of options'],
-    ['application/json', '{"$filter":["a"]}', '$filter is a text'],
-    ['application/json', '{"$top":{"a":1}}', '$top is a text'],
+    ['application/json', '{"$filter":["a"]}', '$filter must be a string'],
+    ['application/json', '{"$top":{"a":1}}', '$top must be a string'],
   ])('refuses %s %s', async (type, body, message) => {
     const response = await ask(body, type)
     expect(response.statusCode).toBe(400)

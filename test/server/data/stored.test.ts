@@ -59,7 +59,7 @@ describe('a plan limits', () => {
     const { id } = (await at.call(ada, 'GET', '/datasets')).json()[0]
     const refused = await upload('PUT', id, `a,b\n${noise(20_000)}\n`)
     expect(refusal(refused)).toMatch(
-      /^402 The limit of stored bytes .* allows 20000, and with this there would be/,
+      /^402 The limit of stored bytes .* allows 20000, and this change would bring them to/,
     )
     expect((await at.call(ada, 'GET', `/datasets/${id}`)).json().rowCount).toBe(1)
     await at.call(ada, 'PUT', `/repositories/${repositoryId}/members/root`, { json: { permission: 'Write' } })

@@ -109,7 +109,7 @@ describe('the configuration', () => {
       'postgres://[password',
     ]) {
       expect(() => withFile({}, { ...store, PARQUETRY_DATABASE: wrong })).toThrow(
-        /^PARQUETRY_DATABASE must be an address as postgres:\/\/user:password@host\/database\.$/,
+        /^PARQUETRY_DATABASE must be an address like postgres:\/\/user:password@host\/database\.$/,
       )
     }
   })

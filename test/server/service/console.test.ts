@@ -50,5 +50,5 @@ it('nothing outside of its folder is served', async () => {
 it('a file that is not there is 404, in one sentence', async () => {
   const response = await get('/console/nothing.js')
   expect(response.statusCode).toBe(404)
-  expect(response.json()).toEqual({ error: 'There is nothing under this path.', code: 'unknown_path' })
+  expect(response.json()).toEqual({ error: 'There is nothing at this path.', code: 'unknown_path' })
 })

@@ -26,8 +26,8 @@ const authorization = () => `Authorization: ${basic(at.root)}\r\n`
 
 describe('what servers in front of this one may read in another way is refused', () => {
   it.each([
-    ['two Host headers', 'GET /account HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 'more than one header Host'],
-    ['a malformed Host', 'GET /account HTTP/1.1\r\nHost: a b/c\r\n', 'Host is malformed'],
+    ['two Host headers', 'GET /account HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 'more than one Host header'],
+    ['a malformed Host', 'GET /account HTTP/1.1\r\nHost: a b/c\r\n', 'Host header is malformed'],
     ['HTTP/0.9', 'GET /account HTTP/0.9\r\nHost: a\r\n', ''],
   ])('%s', async (_what, lines, problem) => {
     const answer = await raw(`${lines}${authorization()}\r\n`)
