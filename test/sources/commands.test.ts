@@ -73,7 +73,7 @@ describe('a dataset of the data directory', () => {
   })
 
   it.each([
-    [['source', 'set', 'home/gdp', 'GDP'], 1, /no provider and series/],
+    [['source', 'set', 'home/gdp', 'GDP'], 1, /must be a provider and a series/],
     [['source', 'set', 'home/gdp', 'fred/A', '--every', 'minute'], 2, /not one of hour, day, week, month/],
     [['source', 'set', 'nowhere/gdp', 'fred/A'], 2, /no repository "nowhere"/],
   ])('%j is refused', async (args, code, sentence) => {
