@@ -180,6 +180,17 @@ describe('closing', () => {
     await (await open()).close()
   })
 
+  test('refuses questions to the catalog afterwards', async () => {
+    const engine = await open()
+    const { database } = engine
+    await engine.close()
+    const late = { code: 'cancelled', message: expect.stringContaining('being closed') }
+    await expect(database.get('SELECT 1')).rejects.toMatchObject(late)
+    await expect(database.run('DELETE FROM parts')).rejects.toMatchObject(late)
+    await expect(database.exec('DELETE FROM parts')).rejects.toMatchObject(late)
+    await expect(engine.datasets()).rejects.toMatchObject(late)
+  })
+
   test('refuses what comes later, in words', async () => {
     const engine = await open()
     const rows = await dataset(engine)

@@ -33,6 +33,7 @@ export class SqliteConnection {
 
   /** @throws SQLite's own errors */
   exec(sql: string): void {
+    this.#checkOpen()
     this.#raw.exec(sql)
   }
 
@@ -41,9 +42,15 @@ export class SqliteConnection {
     this.#raw.close()
   }
 
+  /** Work that nobody waits for when an engine closes, such as a verification, may still ask afterwards. */
+  #checkOpen(): void {
+    if (!this.#raw.isOpen) throw new EngineError('cancelled', 'The data directory is being closed.')
+  }
+
   #statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql)
     if (!statement) {
+      this.#checkOpen()
       statement = this.#raw.prepare(sql)
       this.#statements.set(sql, statement)
     }
