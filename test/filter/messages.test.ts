@@ -169,7 +169,7 @@ describe('messages', () => {
     ['Name eq Edm.String', "At position 9: 'Edm.String' is a type, which can stand only in cast()."],
     [
       "matchesPattern(Name, 'a', 'x')",
-      "At position 27: the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a point match " +
+      "At position 27: the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a dot match " +
         "line ends, or 'is'.",
     ],
     [

@@ -209,7 +209,7 @@ describe('flags mean what they mean in ECMAScript', () => {
     expect(await matches(pattern, { ignoreCase: true, dotAll: false })).toEqual(expected(pattern, 'i'))
   })
 
-  test('s lets a point match line ends', async () => {
+  test('s lets a dot match line ends', async () => {
     expect(await matches('a.b', { ignoreCase: false, dotAll: true })).toEqual(expected('a.b', 's'))
   })
 

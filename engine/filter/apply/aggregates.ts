@@ -82,7 +82,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     trino: exactly((x) => call('sum', x)),
     standard: true,
     about:
-      'The sum, exact for integers and decimals; null of no values. One that its type can’t hold is an error.',
+      'The sum, exact for integers and decimals; null if there are no values. A sum that does not fit into its type is an error.',
     example: 'aggregate(Price with sum as Total)',
   },
   {
@@ -93,7 +93,8 @@ export const aggregateTable: readonly AggregateRow[] = [
     duckdb: (x) => call('avg', x),
     trino: (x, type) => (type.kind === 'integer' ? averageInTrino(x) : undefined),
     standard: true,
-    about: 'The sum divided by the number of values, a double; null of no values. `avg` is the same.',
+    about:
+      'The sum divided by the number of values, as a double; null if there are no values. `avg` is the same.',
     example: 'aggregate(Price with average as Mean)',
   },
   {
@@ -123,7 +124,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     duckdb: distinct,
     trino: exactly(distinct),
     standard: true,
-    about: 'How many different values there are, null not among them.',
+    about: 'The number of different values, without null.',
     example: 'aggregate(City with countdistinct as Cities)',
   },
   {
@@ -132,7 +133,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: ofNumbers(TYPE.double),
     duckdb: (x) => call('quantile_cont', asDouble(x), atom('0.5')),
     standard: false,
-    about: 'The value in the middle, or the mean of the two in the middle, a double.',
+    about: 'The value in the middle, or the mean of the two values in the middle, as a double.',
     example: 'aggregate(Price with median as Middle)',
   },
   {
@@ -141,7 +142,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: ofNumbers(TYPE.double),
     duckdb: (x) => spread('stddev_samp', x),
     standard: false,
-    about: 'The standard deviation of a sample; null of fewer than two values.',
+    about: 'The standard deviation of a sample; null for fewer than two values.',
     example: 'aggregate(Price with stdev as Spread)',
   },
   {
@@ -150,7 +151,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: ofNumbers(TYPE.double),
     duckdb: (x) => spread('var_samp', x),
     standard: false,
-    about: 'The variance of a sample; null of fewer than two values.',
+    about: 'The variance of a sample; null for fewer than two values.',
     example: 'aggregate(Price with var as Variance)',
   },
   {
@@ -159,7 +160,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: ofAny,
     duckdb: (x) => call('arg_min_null', x, atom('o')),
     standard: false,
-    about: 'The value of the first row, also where it is null.',
+    about: 'The value of the first row, even if it is null.',
     example: 'aggregate(Price with first as Opening)',
   },
   {
@@ -168,7 +169,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: ofAny,
     duckdb: (x) => call('arg_max_null', x, atom('o')),
     standard: false,
-    about: 'The value of the last row, also where it is null.',
+    about: 'The value of the last row, even if it is null.',
     example: 'aggregate(Price with last as Closing)',
   },
 ]
@@ -192,7 +193,7 @@ export function percentile(percent: number): AggregateRow {
     gives: ofNumbers(TYPE.double),
     duckdb: (x) => call('quantile_cont', asDouble(x), atom(String(percent / 100))),
     standard: false,
-    about: `The value below which ${percent} percent of the values lie, between two values in proportion.`,
+    about: `The value below which ${percent} percent of the values lie; between two values it is interpolated.`,
     example: `aggregate(Price with p${percent} as Limit)`,
   }
 }

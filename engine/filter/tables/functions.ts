@@ -18,7 +18,7 @@ export const functionTable: readonly FunctionRow[] = [
 export const CASE = {
   name: 'case',
   about:
-    'The result beside the first condition that is true, null where none is. Results must be of one type, or all numbers.',
+    'The result after the first condition that is true; null if none is true. The results must all have one type, or all be numbers.',
   example: "case(Price gt 100: 'high', true: 'low') eq 'high'",
 }
 
@@ -26,7 +26,7 @@ export const CASE = {
 export const CAST = {
   name: 'cast',
   about:
-    'The value as another type, null where it has none: cast(Code, Edm.Int32) of a text that is no number. Numbers are rounded to whole ones, halves away from zero.',
+    'The value as another type; null if it can’t be converted, such as a text that is not a number in cast(Code, Edm.Int32). Conversion to integers rounds, halves away from zero.',
   example: "cast(Stock, 'Edm.String') eq '10'",
 }
 

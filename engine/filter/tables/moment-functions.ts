@@ -27,7 +27,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     args: ['moment'],
     overloads: forKinds(['date', 'timestamp', 'timestamptz'], TYPE.date, (x) => cast(x, 'DATE')),
     ofMoment: { name: 'date', anyOffset: true },
-    about: 'The day of a moment, in UTC; of a literal, in its own offset.',
+    about: 'The date of a moment, in UTC; for a literal, in its own offset.',
     example: 'date(Seen) eq 2024-02-29',
   },
   {
@@ -50,7 +50,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     ),
     ofMoment: { name: 'offset', anyOffset: true },
     about:
-      'The offset of a moment from UTC in minutes: 0, because moments are held in UTC. A literal has its own.',
+      'The offset of a moment from UTC in minutes. It is 0 for columns, because moments are stored in UTC; a literal has its own offset.',
     example: 'totaloffsetminutes(Seen) eq 0',
   },
   {
@@ -61,7 +61,7 @@ export const momentFunctions: readonly FunctionRow[] = [
         infix(cast(x!, 'DECIMAL(19,0)'), '*', cast(atom('0.000001'), 'DECIMAL(6,6)'), LEVEL.multiplicative),
       ),
     ],
-    about: 'The length of a duration in seconds, with their fraction.',
+    about: 'The length of a duration in seconds, with the fraction.',
     example: 'totalseconds(Ended sub Started) gt 90.5',
   },
   {
@@ -69,7 +69,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     args: [],
     overloads: [],
     constant: (now) => ({ kind: 'moment', picos: BigInt(now.getTime()) * 1_000_000_000n, offset: 0 }),
-    about: 'The moment at which the query was made; one for all rows.',
+    about: 'The moment at which the query was made; the same for all rows.',
     example: "Seen gt now() sub duration'PT1H'",
   },
   {
@@ -77,7 +77,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     args: [],
     overloads: [],
     constant: () => ({ kind: 'moment', picos: FIRST_MOMENT * PICOS_PER_MICRO, offset: 0 }),
-    about: 'The earliest moment that can be held, -290308-12-22T00:00:00Z.',
+    about: 'The earliest moment that can be stored, -290308-12-22T00:00:00Z.',
     example: 'Seen gt mindatetime()',
   },
   {
@@ -85,7 +85,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     args: [],
     overloads: [],
     constant: () => ({ kind: 'moment', picos: LAST_MOMENT * PICOS_PER_MICRO, offset: 0 }),
-    about: 'The latest moment that can be held, 294247-01-10T04:00:54.775806Z.',
+    about: 'The latest moment that can be stored, 294247-01-10T04:00:54.775806Z.',
     example: 'Seen lt maxdatetime()',
   },
 ]

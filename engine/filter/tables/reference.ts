@@ -11,31 +11,31 @@ import { type Overload, resultType } from './overloads.ts'
 export function renderReference(): string {
   return [
     '# Operators and functions of `$filter`',
-    'Made from the tables in `tables/`; a test holds them equal. Names of operators and functions may be written in any case. `decimal` stands for every precision and scale.',
+    'This page is generated from the tables in `tables/`; a test compares them. Names of operators and functions are not case-sensitive. `decimal` means every precision and scale.',
     '## Operators',
-    `From the tightest to the loosest; those of one group go from left to right: ${groups()}.`,
+    `By precedence, highest first; operators of one group are evaluated from left to right: ${groups()}.`,
     ...operatorTable.map(operatorSection),
     '## Functions',
-    'A function of null is null.',
+    'If an argument of a function is null, its result is null.',
     ...functionTable.map(functionSection),
-    `### \`${CASE.name}\`\n\n${CASE.about}\n\n    ${CASE.example}\n\n| takes | gives | SQL |\n|---|---|---|\n| pairs of a condition and a result | the type of the results | \`CASE WHEN x THEN y … END\` |`,
+    `### \`${CASE.name}\`\n\n${CASE.about}\n\n    ${CASE.example}\n\n| takes | gives | SQL |\n|---|---|---|\n| pairs of condition and result | the type of the results | \`CASE WHEN x THEN y … END\` |`,
     castSection(),
     '## Methods of aggregation',
-    'In `$apply`, as `aggregate(Price with sum as Total)`. `p0` to `p100` are percentiles; rows are counted by `$count as Number`. Nulls are left out, but for `first` and `last`; of no values every method but `countdistinct` gives null.',
+    'In `$apply`, as `aggregate(Price with sum as Total)`. `p0` to `p100` are percentiles; rows are counted by `$count as Number`. Nulls are ignored, except by `first` and `last`. Without any values, every method gives null, except `countdistinct`, which gives 0.',
     ...[...aggregateTable, percentile(95)].map(aggregateSection),
     '',
   ].join('\n\n')
 }
 
 function aggregateSection(row: AggregateRow): string {
-  const origin = row.standard ? '' : ' Not of the standard.'
+  const origin = row.standard ? '' : ' Not part of the standard.'
   return `### \`${row.name}\`\n\n${row.about}${origin} Takes ${row.takes}.\n\n    ${row.example}`
 }
 
 function castSection(): string {
   const rows = castTable.map(({ name, type, duckdb }) => {
     const kinds = Object.keys(duckdb).join(', ')
-    return `| ${kinds}, json by a path; \`${name}\` | ${type.kind} | \`CAST\`, null where it fails |`
+    return `| ${kinds}, json by a path; \`${name}\` | ${type.kind} | \`CAST\`, null if it fails |`
   })
   return section(`${CAST.name}(value, type)`, CAST.about, CAST.example, rows)
 }

@@ -39,7 +39,7 @@ export const textFunctions: readonly FunctionRow[] = [
         (text, part) => comparison(call('strpos', text!, part!), '>', atom('0')),
       ),
     ],
-    about: 'Whether the text holds the part, letter by letter: no character is a wildcard.',
+    about: 'Whether the text contains the part. No character is a wildcard.',
     example: "contains(Name, '100%')",
   },
   {
@@ -71,14 +71,15 @@ export const textFunctions: readonly FunctionRow[] = [
         infix(call('strpos', text!, part!), '-', atom('1'), LEVEL.additive),
       ),
     ],
-    about: 'Where the part first begins in the text, counted from 0 in characters; -1 if it is not there.',
+    about:
+      'The position of the first occurrence of the part in the text, in characters from 0; -1 if there is none.',
     example: "indexof(Name, ' ') eq 4",
   },
   {
     name: 'length',
     args: ['text'],
     overloads: [of(['string'], TYPE.integer, (text) => call('length', text!))],
-    about: 'How many characters (Unicode code points) the text has.',
+    about: 'The number of characters (Unicode code points) of the text.',
     example: 'length(Code) eq 8',
   },
   {
@@ -86,21 +87,21 @@ export const textFunctions: readonly FunctionRow[] = [
     args: ['text', 'start', 'length'],
     overloads: [substringOf('string', 'integer'), substringOf('string', 'integer', 'integer')],
     about:
-      'The text from a start, counted from 0, to its end or for a length at most. A negative start or length fails.',
+      'The part of the text from a position, counted from 0, to the end, or of at most the given length. A negative start or length fails.',
     example: "substring(Code, 2, 3) eq 'ABC'",
   },
   {
     name: 'tolower',
     args: ['text'],
     overloads: forKinds(['string'], TYPE.string, (text) => call('lower', text), inTrinosCase('lower')),
-    about: 'The text in lower case, character by character as Unicode has it.',
+    about: 'The text in lower case, by the Unicode mapping of each single character.',
     example: "tolower(Name) eq 'milk'",
   },
   {
     name: 'toupper',
     args: ['text'],
     overloads: forKinds(['string'], TYPE.string, (text) => call('upper', text), inTrinosCase('upper')),
-    about: 'The text in upper case, character by character as Unicode has it.',
+    about: 'The text in upper case, by the Unicode mapping of each single character.',
     example: "toupper(Country) eq 'AT'",
   },
   {
@@ -114,7 +115,8 @@ export const textFunctions: readonly FunctionRow[] = [
         trino: ([text], site) => trimmed(text!, site.parameter(WHITE_SPACE)),
       },
     ],
-    about: 'The text without white space at its ends: everything that Unicode calls White_Space.',
+    about:
+      'The text without white space at both ends, which is every character that Unicode calls White_Space.',
     example: 'trim(Name) ne Name',
   },
   {
@@ -122,7 +124,7 @@ export const textFunctions: readonly FunctionRow[] = [
     args: ['text', 'pattern', 'flags'],
     overloads: [matchesOf('string', 'string'), matchesOf('string', 'string', 'string')],
     about:
-      "Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Flags: 'i' ignores case, 's' lets a point match line ends. Lookaround and backreferences are not supported.",
+      "Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Flags: 'i' ignores case, 's' lets a dot match line ends. Lookaround and backreferences are not supported.",
     example: "matchesPattern(Name, '^a.*e$', 'i')",
   },
 ]
@@ -233,7 +235,7 @@ function patternFlags(flags: Argument | undefined): PatternFlags {
   if (text === undefined || !/^(?:i|s|is|si)?$/.test(text)) {
     throw invalid(
       flags!.at,
-      "the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a point match line ends, or 'is'.",
+      "the flags of matchesPattern() are a literal: 'i' to ignore case, 's' to let a dot match line ends, or 'is'.",
     )
   }
   return { ignoreCase: text.includes('i'), dotAll: text.includes('s') }
