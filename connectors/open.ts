@@ -3,7 +3,7 @@ import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import type { Caller, Connectors, Provenance } from './face.ts'
 import { checkedRange, completed } from './observations.ts'
 import { type ConnectorsOptions, withDefaults } from './options.ts'
-import { type Account, fingerprint } from './pipeline/accounts.ts'
+import { type Allowance, fingerprint } from './pipeline/allowances.ts'
 import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
 import { openProvider, type Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
@@ -58,21 +58,21 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   ): Promise<Read<T>> {
     const { slug } = provider.info
     const user = provider.info.key === 'none' ? undefined : caller.userKey
-    const account = provider.account(user?.key ?? provider.key)
+    const allowance = provider.allowance(user?.key ?? provider.key)
     const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const freshMs = 1000 * (settings.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
     const catalogueMs = freshMs * CATALOGUE_FRESHNESS
     const fill = async (signal: AbortSignal) => {
       const cached: ConnectorContext['cached'] = async (request, read) => {
         const key = JSON.stringify([...space, 'request', request])
-        const fetch = async (signal: AbortSignal) => read(await provider.send(request, account, signal))
+        const fetch = async (signal: AbortSignal) => read(await provider.send(request, allowance, signal))
         return (await cache.read(key, catalogueMs, fetch, { signal })).value
       }
-      return guarded(provider, account, () =>
+      return guarded(provider, allowance, () =>
         run(provider.connector, {
-          send: (request) => provider.send(request, account, signal),
+          send: (request) => provider.send(request, allowance, signal),
           cached,
-          key: account.key,
+          key: allowance.key,
           signal,
         }),
       )
@@ -83,14 +83,14 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   }
 
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
-  async function guarded<T>(provider: Provider, account: Account, run: () => Promise<T>): Promise<T> {
+  async function guarded<T>(provider: Provider, allowance: Allowance, run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (thrown) {
-      const error = provider.sanitised(thrown, account.key)
+      const error = provider.sanitised(thrown, allowance.key)
       // The provider reported this limit in the body of an answer, so our own limits don't know of it yet.
-      if (error.code === 'provider_limit' && !account.hasRefused(error)) {
-        await account.block('provider_limit', error.retryAfter ?? 60)
+      if (error.code === 'provider_limit' && !allowance.hasRefused(error)) {
+        await allowance.block('provider_limit', error.retryAfter ?? 60)
       }
       if (error.status >= 500) {
         const level = error.code === 'not_understood' ? 'error' : 'warn'
@@ -168,7 +168,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     limit(slug, user) {
       const provider = find(slug)
       const key = provider.info.key === 'none' ? undefined : (user?.key ?? provider.key)
-      return provider.account(key).tightest()
+      return provider.allowance(key).tightest()
     },
 
     async browse(slug, path, caller = {}) {
@@ -254,15 +254,15 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
       const provider = find(slug)
       const { connector, info } = provider
       if (connector.checkKey === undefined || info.key === 'none') return 'unchecked'
-      const account = provider.account(key)
-      const send: ConnectorContext['send'] = (request) => provider.send(request, account, signal)
+      const allowance = provider.allowance(key)
+      const send: ConnectorContext['send'] = (request) => provider.send(request, allowance, signal)
       const context: ConnectorContext = {
         send,
         cached: async (request, read) => read(await send(request)),
         key,
         signal,
       }
-      const checked = guarded(provider, account, async () => connector.checkKey?.(context))
+      const checked = guarded(provider, allowance, async () => connector.checkKey?.(context))
       try {
         await unlessAborted(checked, signal)
         return 'accepted'
@@ -274,10 +274,10 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
 
     stats: () => ({
       cache: cache.stats(),
-      providers: [...providers.values()].map(({ info, breaker, account, key }) => ({
+      providers: [...providers.values()].map(({ info, breaker, allowance, key }) => ({
         provider: info.slug,
         breaker: breaker.state,
-        limit: account(key).tightest(),
+        limit: allowance(key).tightest(),
       })),
     }),
 

@@ -1,11 +1,11 @@
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
-import type { Account } from './accounts.ts'
+import type { Allowance } from './allowances.ts'
 
 /** One request of a connector on its way to the provider, with everything that the layers need to know about it. */
 export interface Exchange {
   readonly request: UpstreamRequest
-  /** The account whose limits the request counts against. */
-  readonly account: Account
+  /** What the request counts against. */
+  readonly allowance: Allowance
   /**
    * Aborted once nobody waits for the answer. It keeps a request from leaving, but doesn't interrupt one that has left.
    */

@@ -12,13 +12,13 @@ const DEFAULT_PAUSE_SECONDS = 60
 const LONGEST_PAUSE_SECONDS = 86_400
 
 /**
- * Counts each request, and each retry, against the account's limits before it leaves, and turns 429 into
- * `provider_limit`. A `Retry-After` of the provider holds back every later request of the account.
+ * Counts each request, and each retry, against its allowance before it leaves, and turns 429 into
+ * `provider_limit`. A `Retry-After` of the provider holds back every later request with the same allowance.
  */
 export function limited(provider: { slug: string; name: string }, now: () => number): Layer {
   return (next) => async (exchange) => {
-    const { account, signal } = exchange
-    const takeBack = await account.take(signal)
+    const { allowance, signal } = exchange
+    const takeBack = await allowance.take(signal)
     let answer: UpstreamAnswer
     try {
       answer = await next(exchange)
@@ -30,7 +30,7 @@ export function limited(provider: { slug: string; name: string }, now: () => num
     const pause = retryAfter(answer, now())
     if (answer.status === 429) {
       const seconds = pause ?? DEFAULT_PAUSE_SECONDS
-      await account.block('provider_limit', seconds)
+      await allowance.block('provider_limit', seconds)
       throw new ConnectorError(
         'provider_limit',
         `${provider.name} refuses further requests for now. Try again in ${Math.ceil(seconds)} s.`,
@@ -38,7 +38,7 @@ export function limited(provider: { slug: string; name: string }, now: () => num
       )
     }
     if (answer.status === 503 && pause !== undefined) {
-      await account.block('provider_down', pause)
+      await allowance.block('provider_down', pause)
       // This is thrown as an error that isn't retried, because a retry would make the caller wait through the pause.
       const sentence = `${provider.name} asks to be left alone for ${Math.ceil(pause)} s.`
       throw new ConnectorError('provider_down', sentence, { provider: provider.slug, retryAfter: pause })

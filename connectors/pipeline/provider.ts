@@ -6,8 +6,8 @@ import type {
   UpstreamRequest,
 } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { type Account, Accounts } from './accounts.ts'
 import { addressOf } from './address.ts'
+import { type Allowance, Allowances } from './allowances.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
 import { UpstreamFailure } from './failure.ts'
 import { compose } from './layer.ts'
@@ -39,10 +39,14 @@ export interface Provider {
   /** The service's own key, if it has one and the provider takes keys. */
   readonly key: string | undefined
   readonly breaker: Breaker
-  /** The account of a key; without a key, the account of our address. */
-  account(key: string | undefined): Account
+  /** The allowance of a key; without a key, the allowance of our address. */
+  allowance(key: string | undefined): Allowance
   /** Sends through all layers. Only throws `ConnectorError`; a status of 500 or more becomes `provider_down`. */
-  send(request: UpstreamRequest, account: Account, signal: AbortSignal | undefined): Promise<UpstreamAnswer>
+  send(
+    request: UpstreamRequest,
+    allowance: Allowance,
+    signal: AbortSignal | undefined,
+  ): Promise<UpstreamAnswer>
   /** Turns anything that was thrown into an error that may be shown. */
   sanitised(error: unknown, key: string | undefined): ConnectorError
   close(): Promise<void>
@@ -62,7 +66,7 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
   const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
   const key = info.key === 'none' ? undefined : options.key
 
-  const accounts = new Accounts(info, options.limitStore, now)
+  const allowances = new Allowances(info, options.limitStore, now)
   const breaker = new Breaker(info, options.breaker, now)
   const base = new URL(info.baseUrl)
   const transport = openTransport({ base, timeouts, maxBytes })
@@ -85,18 +89,18 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     info,
     key,
     breaker,
-    account: (key) => accounts.of(key),
-    async send(request, account, signal) {
-      if (info.key === 'required' && account.key === undefined) throw keyRequired(info)
+    allowance: (key) => allowances.of(key),
+    async send(request, allowance, signal) {
+      if (info.key === 'required' && allowance.key === undefined) throw keyRequired(info)
       // Refuses an id that would climb out of the base address before the request costs anything.
       addressOf(base, request)
-      const answer = await send({ request, account, signal }).catch((error: unknown) => {
-        throw shown(error, account.key)
+      const answer = await send({ request, allowance, signal }).catch((error: unknown) => {
+        throw shown(error, allowance.key)
       })
       if (answer.status < 500) return answer
       throw shown(
         new UpstreamFailure(answer.status === 504 ? 'slow' : 'failing', `status ${answer.status}`),
-        account.key,
+        allowance.key,
       )
     },
     sanitised: shown,

@@ -1,9 +1,9 @@
 import { ConnectorError } from '../errors.ts'
-import type { Account } from './accounts.ts'
+import type { Allowance } from './allowances.ts'
 import type { Layer } from './layer.ts'
 
 /**
- * Limits how many requests of an account are under way at once; the others wait in line. `waitMs` limits the wait, so
+ * Limits how many requests with one allowance are under way at once; the others wait in line. `waitMs` limits the wait, so
  * that with a provider that hangs, requests in line don't take longer than those under way.
  */
 export function slotted(
@@ -11,10 +11,10 @@ export function slotted(
   concurrency: number,
   waitMs: number,
 ): Layer {
-  const lines = new WeakMap<Account, Line>()
+  const lines = new WeakMap<Allowance, Line>()
   return (next) => async (exchange) => {
-    let line = lines.get(exchange.account)
-    if (line === undefined) lines.set(exchange.account, (line = new Line(concurrency)))
+    let line = lines.get(exchange.allowance)
+    if (line === undefined) lines.set(exchange.allowance, (line = new Line(concurrency)))
     if (!(await line.enter(exchange.signal, waitMs))) {
       if (exchange.signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
       const sentence = `${provider.name} is slow, and too many requests are waiting for it.`

@@ -8,7 +8,7 @@ import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 const PATIENCE_MS = 5000
 
 /** The limits that a user's request counts against: those of one key, or of our address if there is no key. */
-export class Account {
+export class Allowance {
   readonly key: string | undefined
   readonly #name: string
   readonly #provider: ProviderInfo
@@ -93,7 +93,7 @@ export class Account {
     })
   }
 
-  /** Whether an error is a refusal by this account and not an answer of the provider. */
+  /** Whether an error comes from this allowance and not from the provider. */
   hasRefused(error: Error): boolean {
     return this.#refusals.has(error)
   }
@@ -177,12 +177,12 @@ class Block {
   }
 }
 
-/** The accounts of one provider by key: two users who saved the same key share its limits. */
-export class Accounts {
+/** The allowances of one provider by key: two users who saved the same key share its limits. */
+export class Allowances {
   readonly #provider: ProviderInfo
   readonly #store: LimitStore
   readonly #now: () => number
-  readonly #accounts = new Map<string | undefined, Account>()
+  readonly #allowances = new Map<string | undefined, Allowance>()
 
   constructor(provider: ProviderInfo, store: LimitStore, now: () => number) {
     this.#provider = provider
@@ -190,17 +190,17 @@ export class Accounts {
     this.#now = now
   }
 
-  of(key: string | undefined): Account {
-    const known = this.#accounts.get(key)
+  of(key: string | undefined): Allowance {
+    const known = this.#allowances.get(key)
     if (known !== undefined) return known
-    if (this.#accounts.size >= 1000) this.#forgetIdle()
-    const account = new Account(this.#provider, key, this.#store, this.#now)
-    this.#accounts.set(key, account)
-    return account
+    if (this.#allowances.size >= 1000) this.#forgetIdle()
+    const allowance = new Allowance(this.#provider, key, this.#store, this.#now)
+    this.#allowances.set(key, allowance)
+    return allowance
   }
 
   #forgetIdle(): void {
-    for (const [key, account] of this.#accounts) if (account.isIdle()) this.#accounts.delete(key)
+    for (const [key, allowance] of this.#allowances) if (allowance.isIdle()) this.#allowances.delete(key)
   }
 }
 
