@@ -93,7 +93,7 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run('export', 'home/numbers', ...doubled)).stdout).toBe('m\n6\n')
     const wrong = await run('export', 'home/numbers', '--apply', 'aggregate(n with summ as s)')
     expect(wrong).toMatchObject({ code: 1, stdout: '' })
-    expect(wrong.stderr).toMatch(/\$apply: At position 18: 'summ' is no method/)
+    expect(wrong.stderr).toMatch(/\$apply: At position 18: 'summ' is not an aggregation method/)
     const office = ['--bom', '--delimiter', ';', '--decimal', ',', '--null', 'NA', '--formulas', 'escape']
     const written = await run('export', 'home/numbers', '--top', '1', '--select', 'n', ...office)
     expect(written).toMatchObject({ code: 0, stdout: '\ufeffn\n1\n' })
