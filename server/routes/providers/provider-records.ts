@@ -29,6 +29,16 @@ export const PROVIDER = record('A source of economic series.', {
 
 const textOrNull: JsonSchema = { type: ['string', 'null'] }
 
+/** What a list of series says of each. */
+const seriesInfo = {
+  series_id: { type: 'string' },
+  name: { type: 'string' },
+  frequency: textOrNull,
+  unit: textOrNull,
+  start: textOrNull,
+  end: textOrNull,
+} as const
+
 export const CATEGORIES = record('Categories under a path.', {
   provider: { type: 'string' },
   path: { type: 'string' },
@@ -51,14 +61,7 @@ export const SERIES_LIST = record('Series under a path.', {
   offset: natural,
   series: {
     type: 'array',
-    items: record('A series, described.', {
-      series_id: { type: 'string' },
-      name: { type: 'string' },
-      frequency: textOrNull,
-      unit: textOrNull,
-      start: textOrNull,
-      end: textOrNull,
-    }),
+    items: record('A series, described.', seriesInfo),
   },
 })
 
@@ -105,12 +108,7 @@ export const SERIES = record('A series with its values.', {
 
 const FOUND_SERIES = record('A series that was found.', {
   provider: { type: 'string' },
-  series_id: { type: 'string' },
-  name: { type: 'string' },
-  frequency: textOrNull,
-  unit: textOrNull,
-  start: textOrNull,
-  end: textOrNull,
+  ...seriesInfo,
 })
 
 const FOUND_CATEGORY = record('A category or dataflow that was found.', {
