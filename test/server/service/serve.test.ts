@@ -177,7 +177,9 @@ describe('closing', () => {
     const { timeouts } = config()
     const server = await start({ timeouts: { ...timeouts, shutdown: 300 } })
     const id = await bigDataset(server)
-    const download = await ask(server, `/datasets/${id}/data`)
+    // Compressed, these rows would fit into the buffers of the socket, and nothing would be left to cut.
+    const headers = { 'accept-encoding': 'identity' }
+    const download = await ask(server, `/datasets/${id}/data`, { headers })
     const started = performance.now()
     await server.close()
     expect(performance.now() - started).toBeLessThan(5_000)
