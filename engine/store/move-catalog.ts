@@ -31,9 +31,10 @@ export interface MoveAllOptions {
 const MOVED = '.moved'
 
 /**
- * Moves a data directory into a cluster: first the rows, each part checked, then the catalog at once. If it is
- * interrupted, the next call continues. What lies in the directory stays, but its catalog is renamed, because a second
- * catalog on the same rows would remove them.
+ * Moves a data directory into a cluster: first the rows, each part checked, then the catalog in one transaction. If it is
+ * interrupted before that transaction, the next call continues. What is in the directory stays, but its catalog is
+ * renamed at the end, because a second catalog on the same rows would remove them. If it is interrupted between the
+ * transaction and the renaming, the next call refuses the database, and the catalog must be renamed by hand.
  * @throws EngineError `locked` beside a server; `invalid_option` if the database holds a catalog already;
  * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
  */
