@@ -84,6 +84,11 @@ export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(`if (!window.axe) { ${readFileSync(AXE, 'utf8')} }`)
   return page.evaluate(async () => {
     const { axe } = window as unknown as { axe: { run(): Promise<AxeResults> } }
+    // A button that has just become usable still fades between two colours, and axe would measure one in between.
+    const ending = document
+      .getAnimations()
+      .filter((it) => it.effect?.getComputedTiming().endTime !== Infinity)
+    await Promise.allSettled(ending.map((it) => it.finished))
     const { violations } = await axe.run()
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   })
