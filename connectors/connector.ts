@@ -172,6 +172,11 @@ export interface Connector {
   /** Series directly below a path. If the provider doesn't page, the connector cuts the page out of the whole list. */
   list(path: string, page: { limit: number; offset: number }, context: ConnectorContext): Promise<SeriesPage>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
+  /**
+   * Who produced a series, for a provider that tells it only by further requests; `series` then leaves it out. null if
+   * nobody is named.
+   */
+  source?(id: string, context: ConnectorContext): Promise<string | null>
   /** Whether the provider understands `asOf`. */
   readonly vintages?: boolean
   /** The provider's own search; absent where it has none. */

@@ -77,6 +77,12 @@ export interface Connectors {
     query?: SeriesQuery,
     caller?: Caller,
   ): Promise<Series & { provider: string } & Provenance>
+  /**
+   * Who produced a series, for a provider such as FRED that tells it only by further requests. They count against its
+   * limits. null for all other providers, if half of a limit is used, and if the requests fail or take longer than two
+   * seconds. Throws `cancelled`.
+   */
+  source(slug: string, id: string, caller?: Caller): Promise<string | null>
   /** Splits a list of ids at its commas; the ids of some providers contain commas themselves. */
   splitIds(slug: string, text: string): readonly string[]
   /**

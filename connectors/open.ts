@@ -1,6 +1,6 @@
 import type { Category, Connector, ConnectorContext, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
-import type { Caller, Connectors, Provenance } from './face.ts'
+import type { Caller, Connectors, Provenance, UserKey } from './face.ts'
 import { checkedRange, completed } from './observations.ts'
 import { type ConnectorsOptions, withDefaults } from './options.ts'
 import { type Allowance, fingerprint } from './pipeline/allowances.ts'
@@ -15,6 +15,8 @@ import { transformed } from './transform/transform.ts'
 
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
+/** How long an answer waits for the source of a series, which it can do without. */
+const SOURCE_PATIENCE_MS = 2000
 /** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */
 const CATALOGUE_FRESHNESS = 24
 
@@ -48,17 +50,22 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     return provider
   }
 
+  /** The allowance of the user's own key, else of the service's. */
+  function allowanceOf(provider: Provider, user: UserKey | undefined): Allowance {
+    return provider.allowance(provider.info.key === 'none' ? undefined : (user?.key ?? provider.key))
+  }
+
   /** Runs one operation of a connector through the cache; `name` and `inputs` distinguish it from all others. */
   function operate<T>(
     provider: Provider,
     caller: Caller,
-    name: 'browse' | 'list' | 'series' | 'many' | 'search' | 'catalogue',
+    name: 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue',
     inputs: readonly unknown[],
     run: (connector: Connector, context: ConnectorContext) => Promise<T>,
   ): Promise<Read<T>> {
     const { slug } = provider.info
     const user = provider.info.key === 'none' ? undefined : caller.userKey
-    const allowance = provider.allowance(user?.key ?? provider.key)
+    const allowance = allowanceOf(provider, user)
     const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const freshMs = 1000 * (settings.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
     const catalogueMs = freshMs * CATALOGUE_FRESHNESS
@@ -166,9 +173,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     get: (slug) => find(slug).info,
 
     limit(slug, user) {
-      const provider = find(slug)
-      const key = provider.info.key === 'none' ? undefined : (user?.key ?? provider.key)
-      return provider.allowance(key).tightest()
+      return allowanceOf(find(slug), user).tightest()
     },
 
     async browse(slug, path, caller = {}) {
@@ -197,6 +202,24 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     },
 
     series: fetchSeries,
+
+    async source(slug, id, caller = {}) {
+      const provider = find(slug)
+      checkLength(id)
+      if (provider.connector.source === undefined) return null
+      const waited = AbortSignal.timeout(SOURCE_PATIENCE_MS)
+      const signal = caller.signal === undefined ? waited : AbortSignal.any([caller.signal, waited])
+      const read = operate(provider, { ...caller, signal }, 'source', [id], async (connector, context) => {
+        allowanceOf(provider, caller.userKey).requirePlenty()
+        return connector.source!(id, context)
+      })
+      try {
+        return (await read).value
+      } catch (error) {
+        if (error instanceof ConnectorError && caller.signal?.aborted !== true) return null
+        throw error
+      }
+    },
 
     splitIds: (slug, text) => splitIds(text, find(slug).connector.many !== undefined),
 

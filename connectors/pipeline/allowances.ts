@@ -54,9 +54,7 @@ export class Allowance {
         if (typeof taken === 'function') return taken
         const wait = taken
         if (performance.now() - arrived + wait > PATIENCE_MS) {
-          const refusal = this.#refusal(now, wait)
-          this.#refusals.add(refusal)
-          throw refusal
+          throw this.#refused(now, wait)
         }
         await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
       }
@@ -80,6 +78,17 @@ export class Allowance {
           for (const each of undo) each(later)
         })
     })
+  }
+
+  /**
+   * For requests that an answer can do without: throws `provider_limit` if half is used of a limit that takes longer to
+   * renew than a request waits.
+   */
+  requirePlenty(): void {
+    const now = this.#now()
+    const isLong = ({ limit }: SlidingWindow) => limit.perSeconds * 1000 > PATIENCE_MS
+    const isPlenty = this.#windows.filter(isLong).every((each) => 2 * each.used(now) < each.limit.requests)
+    if (!isPlenty) throw this.#refused(now, this.#freeAt(now) - now)
   }
 
   #load(entries: Pick<LimitEntries, 'load'>, now: number): void {
@@ -126,6 +135,12 @@ export class Allowance {
 
   #freeAt(now: number): number {
     return Math.max(now, ...[...this.#windows, ...this.#blocks].map((each) => each.freeAt(now)))
+  }
+
+  #refused(now: number, wait: number): ConnectorError {
+    const refusal = this.#refusal(now, wait)
+    this.#refusals.add(refusal)
+    return refusal
   }
 
   #refusal(now: number, wait: number): ConnectorError {

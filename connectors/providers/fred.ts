@@ -111,6 +111,21 @@ export const fred: Connector = {
     }
   },
 
+  /** https://fred.stlouisfed.org/docs/api/fred/series_release.html, and release_sources.html. */
+  async source(id, context) {
+    const notFound = () => seriesNotFound(info, id)
+    const ofSeries = requestOf(context, ['series', 'release'], { series_id: id })
+    const release = await context.cached(ofSeries, (answer) =>
+      text(required(bodyOf(answer, notFound), 'releases')[0]?.['id']),
+    )
+    if (release === null) return null
+    const ofRelease = requestOf(context, ['release', 'sources'], { release_id: release })
+    const names = await context.cached(ofRelease, (answer) =>
+      required(bodyOf(answer, notFound), 'sources').flatMap((source) => text(source['name']) ?? []),
+    )
+    return names.length === 0 ? null : names.join('; ')
+  },
+
   async checkKey(context) {
     const answer = await context.send(requestOf(context, ['category', 'children'], { category_id: 0 }))
     bodyOf(answer, () => notUnderstood('the root category is missing'))

@@ -135,10 +135,12 @@ export function providerRoutes(app: Routes, services: Services): void {
       const { info, caller } = await callerOf(services, request.account, slug, transfer.signal)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
-      const series = withoutProvenance(
-        reply,
-        await connectors.series(info.slug, pathParameter(request, '*'), seriesQuery(request.query), caller),
-      )
+      const id = pathParameter(request, '*')
+      const answer = await connectors.series(info.slug, id, seriesQuery(request.query), caller)
+      // Only JSON describes the series, so only JSON may cost further requests.
+      const source =
+        answer.source ?? (format === 'json' ? await connectors.source(info.slug, id, caller) : null)
+      const series = { ...withoutProvenance(reply, answer), source }
       request.trace.stage('provider')
       if (format === 'json' && Object.keys(options).length === 0) {
         return reply.header('row-count', series.observations.length).send(series)

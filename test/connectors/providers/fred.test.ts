@@ -155,4 +155,74 @@ describe('fred', () => {
     expect(await failureOf(at.connectors.browse('fred', 'x/y'))).toMatchObject({ code: 'path_not_found' })
     expect(at.upstream.requests).toHaveLength(0)
   })
+
+  describe('the source of a series', () => {
+    const sources = [
+      { id: 18, name: 'U.S. Bureau of Economic Analysis', link: 'http://www.bea.gov/' },
+      { id: 19, name: 'U.S. Census Bureau' },
+    ]
+    const told: Routes = {
+      '/fred/series/release': { body: { releases: [{ id: 51, name: 'Trade in Goods and Services' }] } },
+      '/fred/release/sources': (hit) => ({
+        body: { sources: hit.query.get('release_id') === '51' ? sources : [] },
+      }),
+    }
+    const openFully = (more: Routes) =>
+      harness('fred', more, {
+        base: '/fred',
+        key: 'k1',
+        overrides: { fred: { limits: { windows: [{ requests: 6, perSeconds: 60 }] } } },
+      })
+
+    it('is that of its release, which is asked once for all its series', async () => {
+      await using at = await openFully(told)
+      expect(await at.connectors.source('fred', 'BOPGSTB')).toBe(
+        'U.S. Bureau of Economic Analysis; U.S. Census Bureau',
+      )
+      expect(await at.connectors.source('fred', 'BOPTEXP')).toContain('Census')
+      expect(await at.connectors.source('fred', 'BOPGSTB')).toContain('Census')
+      expect(at.upstream.requests.map(({ path }) => path)).toEqual([
+        '/fred/series/release',
+        '/fred/release/sources',
+        '/fred/series/release',
+      ])
+    })
+
+    it('counts against the limit, of which it leaves half to numbers', async () => {
+      await using at = await openFully({ ...routes, ...told })
+      await at.connectors.source('fred', 'BOPGSTB')
+      expect(at.connectors.limit('fred').remaining).toBe(4)
+      await at.connectors.source('fred', 'BOPTEXP')
+      expect(await at.connectors.source('fred', 'BOPTIMP')).toBeNull()
+      expect(at.connectors.limit('fred').remaining).toBe(3)
+      expect(await at.connectors.source('fred', 'BOPGSTB')).toContain('Census')
+      expect((await at.connectors.series('fred', 'GNPCA')).observations).toHaveLength(3)
+    })
+
+    it.each<[string, Routes]>([
+      ['the series is in no release', { '/fred/series/release': { body: { releases: [] } } }],
+      ['the release has no source', { ...told, '/fred/release/sources': { body: { sources: [] } } }],
+      ['the release is not found', { ...told, '/fred/release/sources': { status: 404, body: {} } }],
+      ['FRED fails', { ...told, '/fred/release/sources': { status: 500, body: 'oops' } }],
+      ['FRED answers with a page', { '/fred/series/release': { type: 'text/html', body: '<html>' } }],
+      ['FRED says nothing', { '/fred/series/release': { raw: () => undefined } }],
+    ])('is null if %s', async (_, more) => {
+      await using at = await openFully(more)
+      expect(await at.connectors.source('fred', 'BOPGSTB')).toBeNull()
+    })
+
+    it('is not waited for when the caller has left', async () => {
+      await using at = await openFully({ '/fred/series/release': { raw: () => undefined } })
+      const leaving = new AbortController()
+      const asked = at.connectors.source('fred', 'BOPGSTB', { signal: leaving.signal })
+      leaving.abort()
+      expect(await failureOf(asked)).toMatchObject({ code: 'cancelled' })
+    })
+
+    it('needs no request where the provider says it with the series', async () => {
+      await using at = await harness('ecb', {})
+      expect(await at.connectors.source('ecb', 'EXR/M.USD.EUR.SP00.A')).toBeNull()
+      expect(at.upstream.requests).toHaveLength(0)
+    })
+  })
 })

@@ -120,6 +120,33 @@ describe('GET /providers/{slug}/series/{series_id}', () => {
     lastUpdated: '2026-03-26T07:46:03-05:00',
   }
 
+  it('names the source of a series in json, which takes requests that no other format makes', async () => {
+    at.upstream.routes = {
+      ...routes,
+      '/fred/series/release': { body: { releases: [{ id: 53 }] } },
+      '/fred/release/sources': { body: { sources: [{ name: 'U.S. Bureau of Economic Analysis' }] } },
+      '/fred/series': (hit) => ({
+        body: { seriess: [{ id: hit.query.get('series_id'), title: 'Tourism' }] },
+      }),
+    }
+    const asked = async (path: string) => {
+      const before = at.upstream.requests.length
+      const response = await get(path)
+      expect(response.statusCode, response.body).toBe(200)
+      return { response, paths: at.upstream.requests.slice(before).map((hit) => hit.path) }
+    }
+    const numbers = ['/fred/series', '/fred/series/observations']
+    expect((await asked('/providers/fred/series/TOURISM?$format=csv')).paths).toEqual(numbers)
+    expect((await asked('/providers/fred/series?ids=TOURISM2&$format=json')).paths).toEqual(numbers)
+    const { response, paths } = await asked('/providers/fred/series/TOURISM')
+    expect(paths).toEqual(['/fred/series/release', '/fred/release/sources'])
+    expect(response.json().source).toBe('U.S. Bureau of Economic Analysis')
+    const selected = await asked('/providers/fred/series/TOURISM?$top=1')
+    expect(selected.response.json().source).toBe('U.S. Bureau of Economic Analysis')
+    expect(selected.paths).toEqual([])
+    at.upstream.routes = routes
+  })
+
   it('gives json with the observations', async () => {
     const response = await get('/providers/fred/series/GNPCA')
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
