@@ -109,6 +109,13 @@ describe('Parquet', () => {
     expect(await bench.refusal('parquet', whole.fill(0xff, 2000, 6000))).toBe(message)
   })
 
+  test('GeoParquet whose metadata is not what its standard says', async () => {
+    const file = await parquet('SELECT 1 AS a', `, KV_METADATA {geo: '{"columns": {}}'}`)
+    expect(await bench.refusal('parquet', readFileSync(file))).toBe(
+      '400 invalid_upload: The metadata "geo" of the Parquet file is not as GeoParquet 1.0 demands. Write the file anew, or without it.',
+    )
+  })
+
   test('a file that unpacks to more than the limit', async () => {
     const file = readFileSync(await parquet(`SELECT repeat('x', 1000) || i AS a FROM range(5000) t(i)`))
     expect(await bench.refusal('parquet', file, { limits: { unpackedBytes: 1_000_000 } })).toBe(

@@ -160,6 +160,11 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (/Could not convert Timestamp/.test(message)) {
     return malformed('The Parquet file holds a timestamp outside of the years 1 to 9999.')
   }
+  if (/geoparquet/i.test(message)) {
+    return malformed(
+      'The metadata "geo" of the Parquet file is not as GeoParquet 1.0 demands. Write the file anew, or without it.',
+    )
+  }
   if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
   return new EngineError(
     'invalid_upload',

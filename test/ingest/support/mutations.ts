@@ -1,3 +1,7 @@
+import { buffer } from 'node:stream/consumers'
+import { fromBufferPromise } from 'yauzl'
+import { ZipFile } from 'yazl'
+
 /** A small generator of repeatable randomness (mulberry32). */
 export function randomness(seed: number): (below: number) => number {
   let state = seed >>> 0
@@ -79,4 +83,21 @@ export function mutate(original: Uint8Array, random: (below: number) => number):
     }
   }
   return bytes
+}
+
+/** A zip archive with a defect in one of its files; the archive itself is sound. */
+export async function mutateInside(archive: Uint8Array, random: (below: number) => number): Promise<Buffer> {
+  const entries: [name: string, content: Buffer][] = []
+  const read = await fromBufferPromise(Buffer.from(archive))
+  for await (const entry of read.eachEntry()) {
+    if (!entry.fileName.endsWith('/'))
+      entries.push([entry.fileName, await buffer(await read.openReadStreamPromise(entry))])
+  }
+  const damaged = random(entries.length)
+  const zip = new ZipFile()
+  entries.forEach(([name, content], at) => {
+    zip.addBuffer(at === damaged ? mutate(content, random) : content, name)
+  })
+  zip.end()
+  return buffer(zip.outputStream as NodeJS.ReadableStream)
 }
