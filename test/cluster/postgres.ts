@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,8 +15,9 @@ const CONNECTIONS = 400
 export interface Postgres extends AsyncDisposable {
   /** The address of its first database. */
   readonly url: string
-  /** Ends it as a crash would, and starts it again. */
-  kill(): Promise<void>
+  /** Ends it as a crash would; by SIGKILL the processes of its connections end by themselves a moment later. */
+  kill(signal?: 'SIGQUIT' | 'SIGKILL'): Promise<void>
+  /** Starts it again. Resolves when it answers. */
   start(): Promise<void>
   /** Makes an empty database and gives its address. */
   database(name: string): Promise<string>
@@ -58,18 +59,22 @@ export async function startPostgres({ programs, folder }: StartOptions): Promise
     execFileSync(...as(join(programs, 'initdb'), made), { stdio: 'ignore' })
   }
   const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(sockets)}`
-  let server: ReturnType<typeof spawn> | undefined
+  let server: ChildProcess | undefined
   const start = async () => {
     const settings = ['listen_addresses=', `max_connections=${CONNECTIONS}`]
     const options = ['-D', data, '-k', sockets, ...settings.flatMap((setting) => ['-c', setting])]
-    server = spawn(...as(join(programs, 'postgres'), options), { stdio: 'ignore', cwd: sockets })
-    for (let tries = 0; !(await answers(url)); tries++) {
-      if (tries > 300 || server.exitCode !== null) throw new Error('PostgreSQL does not start')
+    for (let tries = 0; tries < 300; tries++) {
+      // It ends at once while a process of one that was killed still holds the shared memory.
+      if (!server || hasEnded(server)) {
+        server = spawn(...as(join(programs, 'postgres'), options), { stdio: 'ignore', cwd: sockets })
+      }
+      if (await answers(url)) return
       await wait(100)
     }
+    throw new Error('PostgreSQL does not start')
   }
-  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
-    if (!server || server.exitCode !== null) return
+  const end = async (signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL') => {
+    if (!server || hasEnded(server)) return
     const ended = once(server, 'exit')
     server.kill(signal)
     await ended
@@ -78,13 +83,17 @@ export async function startPostgres({ programs, folder }: StartOptions): Promise
   return {
     url,
     start,
-    kill: () => end('SIGQUIT'),
+    kill: (signal = 'SIGQUIT') => end(signal),
     database: (name) => makeDatabase(url, name),
     async [Symbol.asyncDispose]() {
       await end('SIGINT')
       rmSync(sockets, { recursive: true, force: true })
     },
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 /** Makes an empty database on a server, unless it is there; gives its address. */

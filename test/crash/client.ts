@@ -25,7 +25,8 @@ export async function ask(
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await answer.text()
-    return { outcome: answer.ok ? 'done' : 'refused', status: answer.status, body: text }
+    const outcome = answer.ok ? 'done' : text.includes('"outcome_unknown"') ? 'unknown' : 'refused'
+    return { outcome, status: answer.status, body: text }
   } catch {
     // It broke off, or nobody was there: the client can't tell which.
     return { outcome: 'unknown', status: 0, body: '' }
@@ -35,13 +36,18 @@ export async function ask(
 /** How often a server may say that it is busy, as it does on a busy machine. */
 const MOST_ATTEMPTS = 30
 
-/** The answer as JSON of a server that is there. @throws where it says no */
-export async function get<T>(url: string, key: string, path: string): Promise<T> {
+/** The answer as text of a server that is there. @throws where it says no */
+export async function read(url: string, key: string, path: string): Promise<string> {
   let { status, body } = await ask(url, key, 'GET', path)
   for (let attempt = 1; status === 503 && attempt < MOST_ATTEMPTS; attempt++) {
     await sleep(1_000)
     ;({ status, body } = await ask(url, key, 'GET', path))
   }
   if (status !== 200) throw new Error(`GET ${path}: status ${status} ${body}`)
-  return JSON.parse(body) as T
+  return body
+}
+
+/** The same as JSON. */
+export async function get<T>(url: string, key: string, path: string): Promise<T> {
+  return JSON.parse(await read(url, key, path)) as T
 }
