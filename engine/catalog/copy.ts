@@ -3,8 +3,8 @@ import type { Database, Handle, SqlValue } from './database.ts'
 
 /** How many rows one statement inserts. */
 const ROWS = 100
-/** Tables about processes that are running, and about migrations, which the target has by itself. */
-const NOT_COPIED = ['migrations', 'nodes', 'jobs', 'leases']
+/** Tables about processes that are running and what they count, and about migrations, which the target has by itself. */
+const NOT_COPIED = ['migrations', 'nodes', 'jobs', 'leases', 'request_rates']
 
 interface Table {
   readonly name: string

@@ -110,4 +110,12 @@ export const SERVER_STEPS = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Requests and wrong keys, counted by the nodes of a cluster. The columns are those of rate-limiter-flexible.
+  CREATE TABLE request_rates (
+    key TEXT PRIMARY KEY,
+    points INTEGER NOT NULL,
+    expire INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ] as const

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Config } from '../../server/config/config.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { type Postgres, postgresPrograms, startPostgres } from '../cluster/postgres.ts'
@@ -28,6 +29,7 @@ export interface NodeOptions {
   readonly database?: string
   /** Settings as the configuration file has them. */
   readonly config?: object
+  readonly limits?: Partial<Config['limits']>
 }
 
 /** PostgreSQL, an S3 server, and any number of nodes in this process. */
@@ -56,7 +58,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  async node(name: string, { database, config = {} }: NodeOptions = {}): Promise<Node> {
+  async node(name: string, { database, config = {}, limits }: NodeOptions = {}): Promise<Node> {
     const log: Record<string, unknown>[] = []
     const settings = readConfig({ data: join(this.folder, name), port: '0' }, this.environment(database))
     const server = await serve(
@@ -65,6 +67,7 @@ export class Cluster implements AsyncDisposable {
         shedding: { eventLoopDelay: 0, memoryBytes: 0 },
         engine: { threads: 1, workers: 1 },
         ...config,
+        limits: { ...settings.limits, ...limits },
       },
       { write: (line) => log.push(JSON.parse(line)) },
     )

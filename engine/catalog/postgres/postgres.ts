@@ -116,9 +116,10 @@ export class PostgresDatabase implements Database {
   }
 
   transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#transaction(work, ['BEGIN'], [Changes.TELL])
+    return this.#transaction(work, ['BEGIN'], [Changes.TELL]).finally(() => this.#recalled.clear())
   }
 
+  /** Tells nobody, and so forgets nothing: what is recalled must not depend on it. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'], [])
   }
@@ -169,7 +170,6 @@ export class PostgresDatabase implements Database {
       throw postgresError(error)
     } finally {
       t.end()
-      this.#recalled.clear()
       client.release(isLost)
     }
   }

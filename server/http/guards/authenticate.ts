@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Engine } from '../../../engine/index.ts'
 import type { Account, Accounts } from '../../accounts/accounts.ts'
 import type { Links } from '../../accounts/links.ts'
 import type { NamedKeys } from '../../accounts/named-keys.ts'
@@ -21,6 +22,7 @@ declare module 'fastify' {
 }
 
 interface AuthenticationParts {
+  readonly engine: Engine
   readonly accounts: Accounts
   readonly links: Links
   readonly namedKeys: NamedKeys
@@ -33,10 +35,10 @@ interface AuthenticationParts {
  */
 export function authenticate(
   app: FastifyInstance,
-  { accounts, links, namedKeys, config }: AuthenticationParts,
+  { engine, accounts, links, namedKeys, config }: AuthenticationParts,
 ): void {
-  const failedKeys = new FailedKeys(config.limits.failedKeys)
-  const requests = new RequestRate(config.limits.requestsPerMinute)
+  const failedKeys = new FailedKeys(config.limits.failedKeys, engine.database)
+  const requests = new RequestRate(config.limits.requestsPerMinute, engine.database)
   app.decorateRequest('account', null as unknown as Account)
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public) return

@@ -1,29 +1,36 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { createHash } from 'node:crypto'
+import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { Database } from '../../../engine/index.ts'
 import { ServerError } from '../errors.ts'
+import { sharedRate } from './shared-rate.ts'
 
 const WINDOW_SECONDS = 60
 /**
  * Somebody who guesses many keys often keeps their beginning, so wrong keys are also counted by this many characters.
  */
 const BEGINNING = 6
+/** How often a node tells the database how many requests it has passed. */
+const TELL_MS = 1_000
 
 /**
  * Counts wrong API keys by the address from which they come and by their beginning. Beyond the limit they are answered
  * with 429 instead of 401. A right key is always accepted, so that users who share an address with a guesser can work.
  */
 export class FailedKeys {
-  readonly #limiter: RateLimiterMemory | undefined
+  readonly #limiter: RateLimiterAbstract | undefined
 
-  /** @param most wrong keys allowed in a minute; 0 sets no limit */
-  constructor(most: number) {
-    this.#limiter = most > 0 ? new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS }) : undefined
+  /** @param most wrong keys allowed in a minute, on all nodes together; 0 sets no limit */
+  constructor(most: number, database: Database) {
+    const own = most > 0 ? rate(most) : undefined
+    this.#limiter = own && database.isShared ? sharedRate(database, own) : own
   }
 
   /** Counts a wrong key. @throws ServerError `too_many_failures` if there were too many */
   async count(address: string, key: string): Promise<void> {
-    if (!this.#limiter) return
-    const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`]
-    const outcomes = await Promise.allSettled(counted.map((name) => this.#limiter!.consume(name)))
+    const limiter = this.#limiter
+    if (!limiter) return
+    const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`].map(digest)
+    const outcomes = await Promise.allSettled(counted.map((name) => limiter.consume(name)))
     const spent = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
     )
@@ -36,26 +43,35 @@ export class FailedKeys {
   }
 }
 
-/** Counts the requests of each account if the configuration limits them. */
+/**
+ * Counts the requests of each account if the configuration limits them. A node counts in memory, so that no request
+ * waits for it, and tells the database every second what it has counted. If all nodes together have passed more than the
+ * limit, each refuses the account until the minute ends. So beyond the limit an account gets at most what it sends within
+ * that second, and never more than the limit on one node.
+ */
 export class RequestRate {
-  readonly #limiter: RateLimiterMemory | undefined
   readonly #most: number | null
+  readonly #own: RateLimiterMemory | undefined
+  readonly #all: RateLimiterAbstract | undefined
+  /** Requests by account that the database has not been told of. */
+  #untold = new Map<number, number>()
+  #timer: NodeJS.Timeout | undefined
 
   /** @param most requests allowed in a minute; null is "no limit" */
-  constructor(most: number | null) {
+  constructor(most: number | null, database: Database) {
     this.#most = most
-    this.#limiter =
-      most === null ? undefined : new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS })
+    this.#own = most === null ? undefined : rate(most)
+    this.#all = most !== null && database.isShared ? sharedRate(database, rate(most)) : undefined
   }
 
   get limited(): boolean {
-    return this.#limiter !== undefined
+    return this.#own !== undefined
   }
 
   /** @throws ServerError `too_many_requests` */
   async count(accountId: number): Promise<void> {
     try {
-      await this.#limiter?.consume(accountId)
+      await this.#own?.consume(accountId)
     } catch (spent) {
       throw tooMany(
         'too_many_requests',
@@ -63,7 +79,40 @@ export class RequestRate {
         (spent as RateLimiterRes).msBeforeNext,
       )
     }
+    if (!this.#all) return
+    this.#untold.set(accountId, (this.#untold.get(accountId) ?? 0) + 1)
+    this.#tellLater()
   }
+
+  #tellLater(): void {
+    if (this.#timer) return
+    this.#timer = setTimeout(async () => {
+      await this.#tell(this.#all!)
+      this.#timer = undefined
+      if (this.#untold.size > 0) this.#tellLater()
+    }, TELL_MS).unref()
+  }
+
+  async #tell(all: RateLimiterAbstract): Promise<void> {
+    const untold = this.#untold
+    this.#untold = new Map()
+    for (const [accountId, requests] of untold) {
+      try {
+        await all.consume(`account ${accountId}`, requests)
+      } catch (spent) {
+        await this.#own!.block(accountId, (spent as RateLimiterRes).msBeforeNext / 1000)
+      }
+    }
+  }
+}
+
+function rate(most: number): RateLimiterMemory {
+  return new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS })
+}
+
+/** So that no beginning of a key, right or wrong, is written into the database. */
+function digest(name: string): string {
+  return createHash('sha256').update(name).digest('base64url')
 }
 
 function tooMany(
