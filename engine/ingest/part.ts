@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { appendOrdinals } from '../parquet/ordinals.ts'
 import { quoteLiteral } from '../types/index.ts'
 
 /** DuckDB's own default, and the size that its scans are made for. */
@@ -24,7 +25,8 @@ export interface WrittenPart {
 }
 
 /**
- * Writes the rows that `select` returns as a part; its columns are c0, c1, … Nothing is left at `target` if it fails.
+ * Writes the rows that `select` returns as a part; its columns are c0, c1, …, and last the
+ * ordinals (`engine/parquet/ordinals.ts`). Nothing is left at `target` if it fails.
  * @param estimate the rows and the bytes of all values, as far as they are known beforehand; row groups are sized by it
  */
 export async function writePart(
@@ -42,14 +44,8 @@ export async function writePart(
         `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
       options,
     )
-    const [, rows, bytes, , statistics] = written as [
-      string,
-      bigint,
-      bigint,
-      bigint,
-      DuckMap<DuckMap<string>>,
-    ]
-    return { rows: Number(rows), bytes: Number(bytes), nulls: nullCounts(statistics) }
+    const [, rows, , , statistics] = written as [string, bigint, bigint, bigint, DuckMap<DuckMap<string>>]
+    return { rows: Number(rows), bytes: await appendOrdinals(target), nulls: nullCounts(statistics) }
   } catch (error) {
     await rm(target, { force: true })
     throw error

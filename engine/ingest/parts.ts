@@ -1,5 +1,6 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
+import { ORDINAL } from '../parquet/ordinals.ts'
 import { widens } from '../types/columns.ts'
 import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../types/index.ts'
 import { writePart } from './part.ts'
@@ -67,7 +68,7 @@ export async function measure(
   return { rows, rawBytes: fixed * rows + Number(row![1]) }
 }
 
-/** Decodes every page of a part. @throws if it can't be read to its end */
+/** Decodes every page of a part, and gives its columns without the ordinals. @throws if it can't be read to its end */
 export async function verifyPart(
   duck: Duck,
   part: string,
@@ -78,7 +79,7 @@ export async function verifyPart(
   const columns = described.map((row) => String(row[0]))
   const hashes = columns.map((name) => `bit_xor(hash(${JSON.stringify(name)}))`)
   const [row] = await duck.run(`SELECT ${['count(*)', ...hashes].join(', ')} FROM ${source}`, options)
-  return { rows: Number(row![0]), columns }
+  return { rows: Number(row![0]), columns: columns.filter((name) => name !== ORDINAL) }
 }
 
 /** SQL that converts an expression of one column type to another type that holds all of its values. */

@@ -1,4 +1,5 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { ORDINAL } from '../parquet/ordinals.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
 import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
 
@@ -7,20 +8,20 @@ const MOST_CHARACTERS = 64
 /** Tables with more columns than this get no statistics, because these might take more space than the rows. */
 const MOST_COLUMNS = 1_000
 
-/** The bounds of a part's values, from the statistics in its footer; no rows are read. */
+/** What is known of a part's columns, from the statistics in its footer; no rows are read. */
 export async function partStatistics(
   duck: Duck,
   part: string,
   columns: readonly Column[],
   options: RunOptions,
 ): Promise<PartStatistics> {
-  const found: (ColumnBounds | null)[] = columns.map(() => null)
-  if (columns.length > MOST_COLUMNS) return found
-  const types = new Set(columns.map(({ type }) => type))
-  for (const type of types) {
+  const stored = columns.map(({ type }, index) => ({ name: `c${index}`, type }))
+  stored.push({ name: ORDINAL, type: 'integer' })
+  const found = new Map<string, ColumnBounds>()
+  const described = columns.length > MOST_COLUMNS ? stored.slice(-1) : stored
+  for (const type of new Set(described.map((column) => column.type))) {
     const units = unitsOf(type)
-    if (units === undefined) continue
-    const names = columns.flatMap((column, index) => (column.type === type ? [`'c${index}'`] : []))
+    const names = described.filter((column) => column.type === type).map(({ name }) => quoteLiteral(name))
     const bound = (value: string) => `TRY_CAST(${value} AS ${sqlType(type)})`
     // A row group of nothing but nulls has no bounds and needs none. If any other row group lacks bounds, those of the
     // whole column are unknown.
@@ -28,17 +29,18 @@ export async function partStatistics(
       `SELECT path_in_schema, CAST(sum(stats_null_count) AS BIGINT),
          bool_and(stats_null_count = num_values OR ${bound('stats_min_value')} IS NOT NULL AND ${bound('stats_max_value')} IS NOT NULL),
          CAST(${units(`min(${bound('stats_min_value')})`)} AS VARCHAR),
-         CAST(${units(`max(${bound('stats_max_value')})`)} AS VARCHAR)
+         CAST(${units(`max(${bound('stats_max_value')})`)} AS VARCHAR),
+         CAST(sum(total_compressed_size) AS BIGINT)
        FROM parquet_metadata(${quoteLiteral(part)}) WHERE path_in_schema IN (${names.join(', ')}) GROUP BY ALL`,
       options,
     )
-    for (const [name, nulls, known, min, max] of rows) {
+    for (const [name, nulls, known, min, max, bytes] of rows) {
       if (nulls === null) continue
       const texts = known ? { min: text(min), max: text(max) } : { min: null, max: null }
-      found[Number(String(name).slice(1))] = { ...shortened(type, texts), nulls: Number(nulls) }
+      found.set(String(name), { ...shortened(type, texts), nulls: Number(nulls), bytes: Number(bytes) })
     }
   }
-  return found
+  return stored.map(({ name }) => found.get(name) ?? null)
 }
 
 function text(value: unknown): string | null {
@@ -57,11 +59,11 @@ function shortened(type: ColumnType, { min, max }: { min: string | null; max: st
   return { min: cut, max: max.length <= MOST_CHARACTERS ? max : null }
 }
 
-/** SQL for a value in the units of the statistics; undefined for types whose values are never compared. */
-function unitsOf(type: ColumnType): ((value: string) => string) | undefined {
+/** SQL for a value in the units of the statistics; null for types whose values are never compared. */
+function unitsOf(type: ColumnType): (value: string) => string {
   switch (type) {
     case 'binary':
-      return undefined
+      return () => 'NULL'
     case 'date':
       return (value) => `(${value} - DATE '1970-01-01')`
     case 'time':

@@ -73,9 +73,10 @@ async function shownOf(bytes: number, read: ReadRange, columns: readonly ShownCo
   try {
     if (start < 0) throw new RangeError('the file is too short')
     const footer = await readAll(read, start, start + length)
+    // Of the columns that are shown: the others may lie far behind them.
     const shown = shownFooter(footer, columns)
     tail.writeUInt32LE(shown.length)
-    return { start, end: Buffer.concat([shown, tail]), groups: rowGroups(footer) }
+    return { start, end: Buffer.concat([shown, tail]), groups: rowGroups(shown) }
   } catch (cause) {
     if (cause instanceof EngineError && cause.code === 'storage_unavailable') throw cause
     throw new EngineError('storage_damaged', 'The footer of a part of the stored rows is damaged.', { cause })

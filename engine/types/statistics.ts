@@ -8,7 +8,12 @@ export interface ColumnBounds {
   readonly max: string | null
   /** How many values are null. */
   readonly nulls: number
+  /** The compressed bytes of the column's pages; undefined if an older program wrote the part. */
+  readonly bytes?: number
 }
 
-/** The bounds of each column, by its position; null where nothing is known about the column. */
+/**
+ * The bounds of each column, by its position; null where nothing is known about the column. After the last column come
+ * the bounds of the ordinals, if the part has them.
+ */
 export type PartStatistics = readonly (ColumnBounds | null)[]

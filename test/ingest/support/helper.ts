@@ -108,7 +108,7 @@ export class Bench {
 
   async values(part: string): Promise<(string | null)[][]> {
     return (await this.query(
-      `SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet(${quoteLiteral(part)})`,
+      `SELECT CAST(COLUMNS('c\\d+') AS VARCHAR) FROM read_parquet(${quoteLiteral(part)})`,
     )) as (string | null)[][]
   }
 
