@@ -12,6 +12,8 @@ export interface Dimensions {
   readonly ids: readonly string[]
   /** False if neither the structure nor the message names the dimensions, so that they were guessed from the codes. */
   readonly certain: boolean
+  /** True if a wildcard of the key may as well stand for another component than the one that it was given. */
+  readonly guessed: boolean
 }
 
 /** `M.USD+GBP..SP00.*`: parts are joined by dots, codes by `+`; an empty part or `*` is a wildcard. */
@@ -46,23 +48,24 @@ export function matches(key: readonly string[], pattern: KeyPattern): boolean {
  * Finds the dimensions among the components of a message. If there is a data structure, it decides. Without one the
  * message is used, if it has as many candidates as the key has parts and each part's code occurs at its position. Else
  * each part of the key takes the first free component that has its code. In practice this is right, since other
- * attributes rarely contain such codes, but it is not `certain`.
+ * attributes rarely contain such codes, but it is not `certain`. Wildcards take what is left then, which is `guessed`
+ * unless only one component is left for the only wildcard.
  */
 export function chooseDimensions(
   candidates: readonly Candidate[],
   pattern: KeyPattern | undefined,
   structure: readonly string[] | undefined,
 ): Dimensions {
-  if (structure) return { ids: structure, certain: true }
-  if (!pattern) return { ids: candidates.map(({ id }) => id), certain: false }
+  if (structure) return { ids: structure, certain: true, guessed: false }
+  if (!pattern) return { ids: candidates.map(({ id }) => id), certain: false, guessed: false }
   const fits = (candidate: Candidate, codes: readonly string[]) =>
     codes.length === 0 || codes.some((code) => candidate.has(code))
   if (candidates.length === pattern.length && candidates.every((one, i) => fits(one, pattern[i]!))) {
-    return { ids: candidates.map(({ id }) => id), certain: true }
+    return { ids: candidates.map(({ id }) => id), certain: true, guessed: false }
   }
   const leading = candidates.slice(0, pattern.length)
   if (leading.length === pattern.length && leading.every((one, i) => fits(one, pattern[i]!))) {
-    return { ids: leading.map(({ id }) => id), certain: false }
+    return { ids: leading.map(({ id }) => id), certain: false, guessed: false }
   }
   const free = new Set(candidates)
   const take = (codes: readonly string[]) => {
@@ -71,5 +74,7 @@ export function chooseDimensions(
     return found?.id ?? ''
   }
   const named = pattern.map((codes) => (codes.length > 0 ? take(codes) : undefined))
-  return { ids: named.map((id) => id ?? take([])), certain: false }
+  const wildcards = named.filter((id) => id === undefined).length
+  const guessed = wildcards > 1 || (wildcards === 1 && free.size > 1)
+  return { ids: named.map((id) => id ?? take([])), certain: false, guessed }
 }

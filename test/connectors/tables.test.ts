@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tableOf } from '../../connectors/index.ts'
 import { splitIds, splitQualified } from '../../connectors/table/ids.ts'
-import { csv } from './sdmx/messages.ts'
+import { csv, dataflows, dataStructure, structureMessage, xml } from './sdmx/messages.ts'
 import { failureOf, harness } from './support/harness.ts'
 
 describe('a list of ids', () => {
@@ -64,6 +64,41 @@ describe('many series', () => {
     expect(missing).toMatchObject([
       { provider: 'ecb', series_id: 'EXR/M.XXX', error: { code: 'series_not_found' } },
     ])
+  })
+
+  describe('in an answer whose columns are in another order than the key', () => {
+    const shuffled =
+      'TYPE,CURRENCY,FREQ,TIME_PERIOD,OBS_VALUE\nSP00,USD,M,2024-01,1.09\nSP00,GBP,M,2024-01,0.86\n'
+    const structure = {
+      '/dataflow/ECB': xml(structureMessage(dataflows(['ECB', 'EXR', 'Rates', 'DSD_EXR']))),
+      '/datastructure/ECB/DSD_EXR': xml(
+        structureMessage(dataStructure('ECB', 'DSD_EXR', { FREQ: 'CL_A', CURRENCY: 'CL_B', TYPE: 'CL_C' })),
+      ),
+    }
+
+    it('get the ids that the structure gives them', async () => {
+      await using at = await harness('ecb', { ...structure, '/data/EXR/M..': csv(shuffled) })
+      const { series } = await at.connectors.many(wanted('EXR/M..'))
+      expect(series.map(({ series_id, observations }) => [series_id, observations[0]?.value])).toEqual([
+        ['EXR/M.GBP.SP00', 0.86],
+        ['EXR/M.USD.SP00', 1.09],
+      ])
+    })
+
+    it('are refused where the structure can not be had, because numbers could get the id of others', async () => {
+      await using at = await harness('ecb', { '/data/EXR/M..': csv(shuffled) })
+      const error = await failureOf(at.connectors.many(wanted('EXR/M..')))
+      expect(error).toMatchObject({ code: 'provider_down', status: 503, provider: 'ecb' })
+      expect(error.message).toBe(
+        "European Central Bank does not say at the moment what the parts of 'EXR/M..' are. Name one series with all its codes, or try again later.",
+      )
+    })
+
+    it('need no structure where only one column is left for the only wildcard', async () => {
+      await using at = await harness('ecb', { '/data/EXR/M..SP00': csv(shuffled) })
+      const { series } = await at.connectors.many(wanted('EXR/M..SP00'))
+      expect(series.map(({ series_id }) => series_id)).toEqual(['EXR/M.GBP.SP00', 'EXR/M.USD.SP00'])
+    })
   })
 
   it('none of which can be had are an error', async () => {

@@ -40,7 +40,7 @@ export function assemble(
   known?: readonly string[],
 ): DataMessage {
   const components = expected.dimensions ? [] : candidates(blocks, known)
-  const { ids, certain } = chooseDimensions(components, expected.pattern, expected.dimensions)
+  const { ids, certain, guessed } = chooseDimensions(components, expected.pattern, expected.dimensions)
   const builder = new SeriesBuilder(expected)
   for (const block of blocks) {
     const common = ids.map((id) => lookUp(block.components, id))
@@ -58,7 +58,7 @@ export function assemble(
       add(key, components)?.push({ period, value, multiplier, status, withdrawn: block.withdrawn ?? false })
     }
   }
-  return { name, dimensions: ids, certain, series: builder.all(), labels }
+  return { name, dimensions: ids, certain, guessed, series: builder.all(), labels }
 }
 
 /** Collects observations by series, leaving out series that were not asked for. */

@@ -48,7 +48,7 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
       keyed ?? expected.dimensions,
     )
   const byPosition = choose(leading.length > 0 ? leading : components)
-  const { ids: chosen, certain } = byPosition.certain ? byPosition : choose(components)
+  const { ids: chosen, certain, guessed } = byPosition.certain ? byPosition : choose(components)
   const named = chosen.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
   const others = certain ? [] : separating(table, named, leading, time, value)
   const dimensions = [...named, ...others]
@@ -81,6 +81,7 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
     name: flowName(columns, table),
     dimensions: ids,
     certain,
+    guessed,
     series: builder.all(),
     labels: labelsOf(components, table),
   }

@@ -33,6 +33,8 @@ export interface DataMessage {
   readonly dimensions: readonly string[]
   /** See `Dimensions.certain`. */
   readonly certain: boolean
+  /** See `Dimensions.guessed`. */
+  readonly guessed: boolean
   readonly series: readonly DataSeries[]
   readonly labels: Labels
 }
@@ -42,6 +44,7 @@ export const NOTHING: DataMessage = {
   name: undefined,
   dimensions: [],
   certain: true,
+  guessed: false,
   series: [],
   labels: new Map(),
 }

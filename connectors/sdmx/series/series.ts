@@ -151,19 +151,21 @@ interface Query {
 }
 
 function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string | undefined): Query {
-  let pending: Promise<FlowStructure | undefined> | undefined
-  const structure = () => (pending ??= optional(flowStructure(session, flow)))
+  let pending: Promise<FlowStructure> | undefined
+  const load = () => (pending ??= flowStructure(session, flow))
+  const structure = () => optional(load())
   const ask = async (request: UpstreamRequest): Promise<DataMessage> => {
     const sent = session.send(request)
     const answer = await (isExact(key) ? sent : wide(session, sent))
     const message = readData(answer, { pattern: key, dimensions: undefined, asOf })
     if (message.certain || message.series.length === 0) return message
-    const dimensions = (await structure())?.dimensions.map(({ id }) => id)
+    const known = message.guessed ? await needed(session, text, load()) : await structure()
+    const dimensions = known?.dimensions.map(({ id }) => id)
     return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
   }
   return {
     structure,
-    structureAtHand: async () => pending,
+    structureAtHand: async () => pending && optional(pending),
     ask: async (request) => {
       try {
         return await ask(request)
@@ -176,6 +178,24 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
         throw error
       }
     },
+  }
+}
+
+/**
+ * The structure of an answer that can't be divided into series without it: with a guess at its dimensions, numbers
+ * would appear under the id of another series.
+ */
+async function needed(
+  { provider: { info } }: Session,
+  id: string,
+  structure: Promise<FlowStructure>,
+): Promise<FlowStructure> {
+  try {
+    return await structure
+  } catch (cause) {
+    if (!(cause instanceof SdmxFailure)) throw cause
+    const sentence = `${info.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
+    throw new ConnectorError('provider_down', sentence, { provider: info.slug, cause })
   }
 }
 
