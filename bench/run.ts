@@ -14,6 +14,7 @@ const AREAS = [
   'http',
   'ingest',
   'providers',
+  'search',
   'library',
 ] as const
 

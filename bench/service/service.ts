@@ -16,9 +16,14 @@ export interface Service extends AsyncDisposable {
   occupy(path: string, exports: number): AsyncDisposable
   /** Resident memory in bytes; undefined if the system doesn't report it. */
   memory(): number | undefined
+  /** Milliseconds of the processor that the server has used; undefined if the system doesn't report them. */
+  cpu(): number | undefined
   /** Open files and sockets; undefined if the system doesn't report them. */
   handles(): number | undefined
 }
+
+/** The unit of times in `/proc`, on every Linux in use. */
+const TICK_MS = 10
 
 /** The key of the account root. */
 export const KEY = 'bench-key-of-at-least-16-characters'
@@ -73,6 +78,14 @@ export async function startService(directory: string): Promise<Service> {
     memory: () => {
       try {
         return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) * 1024
+      } catch {
+        return undefined
+      }
+    },
+    cpu: () => {
+      try {
+        const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+        return (Number(fields[11]) + Number(fields[12])) * TICK_MS
       } catch {
         return undefined
       }

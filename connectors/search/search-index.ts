@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Category, SeriesInfo } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
 
 export interface FoundSeries extends SeriesInfo {
   readonly provider: string
@@ -69,6 +70,8 @@ const IDS_PER_PROVIDER = 2 ** 32
  * the query read all of them.
  */
 const CANDIDATES = 500
+/** How far a client may page, since each page compares all matches up to its end. */
+const MOST_MATCHES = 2000
 /** Rows written without a break. A break after them lets other requests run. */
 const BATCH = 250
 /** Characters of a description that are indexed. */
@@ -143,12 +146,19 @@ export class SearchIndex {
     )
   }
 
-  /** Entries that contain all words of the question, of which the last may be unfinished. Best first. */
+  /**
+   * Entries that contain all words of the question, of which the last may be unfinished. Best first. Throws
+   * `invalid_option` beyond the first matches, which are the only ones looked through.
+   */
   search(
     question: string,
     { limit, offset }: { readonly limit: number; readonly offset: number },
     provider?: string,
   ): Found {
+    if (offset + limit > MOST_MATCHES) {
+      const sentence = `A search gives the first ${MOST_MATCHES} matches: offset and limit together must not be more. Search for more words instead.`
+      throw new ConnectorError('invalid_option', sentence)
+    }
     const series = this.#find(question, 'series', provider, offset + limit)
     const categories = this.#find(question, 'category', provider, limit)
     return {

@@ -105,6 +105,16 @@ describe('the index', () => {
     expect(ids(index, 'output')).toEqual(['GDP'])
   })
 
+  it('is read as far as it compares its matches, and no further', async () => {
+    const index = new SearchIndex(':memory:')
+    const many = Array.from({ length: 2100 }, (_, n) => series(`S${n}`, `Rate of area ${n}`))
+    await index.addSeries('bis', many)
+    const read = (limit: number, offset: number) => index.search('rate', { limit, offset }).series.length
+    expect([read(1000, 0), read(1000, 1000), read(100, 1900), read(0, 2000)]).toEqual([1000, 1000, 100, 0])
+    expect(() => read(1, 2000)).toThrow(expect.objectContaining({ code: 'invalid_option', status: 400 }))
+    expect(() => read(20, 1e9)).toThrow(/the first 2000 matches.*more words/)
+  })
+
   it('is read page by page, with the number of all', async () => {
     const index = await filled()
     const page = index.search('unemployment', { limit: 1, offset: 1 })

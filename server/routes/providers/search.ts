@@ -23,7 +23,13 @@ const QUERY = parameters({
     default: 20,
     description: 'The largest number of series to return.',
   },
-  offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description:
+      'Number of series to skip. Where no provider searches itself, only the first 2000 matches can be read.',
+  },
 })
 
 /** The routes for a search in one provider, and in everything that is known of all providers. */

@@ -357,6 +357,8 @@ describe('search', () => {
       'categories',
       'datasets',
     ])
+    const beyond = await get('/search?q=trade&offset=100000')
+    expect([beyond.statusCode, beyond.json().code]).toEqual([400, 'invalid_option'])
     expect((await get('/providers/nosuch/search?q=x')).statusCode).toBe(404)
     expect((await get('/providers/bls/search?q=')).json()).toMatchObject({ total: 0, series: [] })
   })
