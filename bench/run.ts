@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { BenchOptions, Case } from './case.ts'
 import { drawCases } from './picture.ts'
 
-/** The areas, in the order of the table. The file of each area exports a function that returns its cases. */
+/** The areas, in the order of the table. The file of each area in `areas/` exports a function that returns its cases. */
 const AREAS = [
   'filter',
   'apply',
@@ -54,7 +54,7 @@ if (values.only !== undefined && !AREAS.some((area) => area === values.only)) {
 const cases: Case[] = []
 console.log(row(['case', 'ours', 'rival', '', 'ratio']))
 for (const area of AREAS.filter((one) => values.only === undefined || one === values.only)) {
-  const file = new URL(`./${area}.ts`, import.meta.url)
+  const file = new URL(`./areas/${area}.ts`, import.meta.url)
   if (!existsSync(file)) continue
   const { measure } = (await import(file.href)) as { measure: (options: BenchOptions) => AsyncIterable<Case> }
   for await (const one of measure({ quick: values.quick })) {

@@ -26,11 +26,13 @@ export class SqliteDatabase implements Database {
   readonly isShared = false
   readonly #writer: SqliteConnection
   #reader: SqliteConnection | undefined
-  readonly #turns: Semaphore
+  readonly #turns: WriteTurns
   readonly #alone = new Alone()
   readonly #doubt: Doubt
   readonly #recalled = new Recalled()
   #dataVersion: unknown
+  /** The writes of this process when `data_version` was read in this turn of the event loop. */
+  #writesAtRead: number | undefined
   #isOpen = false
 
   /**
@@ -64,13 +66,19 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * Recalled values are forgotten on every write here, and when `data_version` shows that another process has written.
+   * Recalled values are forgotten on every write of this process, and when `data_version` shows that somebody else has
+   * written. It is read once in a turn of the event loop, because it costs more than all the rest of a small request; so
+   * a write of another process is seen some milliseconds later at most.
    */
   recall<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
-    const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
-    if (data_version !== this.#dataVersion) {
-      this.#recalled.clear()
-      this.#dataVersion = data_version
+    if (this.#writesAtRead !== this.#turns.writes) {
+      if (this.#writesAtRead === undefined) setImmediate(() => (this.#writesAtRead = undefined))
+      this.#writesAtRead = this.#turns.writes
+      const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
+      if (data_version !== this.#dataVersion) {
+        this.#recalled.clear()
+        this.#dataVersion = data_version
+      }
     }
     return this.#recalled.get(name, read)
   }
@@ -181,6 +189,7 @@ export class SqliteDatabase implements Database {
       if (isSurelyUndone(error)) throw knownError(error)
       throw this.#doubt.begin(error)
     } finally {
+      this.#turns.writes += 1
       this.#recalled.clear()
     }
   }
@@ -195,17 +204,22 @@ export class SqliteDatabase implements Database {
   }
 }
 
-const TURNS = new Map<string, WeakRef<Semaphore>>()
+const TURNS = new Map<string, WeakRef<WriteTurns>>()
+
+/** The turns to write a file, and how many writes this process has made to it over all its connections. */
+class WriteTurns extends Semaphore {
+  writes = 0
+}
 
 /**
  * The semaphore by which all databases that have the file open in this process take turns to write it. Waiting for
  * SQLite's own lock would stop the thread, and with it the transaction that holds the lock.
  */
-function turnsOf(file: string): Semaphore {
+function turnsOf(file: string): WriteTurns {
   const path = realpathSync(file)
   const known = TURNS.get(path)?.deref()
   if (known) return known
-  const turns = new Semaphore(1)
+  const turns = new WriteTurns(1)
   TURNS.set(path, new WeakRef(turns))
   return turns
 }

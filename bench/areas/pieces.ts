@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Bench } from 'tinybench'
-import { Arena } from '../engine/duckdb/batch.ts'
-import { openNativeSource } from '../engine/duckdb/native/native-source.ts'
-import { openEncoder } from '../engine/export/formats/index.ts'
-import { Output } from '../engine/export/formats/output.ts'
-import { shapeOf } from '../engine/export/formats/text/cells.ts'
-import { double } from '../engine/export/formats/text/numbers.ts'
-import { rowValues } from '../engine/export/row-values.ts'
-import type { ColumnType, Statement } from '../engine/types/index.ts'
-import type { BenchOptions, Case } from './case.ts'
+import { Arena } from '../../engine/duckdb/batch.ts'
+import { openNativeSource } from '../../engine/duckdb/native/native-source.ts'
+import { openEncoder } from '../../engine/export/formats/index.ts'
+import { Output } from '../../engine/export/formats/output.ts'
+import { shapeOf } from '../../engine/export/formats/text/cells.ts'
+import { double } from '../../engine/export/formats/text/numbers.ts'
+import { rowValues } from '../../engine/export/row-values.ts'
+import type { ColumnType, Statement } from '../../engine/types/index.ts'
+import type { BenchOptions, Case } from '../case.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 const TYPES: readonly ColumnType[] = ['timestamp', 'integer', 'integer', 'string', 'string']
@@ -98,13 +98,13 @@ async function getRows({ sql }: Statement, quick: boolean): Promise<Case> {
   const all = sql.replace(`LIMIT ${ROWS}`, `LIMIT ${rows}`)
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
   const connection = await (await DuckDBInstance.create()).connect()
-  const { openExecutor } = await import('../engine/export/index.ts')
+  const { openExecutor } = await import('../../engine/export/index.ts')
   const executor = await openExecutor({ tempDirectory: directory, allowedDirectories: [join(FLIGHTS, '..')] })
   const columns = ['date', 'delay', 'distance', 'origin', 'destination'].map((name, n) => ({
     name,
     type: TYPES[n]!,
   }))
-  const { duel } = await import('./case.ts')
+  const { duel } = await import('../case.ts')
   try {
     return await duel(
       `csv of ${rows} rows`,

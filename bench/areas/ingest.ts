@@ -4,11 +4,11 @@ import { createReadStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { openEngine } from '../engine/index.ts'
-import { Ingestor, type UploadFormat } from '../engine/ingest/index.ts'
-import { quoteLiteral } from '../engine/types/index.ts'
-import { type BenchOptions, type Case, duel, median, timed } from './case.ts'
-import { openScratch } from './scratch.ts'
+import { openEngine } from '../../engine/index.ts'
+import { Ingestor, type UploadFormat } from '../../engine/ingest/index.ts'
+import { quoteLiteral } from '../../engine/types/index.ts'
+import { type BenchOptions, type Case, duel, median, timed } from '../case.ts'
+import { openScratch } from '../scratch.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Dataset, type Engine, openEngine } from '../engine/index.ts'
-import { type BenchOptions, type Case, median } from './case.ts'
+import { type Dataset, type Engine, openEngine } from '../../engine/index.ts'
+import { type BenchOptions, type Case, median } from '../case.ts'
 
 /** The cost of a small read as the number of parts of a table grows, with and without statistics of the parts. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {

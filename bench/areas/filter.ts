@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { compileFilter, type FilterColumn } from '../engine/filter/index.ts'
-import { type BenchOptions, type Case, duel, median } from './case.ts'
-import { openScratch } from './scratch.ts'
+import { compileFilter, type FilterColumn } from '../../engine/filter/index.ts'
+import { type BenchOptions, type Case, duel, median } from '../case.ts'
+import { openScratch } from '../scratch.ts'
 
 /** A typical filter: it has names, values of several kinds, a function, a list and a date. */
 const TYPICAL =

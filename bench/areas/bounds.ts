@@ -1,11 +1,11 @@
-import { EngineError } from '../engine/errors.ts'
-import { compileFilter } from '../engine/filter/index.ts'
-import type { QueryOptions } from '../engine/plan/options.ts'
-import { planQuery } from '../engine/plan/plan.ts'
-import { mutatedQuery } from '../test/apply/support/mutate.ts'
-import { Mutator } from '../test/filter/support/mutate.ts'
-import { Random } from '../test/filter/support/random.ts'
-import type { BenchOptions, Case } from './case.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
+import type { QueryOptions } from '../../engine/plan/options.ts'
+import { planQuery } from '../../engine/plan/plan.ts'
+import { mutatedQuery } from '../../test/apply/support/mutate.ts'
+import { Mutator } from '../../test/filter/support/mutate.ts'
+import { Random } from '../../test/filter/support/random.ts'
+import type { BenchOptions, Case } from '../case.ts'
 
 /**
  * The most that the time may grow when the input doubles. Linear work takes twice as long, quadratic work four times.

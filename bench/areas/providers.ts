@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openConnectors } from '../connectors/index.ts'
-import { type BenchOptions, type Case, duel, timed } from './case.ts'
+import { openConnectors } from '../../connectors/index.ts'
+import { type BenchOptions, type Case, duel, timed } from '../case.ts'
 
 /** Days of one series: some forty years of business days. */
 const DAYS = 10_000

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { openFiles } from '../engine/index.ts'
-import { rowsStatement } from '../engine/plan/sql.ts'
-import { type BenchOptions, type Case, duel } from './case.ts'
-import { openScratch } from './scratch.ts'
+import { openFiles } from '../../engine/index.ts'
+import { rowsStatement } from '../../engine/plan/sql.ts'
+import { type BenchOptions, type Case, duel } from '../case.ts'
+import { openScratch } from '../scratch.ts'
 
 const APPLY = 'groupby((City,Product),aggregate(Amount with sum as Total))'
 

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openEngine } from '../engine/index.ts'
-import { type BenchOptions, type Case, median } from './case.ts'
+import { openEngine } from '../../engine/index.ts'
+import { type BenchOptions, type Case, median } from '../case.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 
 /**
  * The time a batch job takes from the import to its first row. The code is built as for the package, and each run is a

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import ExcelJS from 'exceljs'
-import { normaliseColumn } from '../engine/duckdb/normalise.ts'
-import { type Executor, openExecutor } from '../engine/export/index.ts'
-import { type Format, quoteIdentifier, quoteLiteral, type Statement } from '../engine/types/index.ts'
-import { type BenchOptions, type Case, duel, median } from './case.ts'
-import { openScratch } from './scratch.ts'
+import { normaliseColumn } from '../../engine/duckdb/normalise.ts'
+import { type Executor, openExecutor } from '../../engine/export/index.ts'
+import { type Format, quoteIdentifier, quoteLiteral, type Statement } from '../../engine/types/index.ts'
+import { type BenchOptions, type Case, duel, median } from '../case.ts'
+import { openScratch } from '../scratch.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 

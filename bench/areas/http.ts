@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import ExcelJS from 'exceljs'
-import { openEngine } from '../engine/index.ts'
-import { type BenchOptions, type Case, duel, median } from './case.ts'
-import { type Service, startService } from './service/service.ts'
+import { openEngine } from '../../engine/index.ts'
+import { type BenchOptions, type Case, duel, median } from '../case.ts'
+import { type Service, startService } from '../service/service.ts'
 
 const FLIGHTS = new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')).pathname
 
