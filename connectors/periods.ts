@@ -9,8 +9,9 @@ export interface Period {
 }
 
 const DAY = 86_400_000
-const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|(\d{2})(\d{2}))?$/
-const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/
+const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|(\d{2})(\d{2})?)?$/
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/
 
 /** Periods that are a whole number of months: their length, their name and the letter in their notation. */
 const MONTHS = {
@@ -25,21 +26,23 @@ const MONTHS = {
 
 /**
  * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
- * `2024-01`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`, `20240131`
- * and date-times, whose offset is dropped because the day is meant in the provider's own time zone. Returns undefined
+ * `2024-01`, `202401`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`,
+ * `20240131` and date-times, some of them (`2024-01-31T05`) without minutes, whose offset is dropped because the day is meant in the provider's own time zone. Returns undefined
  * for anything else.
  */
 export function parsePeriod(text: string): Period | undefined {
   const trimmed = text.trim()
   if (isDate(trimmed)) return { date: trimmed, frequency: 'daily' }
   const instant = INSTANT.exec(trimmed)
-  if (instant !== null) return instantPeriod(instant[1]!, instant[2]!, instant[3])
+  if (instant !== null) return instantPeriod(instant[1]!, `${instant[2]}:${instant[3] ?? '00'}`, instant[4])
   const match = NOTATION.exec(trimmed.toUpperCase())
   if (match === null) return undefined
   const [, year = '', letter, ordinal, month, day, packedMonth, packedDay] = match
   if (letter !== undefined) return lettered(Number(year), letter, Number(ordinal))
   if (month !== undefined && day === undefined) return wholeMonths(Number(year), 'M', Number(month))
   if (month !== undefined) return calendarDay(year, month, day!)
+  if (packedMonth !== undefined && packedDay === undefined)
+    return wholeMonths(Number(year), 'M', Number(packedMonth))
   if (packedMonth !== undefined) return calendarDay(year, packedMonth, packedDay!)
   return wholeMonths(Number(year), 'A', 1)
 }
@@ -153,7 +156,7 @@ function pad(value: number, width: number): string {
 
 const FREQUENCIES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^(a|annual|annually|yearly|year|y|p1y)$/, 'annual'],
-  [/^(s|h|semi-?annual(ly)?|half-?yearly|semester|p6m)$/, 'semiannual'],
+  [/^(s|h|(semi|bi)-?annual(ly)?|half-?yearly|semester|p6m)$/, 'semiannual'],
   [/^(t|four-?monthly|trimester)$/, 'four-monthly'],
   [/^(q|quarterly|quarter|p3m)$/, 'quarterly'],
   [/^(bi-?monthly|p2m)$/, 'bimonthly'],

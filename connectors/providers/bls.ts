@@ -36,6 +36,9 @@ const info = {
 /** Years that one query may span. */
 const YEARS = { keyless: 10, keyed: 20 }
 
+/** Shortest first: rows of a longer period among those of a shorter one are averages, such as half years among months. */
+const FREQUENCIES = ['weekly', 'monthly', 'quarterly', 'semiannual', 'annual']
+
 /**
  * How long nothing is asked after the provider says that the day's quota is used up: it doesn't say when the day ends.
  */
@@ -95,14 +98,16 @@ export const bls: Connector = {
     const rows = new Map<string, Point>()
     let catalog: JsonRecord = {}
     for (const years of spans(range, context.key === undefined ? YEARS.keyless : YEARS.keyed)) {
-      const found = await query(id, years, context)
-      catalog = { ...record(found['catalog']), ...catalog }
-      const points = list(found['data']).map(record).flatMap(asPoint)
+      const answer = await query(id, years, context)
+      catalog = { ...record(answer['catalog']), ...catalog }
+      const points = list(answer['data']).map(record).flatMap(asPoint)
       // The spans go back in time, so an empty one means that the series begins later: older spans are not requested.
       if (points.length === 0 && rows.size > 0) break
       for (const point of points) rows.set(point.time, point)
     }
-    const frequency = rows.values().next().value?.frequency ?? null
+    const found = [...rows.values()]
+    const frequency = FREQUENCIES.find((one) => found.some((point) => point.frequency === one)) ?? null
+    const points = found.filter((point) => point.frequency === frequency)
     return {
       series_id: id,
       name: firstText(catalog, 'series_title') ?? id,
@@ -111,7 +116,7 @@ export const bls: Connector = {
       lastUpdated: null,
       seasonalAdjustment: text(catalog['seasonality']),
       source: text(catalog['survey_name']),
-      observations: observed([...rows.values()], frequency),
+      observations: observed(points, frequency),
     }
   },
 

@@ -35,6 +35,9 @@ const info = {
   limits: { windows: [] },
 } as const
 
+/** The dimension that most datasets have for the unit. */
+const UNIT = /^unit(_?measure)?$/i
+
 /** The most datasets that a page may have. */
 const DATASETS = 500
 
@@ -128,18 +131,20 @@ export const dbnomics: Connector = {
       docs.find((each) => text(each['series_code']) === code) ?? (docs.length === 1 ? docs[0] : undefined)
     if (doc === undefined) throw notFound()
     const { name, frequency, unit } = asSeries(`${provider}/${dataset}`, doc)
+    const about = record(body['datasets'])[`${provider}/${dataset}`] ?? body['dataset']
+    const dimensions = dimensionsOf(doc, about)
     return {
       series_id: id,
       name,
       frequency,
-      unit,
+      unit: dimensions?.find(({ id }) => UNIT.test(id))?.label ?? unit,
       lastUpdated: firstText(doc, 'indexed_at', 'updated_at'),
       source: text(doc['provider_code']),
       notes:
         list(doc['notes'])
           .flatMap((note) => text(note) ?? [])
           .join(' ') || null,
-      dimensions: dimensionsOf(doc, record(body['datasets'])[`${provider}/${dataset}`] ?? body['dataset']),
+      dimensions,
       observations: observed(rowsOf(doc), frequency),
     }
   },
@@ -216,7 +221,7 @@ function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {
     series_id: `${dataset}/${code}`,
     name: text(doc['series_name']) ?? code,
     frequency: frequencyName(text(doc['@frequency'])),
-    unit: text(Object.entries(dimensions).find(([name]) => /^unit(_?measure)?$/i.test(name))?.[1]),
+    unit: text(Object.entries(dimensions).find(([name]) => UNIT.test(name))?.[1]),
     start: text(days[0]),
     end: text(days.at(-1)),
   }

@@ -2,7 +2,16 @@ import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.t
 import { ConnectorError, invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
 import { observed } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
-import { firstText, type JsonRecord, notUnderstood, record, records, required, text } from '../read.ts'
+import {
+  firstText,
+  type JsonRecord,
+  notUnderstood,
+  number,
+  record,
+  records,
+  required,
+  text,
+} from '../read.ts'
 import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
@@ -21,6 +30,9 @@ const info = {
     ],
   },
 } as const
+
+/** The most rows that an answer may have. */
+const PAGE = 5000
 
 /** The letter at the end of an id of the first version of the API. */
 const FREQUENCY = /\.(A|Q|M|W|D|H)$/
@@ -59,12 +71,7 @@ export const eia: Connector = {
   async series(id, _range, context: ConnectorContext) {
     if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw invalidSeriesId(info, id, 'as PET.RWTC.D')
     const notFound = () => seriesNotFound(info, id)
-    // The whole series is requested at once, because it fits into one page.
-    const response = responseOf(
-      await context.send({ path: ['seriesid', id], query: { api_key: context.key } }),
-      notFound,
-    )
-    const rows = required(response, 'data')
+    const { response, rows } = await allPages(id, context, notFound)
     const first = rows[0]
     if (first === undefined) throw notFound()
     const field = valueField(first)
@@ -86,6 +93,21 @@ export const eia: Connector = {
       ),
     }
   },
+}
+
+/** The rows of all pages, and the first answer, which also has what is common to them. */
+async function allPages(id: string, { send, key }: ConnectorContext, notFound: () => Error) {
+  const page = async (offset: number | undefined) =>
+    responseOf(await send({ path: ['seriesid', id], query: { api_key: key, offset } }), notFound)
+  const response = await page(undefined)
+  const rows = [...required(response, 'data')]
+  const total = number(response['total']) ?? 0
+  while (rows.length % PAGE === 0 && rows.length > 0 && rows.length < total) {
+    const more = required(await page(rows.length), 'data')
+    if (more.length === 0) throw notUnderstood(`the answer ends after ${rows.length} of ${total} rows`)
+    rows.push(...more)
+  }
+  return { response, rows }
 }
 
 /** `{response: {data: […]}}`; a bad key is 403, and other errors are `{error, code}`. */

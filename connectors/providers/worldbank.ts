@@ -227,7 +227,7 @@ function asSeries(indicator: JsonRecord, place: { id: string; name: string }): S
 
 /** Words that a unit contains, unlike `modeled ILO estimate`, `Class` or `TFEC`. */
 const UNIT_WORDS =
-  /%|\$|\bLCU\b|\bper\b|=|\b(number|units?|values?|years?|months?|weeks?|days?|hours?|minutes|people|persons|births|deaths|tons?|tonnes|kt|kg|km|sq\. ?km|hectares|mm|m3|meters|kWh|TJ|MJ|index|points|ratio|score|percent|percentage|thousands?|millions?|billions?|euros?|dollars?|currency)\b/i
+  /%|\$|\bLCU\b|\bper\b|=|\b(number|units?|values?|years?|months?|weeks?|days?|hours?|minutes|people|persons|births|deaths|tons?|tonnes|kt|Mt|CO2e|scale|kg|km|sq\. ?km|hectares|mm|m3|meters|kWh|TJ|MJ|index|points|ratio|score|percent|percentage|thousands?|millions?|billions?|euros?|dollars?|currency)\b/i
 /** `$1.90 a day` is not a unit but the poverty line that an indicator is about. */
 const POVERTY_LINE = /^\$[\d.-]+ a day$/
 

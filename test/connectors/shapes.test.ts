@@ -256,9 +256,10 @@ describe('the closing balance of the U.S. Treasury', () => {
       [path]: { body: { data: [row], meta: { 'total-count': 1 } } },
     })
     const id = `v1/accounting/dts/operating_cash_balance/close_today_bal/account_type=${type}`
-    expect((await at.connectors.series('us-treasury', id)).observations).toEqual([
-      { date: '2024-01-02', value: 700 },
-    ])
+    expect(await at.connectors.series('us-treasury', id)).toMatchObject({
+      unit: 'millions of U.S. dollars',
+      observations: [{ date: '2024-01-02', value: 700 }],
+    })
     const fields = at.upstream.requests[0]!.query.get('fields')
     expect(fields).toBe('record_date,close_today_bal,open_today_bal,account_type')
   })

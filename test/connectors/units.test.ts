@@ -31,6 +31,8 @@ describe('the unit of a series of the World Bank', () => {
     ['Consumer price index (2010 = 100)', '2010 = 100'],
     ['Poverty headcount ratio at $2.15 a day (2017 PPP) (% of population)', '% of population'],
     ['Poverty Headcount ($1.90 a day)', null],
+    ['Carbon dioxide (CO2) emissions per capita (t CO2e/capita)', 't CO2e/capita'],
+    ['Human capital index (HCI) (scale 0-1)', 'scale 0-1'],
     ['Gini index (World Bank estimate)', null],
     ['Total final energy consumption (TFEC)', null],
     ['Milk, cheese and eggs (Class)', null],

@@ -21,6 +21,8 @@ const info = {
 /** The largest page; the service refuses more with a 400. */
 const PAGE = 10_000
 
+const SEVERAL = 'followed by as many /column=value as tell one row a day'
+
 /** Number of the latest rows in which the series of a table are looked for; they cover its last dates. */
 const LATEST = 1000
 
@@ -95,12 +97,13 @@ export const usTreasury: Connector = {
     )
     const dates = matching.flatMap((row) => text(row['record_date']) ?? [])
     const frequency = table?.frequency ?? inferFrequency(dates.sort())
+    if (isAmbiguous(matching, field)) throw invalidSeriesId(info, id, SEVERAL)
     const label = table?.fields[field] ?? text(record(meta['labels'])[field]) ?? field
     return {
       series_id: id,
       name: titleOf(table?.name, label, group),
       frequency,
-      unit: unitOf(field, label, text(record(meta['dataTypes'])[field])),
+      unit: unitOf(path, field, label, text(record(meta['dataTypes'])[field])),
       lastUpdated: null,
       observations: observed(
         matching.map((row) => ({ time: row['record_date'], value: amountIn(row, field, moved) })),
@@ -108,6 +111,17 @@ export const usTreasury: Connector = {
       ),
     }
   },
+}
+
+/** Whether rows of one date have different values, so that they belong to several series. */
+function isAmbiguous(rows: readonly JsonRecord[], field: string): boolean {
+  const values = new Map<string | null, string | null>()
+  return rows.some((row) => {
+    const [date, value] = [text(row['record_date']), text(row[field])]
+    const first = values.get(date) ?? value
+    values.set(date, first)
+    return first !== value
+  })
 }
 
 /** The record of a period bears the date of its last day, so that of the period in which a range ends lies behind it. */
@@ -225,7 +239,7 @@ function asSeries(table: Table, field: string, label: string, group: Group): Ser
     series_id: `${table.path}/${field}${conditions.join('')}`,
     name: titleOf(table.name, label, group),
     frequency: table.frequency,
-    unit: unitOf(field, label, undefined),
+    unit: unitOf(table.path, field, label, undefined),
     start: null,
     end: null,
   }
@@ -239,9 +253,12 @@ function groupText(group: Group): string {
   return Object.values(group).join(', ')
 }
 
-function unitOf(field: string, label: string, type: string | null | undefined): string | null {
+function unitOf(path: string, field: string, label: string, type: string | null | undefined): string | null {
   if (/^percentage/i.test(type ?? '') || /interest_rate/.test(field)) return 'percent'
+  if (/_ounce_/.test(field)) return 'troy ounces'
   if (/exchange_rate/.test(field)) return 'units of the currency for 1 U.S. dollar'
   if (!/^currency/i.test(type ?? '') && !/_(amt|bal)$/.test(field)) return null
-  return /_mil_|million/i.test(`${field} ${label}`) ? 'millions of U.S. dollars' : 'U.S. dollars'
+  // The Daily Treasury Statement (dts) is in millions, whatever its fields are called.
+  const isMillions = /\/dts\/|_mil_|million/i.test(`${path}/${field} ${label}`)
+  return isMillions ? 'millions of U.S. dollars' : 'U.S. dollars'
 }

@@ -6,8 +6,8 @@ export const TIME = 'TIME_PERIOD'
 
 export const MULTIPLIER = 'UNIT_MULT'
 
-/** Components that describe the kind of value of an observation. */
-export const STATUSES = ['OBS_STATUS', 'OBS_FLAG'] as const
+/** Components that describe the kind of value of an observation; the last is the IMF's. */
+export const STATUSES = ['OBS_STATUS', 'OBS_FLAG', 'STATUS'] as const
 
 /** A part of a message: its observations and the components that are the same for all of them. */
 export interface Block {
@@ -41,6 +41,7 @@ export function assemble(
 ): DataMessage {
   const components = expected.dimensions ? [] : candidates(blocks, known)
   const { ids, certain, guessed } = chooseDimensions(components, expected.pattern, expected.dimensions)
+  const statuses = STATUSES.filter((id) => !ids.includes(id))
   const builder = new SeriesBuilder(expected)
   for (const block of blocks) {
     const common = ids.map((id) => lookUp(block.components, id))
@@ -53,7 +54,7 @@ export function assemble(
     for (const { components, value } of block.observations) {
       const key = ids.map((id, i) => common[i] || lookUp(components, id))
       const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
-      const status = STATUSES.map((id) => components.get(id)).find(Boolean)
+      const status = statuses.map((id) => components.get(id)).find(Boolean)
       const multiplier = components.get(MULTIPLIER)
       add(key, components)?.push({ period, value, multiplier, status, withdrawn: block.withdrawn ?? false })
     }

@@ -55,10 +55,12 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const ids = [...chosen, ...others.map(({ id }) => id)]
   const attributes = columns.filter((one) => one !== time && one !== value)
   const multiplier = components.find(({ id }) => id === MULTIPLIER)
-  const status = components.find(({ id }) => STATUSES.some((one) => one === id.toUpperCase()))
+  const free = components.filter((one) => !dimensions.includes(one))
+  const status = STATUSES.map((name) => free.find(({ id }) => id.toUpperCase() === name)).find(Boolean)
   const builder = new SeriesBuilder(expected)
-  // In a locale with semicolons between the cells, numbers have decimal commas.
-  const number = (text: string) => (table.delimiter === ';' ? text.replace(',', '.') : text)
+  // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
+  const number = (text: string) =>
+    table.delimiter === ';' && text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text
   for (const row of table.rows) {
     const key = dimensions.map((column) => cell(row, column))
     const period = cell(row, time)

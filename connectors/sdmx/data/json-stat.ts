@@ -25,11 +25,12 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
   }
   const strides = size.map((_, i) => size.slice(i + 1).reduce((product, n) => product * n, 1))
   const time = dimensions.findIndex(({ id }) => id === TIME)
-  const statuses = message['status']
+  const statuses = byIndex(message['status'])
   const updated = textOf(message['updated'])
   const common = updated === '' ? [] : [['LAST_UPDATE', updated] as const]
   const blocks = new Map<string, Block & { readonly observations: BlockObservation[] }>()
-  for (const [index, value] of cells(message['value'])) {
+  const values = byIndex(message['value'])
+  for (const index of new Set([...values.keys(), ...statuses.keys()])) {
     const at = dimensions.map(({ id, codes }, i) => {
       return [id, codes[Math.floor(index / strides[i]!) % codes.length]!] as const
     })
@@ -37,9 +38,10 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
     const name = key.map(([, code]) => code).join('.')
     const block = blocks.get(name) ?? { components: new Map([...key, ...common]), observations: [] }
     blocks.set(name, block)
-    const flags = textOf(Array.isArray(statuses) ? statuses[index] : record(statuses)[index])
+    const flags = textOf(statuses.get(index))
     const status = flags === '' ? [] : [['OBS_FLAG', flags] as const]
-    block.observations.push({ components: new Map([...at.slice(time, time + 1), ...status]), value })
+    const components = new Map([...at.slice(time, time + 1), ...status])
+    block.observations.push({ components, value: values.get(index) })
   }
   const labels = new Map(dimensions.filter(({ names }) => names.size > 0).map(({ id, names }) => [id, names]))
   const known = dimensions.map(({ id }) => id).filter((id) => id !== TIME)
@@ -52,10 +54,13 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
   )
 }
 
-/** Each cell with its index; cells that a sparse cube leaves out are missing here too. */
-function cells(value: Json | undefined): readonly (readonly [number, Json])[] {
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(record(value))
-  return [...entries].map(([index, cell]) => [Number(index), cell] as const)
+/**
+ * Values or statuses by the index of their cell. A sparse cube leaves cells out, also those of which only a status says
+ * why they are empty.
+ */
+function byIndex(cells: Json | undefined): ReadonlyMap<number, Json> {
+  const entries = Array.isArray(cells) ? cells.entries() : Object.entries(record(cells))
+  return new Map([...entries].map(([index, cell]) => [Number(index), cell] as const))
 }
 
 function timeIds(message: JsonRecord): readonly string[] {

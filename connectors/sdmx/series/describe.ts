@@ -1,14 +1,17 @@
 import { frequencyName } from '../../periods.ts'
+import { type Json, number } from '../../read.ts'
+import { MULTIPLIER } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
 import type { Multiplier, SdmxProvider } from '../provider.ts'
 import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
+import type { Scale } from './observations.ts'
 
 /** The name of a component's code; undefined if neither message nor structure has one. */
 export type Names = (component: string, code: string) => string | undefined
 
 /** Attributes that contain the title of a series, best first. */
 const TITLES = ['TITLE', 'TITLE_EN', 'BBK_TITLE_ENG', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
-const UNITS = ['UNIT_MEASURE', 'UNIT', 'EXT_UNIT']
+const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'EXT_UNIT']
 const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
 
 const POWERS: Readonly<Record<string, string>> = {
@@ -81,13 +84,27 @@ export function unitOf(
   series: DataSeries,
   names: Names,
   provider: SdmxProvider,
-  multiplier: Multiplier,
+  wanted: Multiplier,
 ): string | null {
   const unit = firstComponent(series, provider.units ?? UNITS)
-  const power = multiplier === 'named' ? (firstComponent(series, ['UNIT_MULT'])?.value ?? '0') : '0'
-  const scale = Number(power) === 0 ? undefined : (POWERS[power] ?? `10^${power}`)
+  const { multiplier, power = '0' } = scaleOf(series, wanted)
+  const isNamed = multiplier === 'named' && Number(power) !== 0
+  const scale = isNamed ? (POWERS[power] ?? `10^${power}`) : undefined
   const name = unit && (names(unit.id, unit.value) ?? unit.value)
   return name && scale ? `${name}, ${scale}` : (name ?? scale ?? null)
+}
+
+/**
+ * The scale of a series. If the multiplier is a part of the unit but changes from one observation to the next, no unit
+ * is right for all values, so they are multiplied instead. Observations without a value don't count, because some
+ * providers leave all their cells empty.
+ */
+export function scaleOf(series: DataSeries, multiplier: Multiplier): Scale {
+  const power = firstComponent(series, [MULTIPLIER])?.value
+  if (multiplier !== 'named') return { multiplier, power }
+  const valued = series.observations.filter(({ value }) => number(value as Json) !== null)
+  const [only = power, ...others] = new Set(valued.map((one) => (one.multiplier ?? power) || '0'))
+  return others.length === 0 ? { multiplier, power: only } : { multiplier: 'multiply', power }
 }
 
 /** The first of these components that the series has, under the series' own spelling of the id. */

@@ -3,10 +3,17 @@ import { statusOfCode, statusOfFlags } from '../../observation-status.ts'
 import { arranged } from '../../observations.ts'
 import { asInstant, inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
+import { STATUSES } from '../data/assemble.ts'
 import type { RawObservation } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
 import type { Multiplier } from '../provider.ts'
 import type { Names } from './describe.ts'
+
+/** How values are scaled: `power` is `UNIT_MULT` where an observation has none of its own. */
+export interface Scale {
+  readonly multiplier: Multiplier
+  readonly power: string | undefined
+}
 
 /**
  * Observations within a range of dates, oldest first, whatever their order in the message. Anything that is not a
@@ -17,7 +24,7 @@ export function observationsOf(
   raw: readonly RawObservation[],
   range: SeriesRange,
   frequency: string | null,
-  scale: { readonly multiplier: Multiplier; readonly power: string | undefined; readonly names?: Names },
+  scale: Scale & { readonly names?: Names },
 ): readonly Observation[] {
   const found = new Map<string, Observation>()
   for (const one of raw) {
@@ -56,13 +63,26 @@ function statusOf(code: string | undefined, names: Names | undefined): string | 
   const text = code?.trim() ?? ''
   if (text === '') return undefined
   if (/^[A-Z]$/.test(text)) return statusOfCode(text)
-  return names?.('OBS_STATUS', text)?.toLowerCase() ?? (/^[a-z:]+$/.test(text) ? statusOfFlags(text) : text)
+  const name = STATUSES.map((id) => names?.(id, text)).find((one) => one !== undefined)
+  return name?.toLowerCase() ?? (/^[a-z:]+$/.test(text) ? statusOfFlags(text) : text)
+}
+
+/**
+ * The frequency that a series names, or the one that its periods show. The periods also decide what a letter with two
+ * meanings stands for: `B` for business days, or for two months at INSEE, and `H` for half years or for hours.
+ */
+export function frequencyIn(raw: readonly RawObservation[], named: string | null): string | null {
+  const isWritten = (frequency: string) =>
+    raw.some(({ period }) => periodOf(period, null).frequency === frequency)
+  if (named === 'daily' && isWritten('bimonthly')) return 'bimonthly'
+  if (named === 'semiannual' && isWritten('intraday')) return 'intraday'
+  return named ?? frequencyOfPeriods(raw)
 }
 
 /**
  * The frequency shown by the notation of the periods, and for plain days by the gaps between them; null if they differ.
  */
-export function frequencyOfPeriods(raw: readonly RawObservation[]): string | null {
+function frequencyOfPeriods(raw: readonly RawObservation[]): string | null {
   const periods = raw.map(({ period }) => periodOf(period, null))
   const [frequency, ...others] = new Set(periods.map((period) => period.frequency))
   if (frequency === undefined || others.length > 0) return null

@@ -16,9 +16,18 @@ import {
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import { frequencyOf, hasTitle, type Names, nameOf, namesFrom, unitCodeOf, unitOf } from './describe.ts'
+import {
+  frequencyOf,
+  hasTitle,
+  type Names,
+  nameOf,
+  namesFrom,
+  scaleOf,
+  unitCodeOf,
+  unitOf,
+} from './describe.ts'
 import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
-import { frequencyOfPeriods, observationsOf } from './observations.ts'
+import { frequencyIn, observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
 
 /** How many series the error message for an ambiguous id lists. */
@@ -107,8 +116,7 @@ async function described(
   const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
   const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
   return (series) => {
-    const frequency = frequencyOf(series, names) ?? frequencyOfPeriods(series.observations)
-    const power = series.attributes.get('UNIT_MULT')
+    const frequency = frequencyIn(series.observations, frequencyOf(series, names))
     return {
       name: nameOf(series, message.dimensions, flow, names),
       frequency,
@@ -116,7 +124,10 @@ async function described(
       lastUpdated: lastUpdatedOf(series),
       ...metadataOf(series, names),
       dimensions: dimensionsOf(series, message.dimensions, structure, names),
-      observations: observationsOf(series.observations, range, frequency, { multiplier, power, names }),
+      observations: observationsOf(series.observations, range, frequency, {
+        ...scaleOf(series, multiplier),
+        names,
+      }),
     }
   }
 }

@@ -95,6 +95,18 @@ describe('bls', () => {
     )
   })
 
+  it('leaves out the averages of half years among months', async () => {
+    const data = [point(2024, 'S01', '9'), point(2024, 'M02', '310.3'), point(2024, 'M01', '308.4')]
+    await using at = await open({ body: answered(series(...data)) })
+    expect(await at.connectors.series('bls', 'CUUR0000SA0')).toMatchObject({
+      frequency: 'monthly',
+      observations: [
+        { period: '2024-01', value: 308.4 },
+        { period: '2024-02', value: 310.3 },
+      ],
+    })
+  })
+
   it('stops asking for years before the series began', async () => {
     await using at = await open((hit) => {
       const isLast = JSON.parse(hit.body).endyear === '2024'

@@ -97,6 +97,26 @@ describe('dbnomics', () => {
     expect(at.upstream.requests.filter(({ path }) => path === '/providers/IMF')).toHaveLength(1)
   })
 
+  it('names the unit by the label of its code, and half years by their frequency', async () => {
+    const half = {
+      period: ['2024-S1'],
+      period_start_day: ['2024-01-01'],
+      value: [2.5],
+      '@frequency': 'bi-annual',
+    }
+    const dataset = {
+      dimensions_labels: { unit: 'Unit' },
+      dimensions_values_labels: { unit: [['PC', 'Percent']] },
+    }
+    const docs = [{ series_code: 'Y', series_name: 'Name', dimensions: { unit: 'PC' }, ...half }]
+    await using at = await open({ '/series': { body: { series: { docs }, dataset } } })
+    expect(await at.connectors.series('dbnomics', 'P/X/Y')).toMatchObject({
+      unit: 'Percent',
+      frequency: 'semiannual',
+      observations: [{ date: '2024-01-01', period: '2024-S1', value: 2.5 }],
+    })
+  })
+
   it('keeps to a range, which the provider knows nothing of', async () => {
     await using at = await open()
     const range = { start: '2021-01-01', end: '2021-03-31' }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { csv, dataflows, structureMessage, xml } from '../sdmx/messages.ts'
 import { failureOf, harness } from '../support/harness.ts'
+import type { Hit } from '../support/upstream.ts'
 
 describe('the Bundesbank', () => {
   const dimension = (id: string, code: string, name: string) => ({ id, values: [{ id: code, name }] })
@@ -136,6 +137,39 @@ describe('EIA', () => {
         { date: '2024-01-03', value: 72.7 },
       ],
     })
+  })
+
+  it('reads hours', async () => {
+    const hours = ['2024-02-01T05', '2024-02-01T00', '2024-01-31T23'].map((period, value) => ({
+      period,
+      value,
+    }))
+    const units = { 'value-units': 'megawatthours' }
+    const response = { total: '3', frequency: 'hourly', data: hours.map((hour) => ({ ...hour, ...units })) }
+    await using at = await harness('eia', { '*': { body: { response } } }, { key: 'k' })
+    expect(await at.connectors.series('eia', 'EBA.US48-ALL.D.H')).toMatchObject({
+      unit: 'megawatthours',
+      frequency: 'intraday',
+      observations: [
+        { period: '2024-01-31T23:00', value: 2 },
+        { period: '2024-02-01T00:00', value: 1 },
+        { period: '2024-02-01T05:00', value: 0 },
+      ],
+    })
+  })
+
+  it('reads a series that is longer than a page, and refuses a part of one', async () => {
+    const day = (n: number) => new Date(Date.UTC(2000, 0, 1 + n)).toISOString().slice(0, 10)
+    const days = Array.from({ length: 5001 }, (_, n) => ({ period: day(n), value: n, units: 'x' }))
+    let pages = (offset: number) => days.slice(offset, offset + 5000)
+    const body = (offset: number) => ({ response: { total: 5001, frequency: 'daily', data: pages(offset) } })
+    const routes = { '*': (hit: Hit) => ({ body: body(Number(hit.query.get('offset') ?? 0)) }) }
+    await using at = await harness('eia', routes, { key: 'k' })
+    const { observations } = await at.connectors.series('eia', 'PET.X.D')
+    expect(observations).toHaveLength(5001)
+    expect(observations.at(-1)).toEqual({ date: day(5000), value: 5000 })
+    pages = (offset) => (offset === 0 ? days.slice(0, 5000) : [])
+    expect(await failureOf(at.connectors.series('eia', 'PET.Y.D'))).toMatchObject({ code: 'not_understood' })
   })
 
   it.each([

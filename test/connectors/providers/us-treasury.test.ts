@@ -86,6 +86,14 @@ describe('us-treasury', () => {
     expect(series.observations[0]).toEqual({ date: '2022-01-01', period: '2022', value: 5 })
   })
 
+  it('refuses rows of one date that have different values, and says how to choose one', async () => {
+    const rows = ['1', '2'].map((cost_amt) => ({ record_date: '2024-01-31', cost_amt, fund_desc: cost_amt }))
+    await using at = await open({ '/v2/accounting/od/other': answered(rows, 2) })
+    const error = await failureOf(at.connectors.series('us-treasury', 'v2/accounting/od/other/cost_amt'))
+    expect(error).toMatchObject({ code: 'invalid_series_id' })
+    expect(error.message).toContain('/column=value')
+  })
+
   it('reads all pages', async () => {
     await using at = await open({
       [`/${PENNY}`]: (hit) => {

@@ -6,7 +6,7 @@ import { formatPattern, isOpen, matches, parsePattern } from '../../../connector
 import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
 import { frequencyOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
 import { lastUpdatedOf } from '../../../connectors/sdmx/series/metadata.ts'
-import { frequencyOfPeriods, observationsOf } from '../../../connectors/sdmx/series/observations.ts'
+import { frequencyIn, observationsOf } from '../../../connectors/sdmx/series/observations.ts'
 import { periodRange } from '../../../connectors/sdmx/series/range.ts'
 
 describe('keys', () => {
@@ -147,7 +147,11 @@ describe('observations', () => {
   })
 
   it('tell their frequency by their notation', () => {
-    const of = (...periods: string[]) => frequencyOfPeriods(periods.map((period) => raw(period, 1)))
+    const of = (...periods: string[]) =>
+      frequencyIn(
+        periods.map((period) => raw(period, 1)),
+        null,
+      )
     expect([of('2024-Q1', '2024-Q2'), of('2024', '2024-Q1'), of(), of('2024-01-01', '2024-01-08')]).toEqual([
       'quarterly',
       null,
