@@ -33,6 +33,12 @@ export interface SdmxProvider {
  */
 export type Multiplier = 'named' | 'multiply' | 'divide'
 
+/** How values are scaled: `power` is `UNIT_MULT` where an observation has none of its own. */
+export interface Scale {
+  readonly multiplier: Multiplier
+  readonly power: string | undefined
+}
+
 /** The requests of a provider, below its base address. */
 export interface SdmxRequests {
   dataflows(): UpstreamRequest

@@ -2,9 +2,8 @@ import { frequencyName } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
 import { MULTIPLIER } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
-import type { Multiplier, SdmxProvider } from '../provider.ts'
+import type { Multiplier, Scale, SdmxProvider } from '../provider.ts'
 import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
-import type { Scale } from './observations.ts'
 
 /** The name of a component's code; undefined if neither message nor structure has one. */
 export type Names = (component: string, code: string) => string | undefined

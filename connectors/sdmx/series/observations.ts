@@ -6,14 +6,8 @@ import { type Json, number } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
 import type { RawObservation } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
-import type { Multiplier } from '../provider.ts'
+import type { Multiplier, Scale } from '../provider.ts'
 import type { Names } from './describe.ts'
-
-/** How values are scaled: `power` is `UNIT_MULT` where an observation has none of its own. */
-export interface Scale {
-  readonly multiplier: Multiplier
-  readonly power: string | undefined
-}
 
 /**
  * Observations within a range of dates, oldest first, whatever their order in the message. Anything that is not a
