@@ -32,7 +32,6 @@ export function openBody(answer: UpstreamAnswer, provider: Provider, notFound: (
 /** The meaning of a status of 400 or more whose body didn't explain it. */
 export function refusedStatus({ status }: UpstreamAnswer, provider: Provider): ConnectorError {
   if (isForbidden(status)) return provider.key === 'none' ? refused(provider) : keyRejected(provider)
-  if (status === 408) return slow(provider)
   return notUnderstood(`status ${status}`)
 }
 
@@ -47,12 +46,6 @@ function isMarkup(text: string): boolean {
 function refused({ name, slug }: Provider): ConnectorError {
   const sentence = `${name} refuses our requests at the moment. Try again later.`
   return new ConnectorError('provider_down', sentence, { provider: slug })
-}
-
-function slow({ name, slug }: Provider): ConnectorError {
-  return new ConnectorError('provider_slow', `${name} did not answer in time. Try again later.`, {
-    provider: slug,
-  })
 }
 
 export function answerTooLarge({ name, slug }: { name: string; slug: string }): ConnectorError {

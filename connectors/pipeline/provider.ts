@@ -41,7 +41,7 @@ export interface Provider {
   readonly breaker: Breaker
   /** The allowance of a key; without a key, the allowance of our address. */
   allowance(key: string | undefined): Allowance
-  /** Sends through all layers. Only throws `ConnectorError`; a status of 500 or more becomes `provider_down`. */
+  /** Sends through all layers. Only throws `ConnectorError`; 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
   send(
     request: UpstreamRequest,
     allowance: Allowance,
@@ -97,11 +97,9 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
       const answer = await send({ request, allowance, signal }).catch((error: unknown) => {
         throw shown(error, allowance.key)
       })
-      if (answer.status < 500) return answer
-      throw shown(
-        new UpstreamFailure(answer.status === 504 ? 'slow' : 'failing', `status ${answer.status}`),
-        allowance.key,
-      )
+      const isSlow = answer.status === 408 || answer.status === 504
+      if (answer.status < 500 && !isSlow) return answer
+      throw shown(new UpstreamFailure(isSlow ? 'slow' : 'failing', `status ${answer.status}`), allowance.key)
     },
     sanitised: shown,
     close: transport.close,
