@@ -29,6 +29,11 @@ export interface QueryContext {
   readonly executor: () => Promise<Executor>
   /** Makes sure that everything a plan reads stays readable until `release`; undefined where it always is. */
   readonly ready?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void>) | undefined
+  /**
+   * Makes sure that everything a plan reads is as it was written; undefined where that is known. It goes on beside the
+   * reading, and no result is complete before it.
+   */
+  readonly whole?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void> | undefined) | undefined
   /** Identifies the rows: two contexts with the same text have the same rows. */
   readonly identity: string
   readonly release?: () => void
@@ -125,7 +130,8 @@ export class Query implements Disposable {
     const statement = await this.#statement(options)
     try {
       const executor = await this.#executor(options)
-      yield* executor.batches(statement, this.#hints(options))
+      const whole = this.#whole(options)
+      yield* heldBack(executor.batches(statement, this.#hints(options)), whole)
     } catch (error) {
       throw this.#readable(error)
     }
@@ -141,8 +147,12 @@ export class Query implements Disposable {
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {
       const executor = await this.#executor(options)
-      for await (const some of executor.values(statement, this.#hints(options)))
-        for (const row of some) yield asObject(row)
+      const whole = this.#whole(options)
+      const values = executor.values(statement, this.#hints(options))
+      const objects = (async function* () {
+        for await (const some of values) yield Array.from(some, asObject)
+      })()
+      for await (const some of heldBack(objects, whole)) for (const row of some) yield row
     } catch (error) {
       throw this.#readable(error)
     }
@@ -175,6 +185,7 @@ export class Query implements Disposable {
     const statement = counted ? rowsStatement(counted.plan, undefined) : await this.#statement(options)
     try {
       const executor = await this.#executor(options)
+      const whole = this.#whole(options)
       if (format === 'xlsx') {
         const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
         const problem = await xlsxProblem(executor, statement, options)
@@ -187,7 +198,7 @@ export class Query implements Disposable {
           ...this.#hints(options),
           ...encodeOptions({ ...options, ...(counted && { numbers: counted.numbers }) }),
         }))
-      return readableErrors(stream, (error) => this.#readable(error))
+      return delivered(stream, whole, (error) => this.#readable(error))
     } catch (error) {
       throw this.#readable(error)
     }
@@ -251,8 +262,10 @@ export class Query implements Disposable {
     const statement = rowsStatement({ ...this.plan, window: { skip, top: most + LOOK_AHEAD } }, undefined)
     try {
       const executor = await this.#executor(options)
+      const whole = this.#whole(options)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const { stream, found } = await executor.firstRows(statement, format, hints)
+      await whole
       // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
       if (found < most + LOOK_AHEAD && (found > 0 || skip === 0)) {
         this.#count = skip + found
@@ -269,13 +282,22 @@ export class Query implements Disposable {
     return this.#context.executor()
   }
 
+  #whole({ signal }: RunOptions): Promise<void> | undefined {
+    const whole = this.#context.whole?.(this.plan.scan, signal)
+    // The reading may fail first; nobody waits for this then.
+    whole?.catch(() => {})
+    return whole
+  }
+
   async #statement(options: RunOptions): Promise<Statement> {
     const { last } = this.plan.window
     return rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
   }
 
   async #read(options: RunOptions): Promise<number> {
+    const whole = this.#whole(options)
     const [[count]] = (await this.#small(countStatement(this.plan), options)) as [[bigint]]
+    await whole
     return Number(count)
   }
 
@@ -309,8 +331,12 @@ const EXPLAIN_COLUMNS = [
   { name: 'value', type: 'string' },
 ] as const
 
-/** The same stream, but its errors are passed through `readable`. */
-function readableErrors(stream: ByteStream, readable: (error: unknown) => unknown): ByteStream {
+/** A stream whose last bytes wait for `whole`, and whose errors are passed through `readable`. */
+function delivered(
+  stream: ByteStream,
+  whole: Promise<void> | undefined,
+  readable: (error: unknown) => unknown,
+): ByteStream {
   return {
     rows: () => stream.rows(),
     size: stream.size,
@@ -319,10 +345,25 @@ function readableErrors(stream: ByteStream, readable: (error: unknown) => unknow
     [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
     async *[Symbol.asyncIterator]() {
       try {
-        yield* stream
+        yield* heldBack(stream, whole)
       } catch (error) {
         throw readable(error)
       }
     },
   }
+}
+
+/** The same items; if there is something to wait for, the last of them is given when it resolves, and not if it rejects. */
+async function* heldBack<Item>(
+  items: AsyncIterable<Item>,
+  whole: Promise<void> | undefined,
+): AsyncGenerator<Item, void, undefined> {
+  if (!whole) return yield* items
+  const held: Item[] = []
+  for await (const item of items) {
+    held.push(item)
+    if (held.length > 1) yield held.shift()!
+  }
+  await whole
+  yield* held
 }

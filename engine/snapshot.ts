@@ -78,6 +78,7 @@ export class Snapshot implements Disposable {
         release,
         // Without a cache the parts are local files, and nothing needs to be fetched.
         ready: store.cache && (async (scan, signal) => void pins.push(await this.#pin(scan, signal))),
+        whole: (scan, signal) => store.integrity.whole(this.#partsOf(scan), signal),
         readable: (error) => this.#place.store.unreadable(this.#lease.version, error),
       },
       options,
@@ -120,10 +121,13 @@ export class Snapshot implements Disposable {
 
   /** Fetches the scan's parts that are not in the cache. All of them stay there until the result is disposed. */
   async #pin(scan: Scan, signal: AbortSignal | undefined): Promise<Disposable> {
-    const { store } = this.#place
-    const files = new Set(scan.kind === 'slices' ? scan.slices.map(({ file }) => file) : [])
-    const wanted = this.#lease.version.parts.filter((part) => files.has(store.files.file(part)))
-    return (await store.pin(wanted, signal)) ?? { [Symbol.dispose]() {} }
+    return (await this.#place.store.pin(this.#partsOf(scan), signal)) ?? { [Symbol.dispose]() {} }
+  }
+
+  #partsOf(scan: Scan): Part[] {
+    if (scan.kind !== 'slices') return []
+    const files = new Set(scan.slices.map(({ file }) => file))
+    return this.#lease.version.parts.filter((part) => files.has(this.#place.store.files.file(part)))
   }
 
   /** Holds the version, even after the snapshot is disposed, until the returned function is called. */

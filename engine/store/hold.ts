@@ -7,6 +7,7 @@ import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite/sqlite.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { FileHashes } from './integrity/file-hashes.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { catalogLost, isCatalogLost, partFiles, setAllAside } from './lost.ts'
 import { ProcessMark } from './membership/mark.ts'
@@ -35,10 +36,12 @@ export class Hold {
   readonly mark: ProcessMark
   /** Where the bytes of parts are. */
   readonly files: PartStore
+  /** Of the parts that were written or compared on this machine. */
+  readonly hashes = new FileHashes()
   /** The lock of the server that owns the directory; undefined if this process does not own it. */
   readonly serverLock: FileLock | undefined
 
-  private constructor(held: Pick<Hold, 'layout' | 'database' | 'mark' | 'files' | 'serverLock'>) {
+  private constructor(held: Omit<Hold, 'hashes' | 'end'>) {
     this.layout = held.layout
     this.database = held.database
     this.mark = held.mark

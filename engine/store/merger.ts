@@ -58,7 +58,7 @@ export class Merger {
       const { columns, parts } = lease.version
       const run = partsToMerge(parts, this.#sizes)
       if (run.length === 0) return false
-      using _ = await this.#integrity.pin(run, signal)
+      using _ = await this.#integrity.pinWhole(run, signal)
       const files = run.map((part) => this.#integrity.file(part))
       const made = await this.#commits.makeParts(
         (ingestor, target) =>

@@ -100,7 +100,13 @@ export class Store {
       background: this.#background,
       ingestor: () => this.ingestor(),
     })
-    this.integrity = new Integrity(this.parts, events, this.#background, hold.files)
+    this.integrity = new Integrity({
+      parts: this.parts,
+      events,
+      background: this.#background,
+      files: hold.files,
+      hashes: hold.hashes,
+    })
     // A store of objects protects its data against decay by itself, and reading it costs money.
     const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })

@@ -171,7 +171,7 @@ export class Writer {
       const lease = await this.#place.members.take(datasetId)
       try {
         if (lease.version.id !== base.id) continue
-        using _ = await this.#place.integrity.pin(base.parts, signal)
+        using _ = await this.#place.integrity.pinWhole(base.parts, signal)
         const files = base.parts.map((part) => this.#place.integrity.file(part))
         const made = await this.#place.commits.makeParts(
           (ingestor, target) =>

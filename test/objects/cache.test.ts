@@ -75,6 +75,30 @@ describe('the cache', () => {
     expect(readdirSync(folder)).toEqual(['large'])
   })
 
+  it('fetches a file again whose bytes have changed, also one that an earlier process has left', async () => {
+    const objects = new Objects()
+    const one = objects.add('one', 1_000)
+    const read = async (cache: ObjectCache) => {
+      using _ = await cache.pin([one])
+      expect(objects.holds(cache, one)).toBe(true)
+    }
+    const harm = () => {
+      const bytes = readFileSync(join(folder, 'one'))
+      bytes[500]! ^= 1
+      writeFileSync(join(folder, 'one'), bytes)
+    }
+    const first = new ObjectCache(folder, NO_LIMIT, objects.get)
+    await read(first)
+    harm()
+    await read(first)
+    expect(objects.asked).toHaveLength(2)
+    await read(new ObjectCache(folder, NO_LIMIT, objects.get))
+    expect(objects.asked).toHaveLength(2)
+    harm()
+    await read(new ObjectCache(folder, NO_LIMIT, objects.get))
+    expect(objects.asked).toHaveLength(3)
+  })
+
   it('fetches once for all who ask at the same time', async () => {
     const objects = new Objects()
     const one = objects.add('one', 1_000)

@@ -13,7 +13,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type EngineEvent, type EngineOptions, openEngine, restoreBackup } from '../../engine/index.ts'
+import {
+  type Engine,
+  type EngineEvent,
+  type EngineOptions,
+  openEngine,
+  type Query,
+  restoreBackup,
+} from '../../engine/index.ts'
 
 let folder: string
 let directory: string
@@ -61,6 +68,10 @@ function flip(file: string, at: number): void {
 
 async function rows(of: EngineOptions['directory'] = directory): Promise<number> {
   await using engine = await open({ directory: of })
+  return await countOf(engine)
+}
+
+async function countOf(engine: Engine): Promise<number> {
   using query = await (await engine.dataset(1)).query()
   let count = 0
   for await (const _ of query.rows()) count += 1
@@ -108,6 +119,66 @@ describe('a damaged part', () => {
     }
     expect(await rows()).toBe(5_000)
     expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['part_damaged', 'part_repaired']))
+  })
+
+  const answers: Record<string, (query: Query) => Promise<unknown>> = {
+    csv: (query) => query.toFile(join(folder, 'rows.csv'), 'csv'),
+    parquet: (query) => query.toFile(join(folder, 'rows.parquet'), 'parquet'),
+    rows: (query) => Array.fromAsync(query.rows()),
+    batches: (query) => Array.fromAsync(query.batches()),
+    count: (query) => query.count(),
+  }
+  const options = [{ filter: 'n ge 10' }, { filter: 'n ge 10', top: 5 }, { filter: 'n ge 10', last: 5 }]
+
+  test('gives no whole answer, whichever bit is another one', async () => {
+    const whole = readFileSync(part())
+    const ways = Object.keys(answers).flatMap((name) => options.map((option) => [name, option] as const))
+    // Some bytes of the pages, of the statistics, of the schema.
+    for (const [index, [name, option]] of ways.entries()) {
+      const at = 4 + Math.floor((index * (whole.length - 8)) / ways.length)
+      flip(part(), at)
+      {
+        await using engine = await open()
+        const ask = async () => {
+          using query = await (await engine.dataset(1)).query(option)
+          await answers[name]!(query)
+        }
+        const refusal = expect.objectContaining({ code: 'storage_damaged' })
+        await expect(ask(), `${name} with byte ${at}`).rejects.toEqual(refusal)
+        await engine.settled()
+        expect(events).toMatchObject([{ kind: 'part_damaged', part: 1 }])
+      }
+      writeFileSync(part(), whole)
+      await using engine = await open()
+      expect((await engine.verify()).problems).toEqual([])
+      events = []
+    }
+    expect(readdirSync(folder)).toEqual(['data'])
+    expect(await rows()).toBe(5_000)
+  })
+
+  test('gives no whole answer where its file has changed since it was read', async () => {
+    await using engine = await open()
+    expect(await countOf(engine)).toBe(5_000)
+    flip(part(), Math.floor(readFileSync(part()).length / 2))
+    await expect(countOf(engine)).rejects.toMatchObject({ code: 'storage_damaged' })
+    expect(events).toMatchObject([{ kind: 'part_damaged', part: 1 }])
+  })
+
+  test('is neither merged nor rewritten, which would make its damage look whole', async () => {
+    flip(part(), Math.floor(readFileSync(part()).length / 2))
+    await using engine = await open()
+    const dataset = await engine.dataset(1)
+    await expect(
+      dataset.declareColumns([
+        { name: 'n', type: 'string' },
+        { name: 'text', type: 'string' },
+      ]),
+    ).rejects.toMatchObject({ code: 'storage_damaged' })
+    await dataset.append(upload())
+    await engine.settled()
+    expect((await engine.verify()).problems).toMatchObject([{ part: 1 }])
+    expect(events.map(({ kind }) => kind)).toContain('part_damaged')
   })
 
   test('is found in the background, by a server', async () => {
@@ -184,22 +255,15 @@ describe('a restore', () => {
 
 test('a part that can not be opened for once is not taken for damaged', async () => {
   await using engine = await open()
-  const rows = await engine.dataset(1)
   const file = part()
   renameSync(file, `${file}.away`)
   // A link to itself: opening it is ELOOP, as it may be EMFILE or EIO for a moment.
   symlinkSync(file, file)
-  const count = async () => {
-    using query = await rows.query()
-    let found = 0
-    for await (const _ of query.rows()) found += 1
-    return found
-  }
-  await expect(count()).rejects.toMatchObject({ code: 'storage_damaged' })
+  await expect(countOf(engine)).rejects.toMatchObject({ code: 'storage_damaged' })
   expect((await engine.verify()).problems).toMatchObject([{ problem: "its file can't be read (ELOOP)" }])
   rmSync(file)
   renameSync(`${file}.away`, file)
-  expect(await count()).toBe(5_000)
+  expect(await countOf(engine)).toBe(5_000)
   expect(events.map(({ kind }) => kind)).not.toContain('part_damaged')
 })
 

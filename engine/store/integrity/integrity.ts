@@ -3,30 +3,50 @@ import type { Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Background } from '../../util/background.ts'
+import { Semaphore } from '../../util/semaphore.ts'
+import { Shared } from '../../util/shared.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import type { FileHashes } from './file-hashes.ts'
 import { glance, type Problem } from './glance.ts'
 import type { HashOptions } from './hash.ts'
 
+const OTHER_BYTES = 'its bytes are not those that were written'
+/** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
+const AT_ONCE = 2
+
+export interface IntegrityPlace {
+  readonly parts: Parts
+  readonly events: Events
+  readonly background: Background
+  readonly files: PartStore
+  readonly hashes: FileHashes
+}
+
 /**
- * Checks whether parts are still as they were written. Before a part is first read, only its size, its beginning and
- * its end are checked. `verify`, backups and the checks in the background compare all its bytes with the hash in the
- * catalog. A part that was found damaged gives an error instead of rows, in every process, until a check finds it
- * repaired.
+ * Checks whether parts are still as they were written. Before a part is first read, its size, its beginning and its end
+ * are checked. While a process reads it for the first time, and after its file has changed, all its bytes are compared
+ * with the hash in the catalog; no answer is complete before that. `verify`, backups and the checks in the background
+ * compare them again. A part that was found damaged gives an error instead of rows, in every process, until a check
+ * finds it repaired.
  */
 export class Integrity {
   readonly #parts: Parts
   readonly #events: Events
   readonly #background: Background
   readonly #files: PartStore
+  readonly #hashes: FileHashes
+  readonly #comparing = new Shared<string>()
+  readonly #turns = new Semaphore(AT_ONCE)
   /** Parts whose size and ends were checked since the start. */
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
-  constructor(parts: Parts, events: Events, background: Background, files: PartStore) {
+  constructor({ parts, events, background, files, hashes }: IntegrityPlace) {
     this.#parts = parts
     this.#background = background
     this.#events = events
     this.#files = files
+    this.#hashes = hashes
   }
 
   /** How many parts are known to be damaged. */
@@ -49,12 +69,7 @@ export class Integrity {
     try {
       problem = glance(file, part.bytes)
     } catch (cause) {
-      throw new EngineError(
-        'storage_damaged',
-        `Part ${part.id} of the stored rows can't be read at the moment, so the dataset can't be read either. Try ` +
-          'again later.',
-        { cause, details: { part: part.id } },
-      )
+      throw unreadableNow(part.id, cause)
     }
     if (problem !== undefined) throw this.#found(part, problem)
     this.#seen.add(part.id)
@@ -72,9 +87,55 @@ export class Integrity {
     })
   }
 
+  /**
+   * Compares parts with their hashes, unless this process has done so and their files have not changed since.
+   * Undefined if there is nothing to compare.
+   * @throws EngineError `storage_damaged`
+   */
+  whole(parts: readonly Part[], signal?: AbortSignal): Promise<void> | undefined {
+    // A cache compares what it fetches, and what it finds when it starts.
+    if (this.#files.cache) return undefined
+    const open = parts.filter(
+      (part) => part.hash !== null && this.#hashes.known(this.#files.file(part)) !== part.hash,
+    )
+    return open.length === 0 ? undefined : this.#compare(open, signal)
+  }
+
+  /** Makes parts readable and compares them, before something is made of them that stays. @throws as `pin` does */
+  async pinWhole(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable | undefined> {
+    const pinned = await this.pin(parts, signal)
+    try {
+      for (const part of parts) this.file(part)
+      await this.whole(parts, signal)
+      return pinned
+    } catch (error) {
+      pinned?.[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  async #compare(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {
+    await Promise.all(
+      parts.map(async (part) => {
+        const hash = await this.#comparing.run(String(part.id), (signal) => this.#hash(part, signal), signal)
+        if (hash !== part.hash) throw this.#found(part, OTHER_BYTES)
+      }),
+    )
+  }
+
+  async #hash(part: Part, signal: AbortSignal): Promise<string> {
+    using _ = await this.#turns.enter()
+    try {
+      return await this.#hashes.read(this.#files.file(part), { signal })
+    } catch (cause) {
+      throw signal.aborted ? cause : unreadableNow(part.id, cause)
+    }
+  }
+
   /** Reads bytes of a part without fetching all of it. @throws as `pin` does */
   async *read(part: Part, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.file(part)
+    await this.whole([part])
     try {
       yield* this.#files.read(part, from, to)
     } catch (error) {
@@ -92,7 +153,7 @@ export class Integrity {
     let problem: Problem
     try {
       const found = await this.#files.hash({ ...part, hash }, options)
-      if (hash !== null && found !== hash) problem = 'its bytes are not those that were written'
+      if (hash !== null && found !== hash) problem = OTHER_BYTES
       hash ??= found
     } catch (error) {
       if (!(error instanceof DamagedPart)) throw error
@@ -142,6 +203,15 @@ export class Integrity {
     this.#damaged = known
     this.#seen.delete(part.id)
   }
+}
+
+/** The error where the file could not be read, which says nothing about its content. */
+function unreadableNow(part: number, cause: unknown): EngineError {
+  return new EngineError(
+    'storage_damaged',
+    `Part ${part} of the stored rows can't be read at the moment, so the dataset can't be read either. Try again later.`,
+    { cause, details: { part } },
+  )
 }
 
 function damaged(part: number): EngineError {

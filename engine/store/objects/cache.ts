@@ -4,6 +4,7 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Shared } from '../../util/shared.ts'
 import { isStorageFull, storageError } from '../../util/storage-errors.ts'
+import { FileHashes } from '../integrity/file-hashes.ts'
 import { type Download, download } from './download.ts'
 import type { CacheStats } from './part-store.ts'
 
@@ -28,7 +29,8 @@ const UNFINISHED = '.new'
 
 /**
  * Keeps objects of a store as files in a folder: the most recently used ones, up to a number of bytes. A file gets its
- * name only when it is complete and checked. It stays while a reader has it pinned, even if the folder then becomes
+ * name only when it is complete and checked; a file of an earlier process, or one that has changed, is checked when it
+ * is next wanted, and fetched again if it is damaged. It stays while a reader has it pinned, even if the folder then becomes
  * larger than allowed. Anybody may empty the folder at any time: missing files are fetched again.
  */
 export class ObjectCache {
@@ -36,6 +38,8 @@ export class ObjectCache {
   readonly #maxBytes: number
   readonly #get: Download['get']
   readonly #fetching = new Shared<void>()
+  readonly #hashes = new FileHashes()
+  readonly #hashing = new Shared<string>()
   /** In the order of their last use, the most recent ones last. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
@@ -87,7 +91,8 @@ export class ObjectCache {
     const pinned = objects.map((object) => this.#pin(object))
     const pin = { [Symbol.dispose]: () => this.#release(pinned.splice(0)) }
     try {
-      const missing = objects.filter((object) => !this.has(object))
+      const whole = await Promise.all(objects.map((object) => this.#isWhole(object, signal)))
+      const missing = objects.filter((_, index) => !whole[index])
       this.#hits += objects.length - missing.length
       this.#misses += missing.length
       await Promise.all(missing.map((object) => this.#fetch(object, signal)))
@@ -102,6 +107,7 @@ export class ObjectCache {
   async adopt(object: Cacheable, file: string): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     await rename(file, this.file(object.name))
+    this.#note(object)
     this.#enter(object)
     this.#trim()
   }
@@ -109,6 +115,22 @@ export class ObjectCache {
   /** Removes an object that is gone or damaged. Readers that have its file open can go on. */
   drop(name: string): void {
     this.#remove(name)
+  }
+
+  /** Whether the complete object is in the cache, with the bytes that were written. Damaged files are removed. */
+  async #isWhole(object: Cacheable, signal: AbortSignal | undefined): Promise<boolean> {
+    const { name, hash } = object
+    if (!this.has(object)) return false
+    const file = this.file(name)
+    if (hash === null || this.#hashes.known(file) === hash) return true
+    const found = await this.#hashing.run(name, (signal) => this.#hashes.read(file, { signal }), signal)
+    if (found !== hash) this.#remove(name)
+    return found === hash
+  }
+
+  /** Remembers that a file was just compared with the hash of its object. */
+  #note({ name, hash }: Cacheable): void {
+    if (hash !== null) this.#hashes.remember(this.file(name), hash)
   }
 
   /** Fetches an object once for all callers that want it; gives up when none of them waits any more. */
@@ -137,6 +159,7 @@ export class ObjectCache {
       } finally {
         this.#coming -= bytes
       }
+      this.#note(object)
       this.#enter(object)
     }
     return this.#fetching.run(object.name, work, signal)
