@@ -37,15 +37,21 @@ export interface Server {
 
 const ROOT = 'root'
 
+export interface ServeOptions {
+  /** Begins with an empty catalog if the present one is lost or damaged. */
+  readonly anew?: boolean | undefined
+  /** Fills the catalog before any client can. */
+  readonly prepare?: ((server: Pick<Server, 'engine' | 'publish'>) => Promise<void>) | undefined
+}
+
 /**
- * Serves a data directory until it is closed. `anew` begins with an empty catalog if the present one is lost or
- * damaged.
+ * Serves a data directory until it is closed.
  * @throws EngineError `locked` when another server has the directory; ConfigError
  */
 export async function serve(
   config: Config,
   log?: { write(line: string): void },
-  { anew }: { readonly anew?: boolean } = {},
+  { anew, prepare }: ServeOptions = {},
 ): Promise<Server> {
   await using opened = new Closers()
   const told = new Told()
@@ -111,6 +117,8 @@ export async function serve(
     )
   }
   const root = await services.accounts.byName(ROOT)
+  const publish = (repositoryId: number) => services.access.setOwner(repositoryId, root.id, false)
+  await prepare?.({ engine, publish })
   await listening.listen({ host: config.host, port: config.port })
   services.refresher.start()
   opened.defer(() => services.refresher.close())
@@ -124,7 +132,7 @@ export async function serve(
     rootKeyHolds,
     rootKeyHint: root.apiKeyHint,
     hasConsole: services.console !== undefined,
-    publish: (repositoryId) => services.access.setOwner(repositoryId, root.id, false),
+    publish,
     close: () => {
       closing ??= (async () => {
         services.exports.gate.close()

@@ -7,8 +7,13 @@ export async function serveUntilStopped(config: Config, options: { anew?: boolea
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
   })
-  const server = await serve(config, undefined, options)
-  const sample = config.samples ? await loadSamples(server.engine, server.publish) : undefined
+  let sample: Awaited<ReturnType<typeof loadSamples>>
+  const server = await serve(config, undefined, {
+    ...options,
+    prepare: async ({ engine, publish }) => {
+      if (config.samples) sample = await loadSamples(engine, publish)
+    },
+  })
   console.log(greeting(server, sample))
   await stopped
   await server.close()

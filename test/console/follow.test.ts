@@ -28,6 +28,17 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
     await walked.expectClean('follow-box')
   })
 
+  it('takes no rows of other files, and says why where an address leads there', async () => {
+    const { page } = walked.visitor
+    const add = page.getByRole('link', { name: 'Add rows' })
+    expect(await add.count()).toBe(0)
+    await page.goto(`${walked.stage.server.url}/console/#/repositories/1/upload?dataset=1`)
+    await page.getByText('People follows series').waitFor()
+    await walked.expectClean('follow-upload')
+    await page.getByRole('link', { name: 'Go to the dataset' }).click()
+    await box().getByText('Follows fred/POPTHM every week').waitFor()
+  })
+
   it('says what is wrong with a series, and changes nothing', async () => {
     walked.visitor.expectRefusal(400, '/datasets/1/source')
     await box().getByRole('button', { name: 'Change or refresh now' }).click()
@@ -60,6 +71,7 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
     await walked.expectClean()
     await question.getByRole('button', { name: 'Stop following' }).click()
     await box().getByRole('button', { name: 'Follow series of providers…' }).waitFor()
+    await walked.visitor.page.getByRole('link', { name: 'Add rows' }).waitFor()
     expect((await walked.stage.api('GET', '/datasets/1/source')).status).toBe(404)
     expect(await (await walked.stage.api('GET', '/datasets/1')).json()).toMatchObject({ rowCount: 22 })
     await walked.expectClean()

@@ -18,11 +18,14 @@ export interface ServeOptions {
   readonly data: string
   readonly environment?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
+  readonly samples?: boolean
 }
 
 /** Resolves when it serves. */
-export async function serveProcess({ data, environment = {}, args = [] }: ServeOptions): Promise<Served> {
-  const child = await command(['serve', '--port', '0', '--data', data, '--no-samples', ...args], environment)
+export async function serveProcess(options: ServeOptions): Promise<Served> {
+  const { data, environment = {}, args = [], samples = false } = options
+  const all = ['serve', '--port', '0', '--data', data, ...(samples ? [] : ['--no-samples']), ...args]
+  const child = await command(all, environment)
   const texts = collect(child)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await new Promise<string>((resolve, reject) => {

@@ -18,6 +18,8 @@ type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
 export function DatasetActions(props: {
   readonly dataset: Dataset
   readonly canWrite: boolean
+  /** False for a dataset that follows series, whose rows come from them. */
+  readonly takesRows: boolean
   /** Undefined until its columns are known. */
   readonly view: View | undefined
   readonly rowCount: number | undefined
@@ -33,7 +35,7 @@ export function DatasetActions(props: {
   }
   return (
     <>
-      {props.canWrite && (
+      {props.canWrite && props.takesRows && (
         <a
           class="button"
           href={href(['repositories', dataset.repositoryId, 'upload'], { dataset: String(dataset.id) })}

@@ -1,42 +1,30 @@
 import { useState } from 'preact/hooks'
-import type { Column, Dataset } from '../../../client/index.ts'
+import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatAge, formatDateTime } from '../format.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { latest, useResource } from '../use-resource.ts'
 import { SourceDialog } from './source-dialog.tsx'
-
-const FOLLOWED = ['series_id', 'name', 'unit', 'frequency', 'period', 'value', 'status']
-
-/** Whether a dataset has the columns of datasets that follow series. */
-function isFollowing(columns: readonly Column[]): boolean {
-  const names = new Set(columns.map(({ name }) => name))
-  return !names.has('provider') && FOLLOWED.every((name) => names.has(name))
-}
+import { mayFollow, type SourceState } from './use-source.ts'
 
 /**
  * The series that a dataset follows, and the state of its refreshes. Offers to follow series if the dataset is empty.
  */
 export function SourceBox(props: {
   readonly dataset: Dataset
+  readonly state: SourceState
   readonly canWrite: boolean
   readonly onChanged: () => void
 }) {
   const { dataset, canWrite } = props
-  const asks = isFollowing(dataset.columns)
-  const [resource, again] = useResource(
-    async (signal) => (asks ? api().datasets.source(dataset.id, { signal }) : undefined),
-    [dataset.id, dataset.version, asks],
-  )
+  const { source, again } = props.state
   const [open, setOpen] = useState<'change' | 'end'>()
-  const source = latest(resource)
   const close = () => setOpen(undefined)
   const changed = () => {
     close()
     again()
     props.onChanged()
   }
-  const isOffered = canWrite && (asks || dataset.columns.length === 0)
+  const isOffered = canWrite && (mayFollow(dataset.columns) || dataset.columns.length === 0)
   if (!source && !isOffered) return null
   return (
     <section class="source" aria-label="Series that are followed">

@@ -7,6 +7,7 @@ import { TableView } from '../dataset/table-view.tsx'
 import { Toolbar } from '../dataset/toolbar.tsx'
 import { useProfile } from '../dataset/use-profile.ts'
 import { useSeenValues } from '../dataset/use-seen-values.ts'
+import { useSource } from '../dataset/use-source.ts'
 import { exampleFilter } from '../filter/example.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterBuilder } from '../filter/filter-builder.tsx'
@@ -67,6 +68,8 @@ function DatasetView(props: {
     [dataset.repositoryId],
   )
   const home = latest(repository)
+  const canWrite = home?.permission === 'Write'
+  const source = useSource(dataset)
 
   const found = useRows(dataset, view)
   const refused = result.state === 'failed' ? result.error : undefined
@@ -101,7 +104,8 @@ function DatasetView(props: {
         actions={
           <DatasetActions
             dataset={dataset}
-            canWrite={home?.permission === 'Write'}
+            canWrite={canWrite}
+            takesRows={source.takesRows}
             view={view}
             rowCount={rows.rowCount}
             onChanged={props.onChanged}
@@ -116,13 +120,15 @@ function DatasetView(props: {
           <li>version {dataset.version}</li>
           <li>changed {formatAge(dataset.updatedAt)}</li>
         </ul>
-        <SourceBox dataset={dataset} canWrite={home?.permission === 'Write'} onChanged={props.onChanged} />
+        <SourceBox dataset={dataset} state={source} canWrite={canWrite} onChanged={props.onChanged} />
       </PageHead>
 
       {isEmpty ? (
         <Empty icon="table" title="No rows yet">
           This dataset is empty.{' '}
-          {home?.permission === 'Write' ? 'Choose “Add rows” above, or drop a file there.' : ''}
+          {source.source
+            ? 'Its rows come with the next refresh of its series.'
+            : canWrite && 'Choose “Add rows” above, or drop a file there.'}
         </Empty>
       ) : (
         <>

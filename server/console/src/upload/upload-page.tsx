@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ColumnType, Dataset, Repository } from '../../../client/index.ts'
 import { api, clientOf, isAbort, messageOf } from '../api.ts'
+import { mayFollow } from '../dataset/use-source.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { sessionKey } from '../session.ts'
-import { Failure, Loading, Progress } from '../ui/feedback.tsx'
+import { Empty, Failure, Loading, Progress } from '../ui/feedback.tsx'
 import { Field } from '../ui/field.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { announce } from '../ui/toast.tsx'
@@ -43,7 +44,9 @@ export function UploadPage(props: { readonly repositoryId: number; readonly data
       const repository = await api().repositories.get(props.repositoryId, { signal })
       const target =
         props.datasetId === undefined ? undefined : await api().datasets.get(props.datasetId, { signal })
-      return { repository, target }
+      const source =
+        target && mayFollow(target.columns) ? await api().datasets.source(target.id, { signal }) : undefined
+      return { repository, target, follows: source !== undefined }
     },
     [props.repositoryId, props.datasetId],
   )
@@ -52,7 +55,26 @@ export function UploadPage(props: { readonly repositoryId: number; readonly data
     if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
     return <Loading page label="Loading the repository" />
   }
+  if (loaded.target && loaded.follows) return <Followed dataset={loaded.target} />
   return <UploadView repository={loaded.repository} target={loaded.target} />
+}
+
+function Followed({ dataset }: { readonly dataset: Dataset }) {
+  return (
+    <Empty
+      page
+      icon="table"
+      title={`${dataset.name} follows series`}
+      action={
+        <a class="button button-primary" href={href(['datasets', dataset.id])}>
+          Go to the dataset
+        </a>
+      }
+    >
+      Its rows come from the providers of these series, and each refresh replaces them. To add rows of your
+      own, stop following the series first.
+    </Empty>
+  )
 }
 
 function UploadView(props: { readonly repository: Repository; readonly target: Dataset | undefined }) {
