@@ -99,4 +99,28 @@ export const CATALOG_STEPS = [
   ALTER TABLE versions ADD COLUMN retired_at REAL;
   ALTER TABLE parts ADD COLUMN given_up_at REAL;
   `,
+  `
+  -- Which parts versions have, as ranges: a dataset's versions from 'since' to before 'until' have the part at the
+  -- position. So an append writes one row, however many parts there are before it. 'until' is 2^53 - 1 as long as the
+  -- newest version has the part. The view shows it version by version.
+  -- Nothing refers to the dataset: a version outlives it while somebody reads it. Versions that no dataset showed when
+  -- this step was run get a number of their own.
+  ALTER TABLE versions ADD COLUMN dataset_id INTEGER;
+  UPDATE versions SET dataset_id = coalesce((SELECT d.id FROM datasets d WHERE d.version_id = versions.id), -id);
+  CREATE INDEX versions_dataset ON versions (dataset_id, id);
+  CREATE TABLE part_ranges (
+    dataset_id INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    part_id INTEGER NOT NULL REFERENCES parts,
+    PRIMARY KEY (dataset_id, until, position)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO part_ranges SELECT v.dataset_id, 9007199254740991, vp.position, v.id, vp.part_id
+    FROM version_parts vp JOIN versions v ON v.id = vp.version_id;
+  DROP TABLE version_parts;
+  CREATE INDEX part_ranges_part ON part_ranges (part_id);
+  CREATE VIEW version_parts AS SELECT v.id AS version_id, r.position, r.part_id
+    FROM versions v JOIN part_ranges r ON r.dataset_id = v.dataset_id AND r.until > v.id AND r.since <= v.id;
+  `,
 ] as const

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import type { Handle } from './database.ts'
+import type { Handle, SqlValue } from './database.ts'
 import { now } from './fields.ts'
 import { PART, type PartRow, partOf } from './parts.ts'
 import type { Part, Version } from './records.ts'
@@ -17,6 +17,9 @@ const MOST_KNOWN = 50_000
 function contents(): LRUCache<number, Content> {
   return new LRUCache({ maxSize: MOST_KNOWN, sizeCalculation: ({ parts }) => parts.length + 1 })
 }
+
+/** What `until` is in `part_ranges` as long as the newest version has the part. */
+const OPEN = Number.MAX_SAFE_INTEGER
 
 const TAKE_PART =
   'UPDATE parts SET process = NULL WHERE id = ? AND process IS NOT NULL AND given_up_at IS NULL'
@@ -68,12 +71,13 @@ export class Versions {
 
   /**
    * Makes a new version visible. Call it in a transaction that has locked the dataset and then read its current
-   * version.
+   * version. Its parts up to the first that differs are those of the current version and are not written again.
    * @param content `made` are the ids of parts that are in no version yet
    * @throws EngineError `catalog_unavailable` if such a part was given up, because its process was taken for dead
    */
   async commit(
     datasetId: number,
+    current: Pick<Version, 'parts'>,
     content: {
       columns: readonly Column[]
       parts: readonly Part[]
@@ -82,21 +86,32 @@ export class Versions {
     },
   ): Promise<void> {
     const at = now()
-    const sum = (key: 'rows' | 'bytes' | 'rawBytes') =>
-      content.parts.reduce((total, part) => total + part[key], 0)
+    const { columns, parts, number, made } = content
+    const sum = (key: 'rows' | 'bytes' | 'rawBytes') => parts.reduce((total, part) => total + part[key], 0)
     const id = await this.#handle.insert(
-      'INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      content.number,
-      JSON.stringify(content.columns),
+      `INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at, dataset_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      number,
+      JSON.stringify(columns),
       sum('rows'),
       sum('bytes'),
       sum('rawBytes'),
       at,
+      datasetId,
     )
-    for (const [position, part] of content.parts.entries()) {
+    const before = current.parts
+    let same = 0
+    while (same < before.length && before[same]!.id === parts[same]?.id) same += 1
+    if (same < before.length) {
+      const sql = 'UPDATE part_ranges SET until = ? WHERE dataset_id = ? AND until = ? AND position >= ?'
+      await this.#handle.run(sql, id, datasetId, OPEN, same)
+    }
+    for (const [index, part] of parts.slice(same).entries()) {
       const isKept = await this.#handle.run(TAKE_PART, part.id)
-      if (isKept === 0 && content.made?.has(part.id)) throw givenUp()
-      await this.#handle.run('INSERT INTO version_parts VALUES (?, ?, ?)', id, position, part.id)
+      if (isKept === 0 && made?.has(part.id)) throw givenUp()
+      const sql =
+        'INSERT INTO part_ranges (dataset_id, until, position, since, part_id) VALUES (?, ?, ?, ?, ?)'
+      await this.#handle.run(sql, datasetId, OPEN, same + index, id, part.id)
     }
     const changed = await this.#handle.run(
       'UPDATE datasets SET version_id = ?, updated_at = ? WHERE id = ?',
@@ -139,12 +154,12 @@ export class Versions {
   /** Removes versions that no dataset shows and nobody reads; gives the parts that are in no version any more. */
   reclaim(): Promise<RemovedPart[]> {
     return this.#handle.transaction(async (t) => {
-      await t.run(
-        `DELETE FROM versions WHERE id NOT IN (SELECT version_id FROM datasets)
-         AND id NOT IN (SELECT version_id FROM leases)`,
+      await removeVersions(
+        t,
+        'id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)',
       )
       return t.all<RemovedPart>(
-        `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM version_parts)
+        `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM part_ranges)
          RETURNING id, hash`,
       )
     })
@@ -164,7 +179,7 @@ export class Versions {
    * when something else is written. Gives undefined if the version was removed since it was found to be current.
    */
   async #content(version: VersionRow): Promise<Content | undefined> {
-    const known = this.#handle.inTransaction ? undefined : this.#contents.get(version.id)
+    const known = this.#contents.get(version.id)
     if (known) return known
     const row = await this.#handle.get<{ columns: string }>(
       'SELECT columns FROM versions WHERE id = ?',
@@ -182,5 +197,20 @@ export class Versions {
     const isWhole = bytes === version.bytes
     if (isWhole && !this.#handle.inTransaction) this.#contents.set(version.id, content)
     return content
+  }
+}
+
+/** Removes versions, and what says which parts they had. Call it in a transaction. */
+export async function removeVersions(t: Handle, where: string, ...parameters: SqlValue[]): Promise<void> {
+  const sql = `DELETE FROM versions WHERE ${where} RETURNING dataset_id AS "datasetId"`
+  const removed = await t.all<{ datasetId: number | null }>(sql, ...parameters)
+  for (const datasetId of new Set(removed.map((version) => version.datasetId))) {
+    // Made with its dataset, without parts.
+    if (datasetId === null) continue
+    await t.run(
+      `DELETE FROM part_ranges WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM versions v
+         WHERE v.dataset_id = part_ranges.dataset_id AND v.id >= part_ranges.since AND v.id < part_ranges.until)`,
+      datasetId,
+    )
   }
 }

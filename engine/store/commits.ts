@@ -153,7 +153,7 @@ export class Commits {
         await t.lock('datasets', datasetId)
         const current = await versions.in(t).current(datasetId)
         const next = await content(current, t)
-        if (next) await versions.in(t).commit(datasetId, { ...next, number: number(current), made })
+        if (next) await versions.in(t).commit(datasetId, current, { ...next, number: number(current), made })
         return next
       })
       // An upload without rows makes a new version, but its empty part is not needed.

@@ -9,6 +9,7 @@ import { isUniqueViolation } from '../../engine/catalog/failures.ts'
 import { migrate } from '../../engine/catalog/migrate.ts'
 import { Parts } from '../../engine/catalog/parts.ts'
 import { PostgresDatabase } from '../../engine/catalog/postgres/postgres.ts'
+import type { Part } from '../../engine/catalog/records.ts'
 import { Repositories } from '../../engine/catalog/repositories.ts'
 import { CATALOG_STEPS } from '../../engine/catalog/schema.ts'
 import { SqliteDatabase } from '../../engine/catalog/sqlite/sqlite.ts'
@@ -138,26 +139,8 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
       const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
       const append = async (on: Database) => {
-        const parts = new Parts(on)
-        const part = {
-          id: await parts.register('me'),
-          rows: 1,
-          bytes: 10,
-          rawBytes: 10,
-          hash: null,
-          statistics: null,
-        }
-        await parts.describe(part)
-        await on.transaction(async (t) => {
-          await t.lock('datasets', id)
-          const versions = new Versions(t)
-          const current = await versions.current(id)
-          await versions.commit(id, {
-            columns: [],
-            parts: [...current.parts, part],
-            number: current.number + 1,
-          })
-        })
+        const part = await newPart(on)
+        await commit(on, id, (parts) => [...parts, part])
       }
       await Promise.all(Array.from({ length: 30 }, (_, n) => append(n % 2 ? database : other)))
       const current = await new Versions(database).current(id)
@@ -167,6 +150,62 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       expect(await database.all('SELECT id FROM versions')).toHaveLength(1)
       const page = await new Datasets(database).page(0, 10, 0)
       expect(page).toMatchObject([{ id, name: 'd', columnCount: 0, rowCount: 30 }])
+    })
+
+    it('writes the parts of a version once, however many versions have them, and knows those of each', async () => {
+      const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
+      const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
+      const other = await new Datasets(database).create({ repositoryId, name: 'other', columns: [] })
+      const made = await Promise.all(Array.from({ length: 44 }, () => newPart(database)))
+      const changes: ((parts: readonly Part[]) => readonly Part[])[] = [
+        ...made.slice(0, 40).map((part) => (parts: readonly Part[]) => [...parts, part]),
+        (parts) => parts.toSpliced(30, 8, made[40]!),
+        (parts) => [...parts, made[41]!],
+        () => [made[42]!],
+      ]
+      await commit(database, other.id, () => [made[43]!])
+      const wanted: number[][] = []
+      for (const change of changes) {
+        const parts = await commit(database, id, change)
+        wanted.push(parts.map((part) => part.id))
+      }
+      const written = await database.all('SELECT 1 FROM part_ranges')
+      // 40 appends, a merge that two parts come after, an append, a replace; and the part of the other dataset.
+      expect(written).toHaveLength(40 + 3 + 1 + 1 + 1)
+      const found = async () => {
+        const lists = new Map<number, number[]>()
+        const rows = await database.all<{ number: number; part: number }>(
+          `SELECT v.number, vp.part_id AS part FROM versions v JOIN version_parts vp ON vp.version_id = v.id
+           WHERE v.dataset_id = ? ORDER BY v.id, vp.position`,
+          id,
+        )
+        for (const { number, part } of rows) lists.set(number, [...(lists.get(number) ?? []), part])
+        return lists
+      }
+      expect(await found()).toEqual(new Map(wanted.map((parts, index) => [index + 1, parts])))
+      const versions = new Versions(database)
+      const early = await database.get<{ id: number }>(
+        'SELECT id FROM versions WHERE dataset_id = ? AND number = 39',
+        id,
+      )
+      await versions.lease(early!.id, 'a reader')
+      const removed = await versions.reclaim()
+      expect(removed.map((part) => part.id).toSorted((a, b) => a - b)).toEqual(
+        made.slice(39, 42).map((part) => part.id),
+      )
+      expect(await found()).toEqual(
+        new Map([
+          [39, wanted[38]],
+          [43, wanted[42]],
+        ]),
+      )
+      await versions.release(early!.id, 'a reader')
+      expect(await versions.reclaim()).toHaveLength(39)
+      await new Datasets(database).delete(id)
+      expect(await versions.reclaim()).toHaveLength(1)
+      expect(await database.all('SELECT dataset_id AS id, part_id AS part FROM part_ranges')).toEqual([
+        { id: other.id, part: made[43]!.id },
+      ])
     })
 
     it('recalls until something is written, here or elsewhere', async () => {
@@ -237,3 +276,23 @@ describe.runIf(programs)('a PostgreSQL that is down', () => {
     await database.close()
   })
 })
+
+async function newPart(on: Database): Promise<Part> {
+  const parts = new Parts(on)
+  const id = await parts.register('me')
+  const part = { id, rows: 1, bytes: 10, rawBytes: 10, hash: null, statistics: null }
+  await parts.describe(part)
+  return part
+}
+
+/** Makes a version whose parts follow from those of the current one; gives them. */
+function commit(on: Database, datasetId: number, next: (parts: readonly Part[]) => readonly Part[]) {
+  return on.transaction(async (t) => {
+    await t.lock('datasets', datasetId)
+    const versions = new Versions(t)
+    const current = await versions.current(datasetId)
+    const parts = next(current.parts)
+    await versions.commit(datasetId, current, { columns: [], parts, number: current.number + 1 })
+    return parts
+  })
+}

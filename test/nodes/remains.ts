@@ -44,6 +44,8 @@ export async function remains(cluster: Cluster): Promise<string[]> {
       'SELECT * FROM versions WHERE id NOT IN (SELECT version_id FROM datasets)',
     'a part of no version':
       'SELECT * FROM parts WHERE id NOT IN (SELECT part_id FROM version_parts) OR process IS NOT NULL',
+    'a place in the list of parts of no version': `SELECT * FROM part_ranges r WHERE NOT EXISTS (SELECT 1 FROM versions v
+       WHERE v.dataset_id = r.dataset_id AND v.id >= r.since AND v.id < r.until)`,
     'a lease': 'SELECT * FROM leases',
     'a job that somebody is at': 'SELECT * FROM jobs WHERE taken_by IS NOT NULL',
   }

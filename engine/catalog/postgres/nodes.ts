@@ -1,5 +1,5 @@
 import type { Database, Handle } from '../database.ts'
-import type { RemovedPart } from '../versions.ts'
+import { type RemovedPart, removeVersions } from '../versions.ts'
 
 /** A node that has not been heard of for this time is dead. It knows that itself, and begins no new reading. */
 export const DEAD_MS = 45_000
@@ -84,14 +84,15 @@ export class NodeTables {
     const isShown = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
     return this.#database.transaction(async (t) => {
       await t.run(`UPDATE versions SET retired_at = ${this.#now} WHERE retired_at IS NULL AND NOT ${isShown}`)
-      await t.run(
-        `DELETE FROM versions WHERE retired_at < ${this.#now} - ? AND NOT ${isShown}
+      await removeVersions(
+        t,
+        `retired_at < ${this.#now} - ? AND NOT ${isShown}
          AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.version_id = versions.id)`,
         GRACE_MS,
       )
       await t.run(
         `UPDATE parts SET given_up_at = ${this.#now} WHERE process IS NULL AND given_up_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM version_parts vp WHERE vp.part_id = parts.id)`,
+         AND NOT EXISTS (SELECT 1 FROM part_ranges r WHERE r.part_id = parts.id)`,
       )
     })
   }
