@@ -7,11 +7,12 @@ import { isFew } from './export/few.ts'
 import { checkEncoding } from './export/formats/dialect.ts'
 import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
-import type { ByteStream, Executor } from './export/index.ts'
+import type { ByteStream, Executor, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
 import type { QueryOptions } from './plan/options.ts'
+import { pageOf } from './plan/page.ts'
 import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
 import { withoutRowNumbers } from './plan/view.ts'
@@ -21,6 +22,14 @@ import { objectMaker } from './util/objects.ts'
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
   readonly signal?: AbortSignal
+}
+
+export interface PagedOption {
+  /**
+   * The window is a page, and a query for the next page will probably follow. If it follows within some seconds, it
+   * goes on reading where this one ended, which takes less time than to begin again.
+   */
+  readonly paged?: boolean
 }
 
 /** What a query needs: rows, an executor, and a function that gives back what it holds at the end. */
@@ -64,6 +73,10 @@ export class Query implements Disposable {
   /** Changes when the rows or the query change, and reveals nothing about them. */
   readonly etag: string
   readonly #context: QueryContext
+  readonly #options: QueryOptions
+  /** The query itself, until it is disposed, and statements that read on behind its window. */
+  #holders = 1
+  #disposed = false
   #count: number | undefined
   /** Settles when a running read of the first rows, which may find the count as well, has ended. */
   #counting: Promise<void> | undefined
@@ -74,6 +87,7 @@ export class Query implements Disposable {
    */
   constructor(context: QueryContext, options: QueryOptions = {}) {
     this.#context = context
+    this.#options = options
     try {
       this.plan = planQuery(context.source, options)
     } catch (error) {
@@ -164,7 +178,7 @@ export class Query implements Disposable {
    * @throws EngineError before the first byte: `invalid_option` where options don't fit the format, `not_representable`
    * where the format can't hold a value
    */
-  async bytes(format: Format, options: RunOptions & EncodeOptions = {}): Promise<ByteStream> {
+  async bytes(format: Format, options: RunOptions & EncodeOptions & PagedOption = {}): Promise<ByteStream> {
     if (!FORMATS.includes(format)) {
       throw new EngineError(
         'invalid_option',
@@ -196,6 +210,7 @@ export class Query implements Disposable {
         (copied && (await executor.copied(copied.files, copied.columns, options))) ||
         (await executor.bytes(statement, format, {
           ...this.#hints(options),
+          page: options.paged ? this.#page(format) : undefined,
           ...encodeOptions({ ...options, ...(counted && { numbers: counted.numbers }) }),
         }))
       return delivered(stream, whole, (error) => this.#readable(error))
@@ -243,8 +258,34 @@ export class Query implements Disposable {
 
   /** Releases the version that the query reads. */
   [Symbol.dispose](): void {
+    if (this.#disposed) return
+    this.#disposed = true
     forgotten.unregister(this)
-    this.#context.release?.()
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#holders -= 1
+    if (this.#holders === 0) this.#context.release?.()
+  }
+
+  /** The window as a page, with the statement that reads it and the rows behind it. */
+  #page(format: Format): Page | undefined {
+    const { source, identity } = this.#context
+    const page = pageOf(this.plan, source, this.#options, `${identity} ${format}`)
+    if (!page) return undefined
+    const { skip: _, top: __, ...others } = this.#options
+    return {
+      ...page,
+      statement: () => {
+        const plan = planQuery(source, { ...others, ...page.window })
+        return rowsStatement((format === 'json' && withoutRowNumbers(plan)?.plan) || plan, undefined)
+      },
+      hold: () => {
+        this.#holders += 1
+        return () => this.#leave()
+      },
+    }
   }
 
   /** Whether a few of the first rows are wanted, and the number of all matching rows is not known. */

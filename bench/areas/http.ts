@@ -66,15 +66,21 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
       () => exceljsWrite(duckdb, part('million'), join(directory, 'rival.xlsx')),
     )
     // A feed is sent in pages, each with the address of the next one.
-    const feed = async () => {
-      const page = 100_000
-      for (let row = 0; row < (quick ? 100_000 : 1_000_000); row += page) {
-        await service.drain(`/repositories/1/odata/million?$skiptoken=1-${row}`)
+    for (const coding of ['identity', 'gzip']) {
+      const feed = async () => {
+        const page = 100_000
+        for (let row = 0; row < (quick ? 100_000 : 1_000_000); row += page) {
+          await service.drain(`/repositories/1/odata/million?$skiptoken=1-${row}`, coding)
+        }
       }
+      yield await duel(
+        `OData feed of a million flights${coding === 'gzip' ? ', compressed' : ''}`,
+        'json of the same',
+        runs,
+        feed,
+        () => service.drain(path('million', '$format=json'), coding),
+      )
     }
-    yield await duel('OData feed of a million flights', 'json of the same', runs, feed, () =>
-      service.drain(path('million', '$format=json')),
-    )
     const csv = () => service.drain(path('flights'))
     yield await duel(
       'two csv exports at once',

@@ -12,7 +12,7 @@ const END = Buffer.from('0\r\n\r\n')
  * Asks for an export and discards it as cheaply as possible: one buffer and no parsing, because client and server share
  * the processor. Rejects if the status isn't 200 or the answer doesn't end with its last chunk.
  */
-export function drain(url: string, authorization: string): Promise<Drained> {
+export function drain(url: string, authorization: string, coding = 'identity'): Promise<Drained> {
   const { port, pathname, search } = new URL(url)
   const start = performance.now()
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function drain(url: string, authorization: string): Promise<Drained> {
       else resolve({ bytes, milliseconds: performance.now() - start })
     })
     socket.write(
-      `GET ${pathname}${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
+      `GET ${pathname}${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\nAccept-Encoding: ${coding}\r\nConnection: close\r\n\r\n`,
     )
   })
 }

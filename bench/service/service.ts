@@ -10,8 +10,8 @@ export interface Service extends AsyncDisposable {
   readonly url: string
   /** Sends a GET on a connection that stays open; returns the milliseconds to the first byte and to the last. */
   ask(path: string): Promise<{ first: number; last: number }>
-  /** Reads a whole export and discards it. */
-  drain(path: string): Promise<Drained>
+  /** Reads a whole export, compressed if `coding` names how, and discards it. */
+  drain(path: string, coding?: string): Promise<Drained>
   /** Reads `exports` exports at a time in another process, again and again, until the result is disposed. */
   occupy(path: string, exports: number): AsyncDisposable
   /** Resident memory in bytes; undefined if the system doesn't report it. */
@@ -63,7 +63,7 @@ export async function startService(directory: string): Promise<Service> {
           })
         }).on('error', reject)
       }),
-    drain: (path) => drain(url + path, authorization),
+    drain: (path, coding) => drain(url + path, authorization, coding),
     occupy(path, exports) {
       const program = new URL('./drain.ts', import.meta.url).pathname
       const drainer = spawn(process.execPath, [program, url + path, String(exports), authorization])

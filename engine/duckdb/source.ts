@@ -21,9 +21,21 @@ export interface Handle {
   readonly options: bigint
 }
 
+/** What a worker has fetched. */
+export interface Fetched {
+  readonly rows: number
+  /** Whether the result is at its end. */
+  readonly ended: boolean
+}
+
+/** The most rows of a chunk. */
+export const CHUNK_ROWS = 2048
+
 /** Where results come from: a DuckDB instance, reached through its C API or its Node package. */
 export interface Source {
   readonly kind: 'ffi' | 'node'
+  /** Whether cursors can cut chunks. */
+  readonly cuts: boolean
   /** Statements that have been started and not closed. */
   readonly open: number
   /** Runs a statement until its first rows are there. The caller closes the cursor. */
@@ -38,8 +50,12 @@ export interface Cursor {
    * or in a worker, or discard it, and only once.
    */
   fetch(): Promise<Chunk | undefined>
-  /** Set if a worker may fetch the next chunks; `fetch` must not be called meanwhile. */
-  readonly handle?: Handle | undefined
+  /** Set if a worker may fetch the next `rows` rows; `fetch` must not be called until `fetched` was. */
+  handle(rows: number): Handle | undefined
+  /** Tells what a worker has fetched. */
+  fetched?(by: Fetched): void
+  /** Leaves a chunk its first `rows` rows, and gives the others as another chunk. Not every source can do this. */
+  cut?(chunk: Chunk, rows: number): Chunk
   /** Finds out why a fetch in a worker failed; `error` is what the worker reported. */
   trueError?(error: unknown): Promise<unknown>
   /** Reads a chunk in this thread. With a `reused` arena, the batch is valid only until the next one is read. */

@@ -1,5 +1,5 @@
 import { cancelled, engineError } from '../duckdb/errors.ts'
-import type { Chunk, Source, StartOptions } from '../duckdb/source.ts'
+import type { Chunk, Cursor, Source, StartOptions } from '../duckdb/source.ts'
 import type { Statement } from '../types/index.ts'
 import { Pieces } from './collect.ts'
 import type { WorkerPool } from './dispatch.ts'
@@ -7,6 +7,7 @@ import { PieceEncoder, type Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, encodeOptions } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
+import { Run, type WaitingRuns } from './runs.ts'
 
 /**
  * Bytes in order. The reader pulls them: no more than some buffers are produced ahead. Leaving a loop over the stream
@@ -30,6 +31,7 @@ export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
 export interface Surroundings {
   readonly source: Source
   readonly pool: WorkerPool
+  readonly waiting: WaitingRuns
   /** The exports that have begun and not ended. */
   readonly running: Set<AsyncDisposable>
 }
@@ -47,19 +49,33 @@ const PART_BYTES = 512 << 10
 
 let nextExport = 0
 
+/** A page of rows that are probably all read, one page after another. */
+export interface Page {
+  readonly rows: number
+  /** Names the rows from this page on, and those behind it; there may be none behind it. */
+  readonly name: string
+  readonly next: string | undefined
+  /** The statement of the rows from this page on. Its columns are those of the page. */
+  readonly statement: () => Statement
+  /** Keeps what the statement reads readable until the returned function is called. */
+  readonly hold: () => () => void
+}
+
 /** Starts a statement and encodes its rows. Resolves when DuckDB has the first rows. */
 export async function exportBytes(
   around: Surroundings,
   statement: Statement,
   format: EncodedFormat,
-  options: StartOptions & EncodeOptions,
+  options: StartOptions & EncodeOptions & { readonly page?: Page | undefined },
 ): Promise<ByteStream> {
   const { columns } = statement
+  const { page } = options
   // The text around the rows is written here, and one of its ends is a function, which can't be sent to a worker.
   const { around: text, ...sent } = encodeOptions(options)
   const recipe: Recipe = { format, columns, options: sent }
   const encoder = await openEncoder(format, columns, { ...sent, around: text })
-  const cursor = await around.source.start(statement, options)
+  const cursor =
+    (page && (await pageCursor(around, page, options))) ?? (await around.source.start(statement, options))
   const id = nextExport++
   const local = new PieceEncoder(encoder)
   const rowBytes = options.rowBytes || 64
@@ -78,14 +94,20 @@ export async function exportBytes(
     turn(rows, first) {
       // Packing takes far longer than fetching. If a worker that is still packing were given the next turn, fetching
       // would wait for it.
-      if (encoder.packing || !cursor.handle || first === 0 || !around.pool.warm) return undefined
-      const { fetched, piece } = around.pool.turn(id, recipe, cursor.handle, rows, first)
+      if (encoder.packing || first === 0 || !around.pool.warm) return undefined
+      const handle = cursor.handle(rows)
+      if (!handle) return undefined
+      const { fetched, piece } = around.pool.turn(id, recipe, handle, rows, first)
       let cause: Promise<unknown> | undefined
       const fail = async (error: unknown): Promise<never> => {
         cause ??= cursor.trueError?.(error) ?? Promise.resolve(error)
         throw engineError(await cause, 'query')
       }
-      return { fetched: fetched.catch(fail), piece: piece.catch(fail) }
+      const told = fetched.then((by) => {
+        cursor.fetched?.(by)
+        return by
+      })
+      return { fetched: told.catch(fail), piece: piece.catch(fail) }
     },
     allowance: (pieceBytes) =>
       Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 4 * around.pool.size * pieceBytes)),
@@ -129,6 +151,27 @@ export async function exportBytes(
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted) stop()
   return stream
+}
+
+/** A cursor over a page, which goes on with the run that gave the page before, if there is one. */
+async function pageCursor(
+  { source, waiting }: Surroundings,
+  { rows, name, next, statement, hold }: Page,
+  options: StartOptions,
+): Promise<Cursor | undefined> {
+  let run = waiting.take(name)
+  if (!run) {
+    if (next === undefined || !source.cuts) return undefined
+    const release = hold()
+    try {
+      run = new Run(await source.start(statement(), options), release)
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+  const going = run
+  return run.page(rows, () => (next === undefined ? going.close() : waiting.leave(next, going)))
 }
 
 async function* encodedBytes(

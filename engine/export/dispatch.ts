@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads'
-import type { Chunk, Handle } from '../duckdb/source.ts'
+import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
 import { EngineError } from '../errors.ts'
 import { startWorkerBeside } from '../util/threads.ts'
 import type { Piece, Recipe } from './encode.ts'
-import type { Answer, Failure, Fetched, Job } from './worker.ts'
+import type { Answer, Failure, Job } from './worker.ts'
 
 interface Waiting {
   readonly fetched?: (fetched: Fetched) => void

@@ -8,7 +8,7 @@ import type { Source, StartOptions } from '../duckdb/source.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
 import type { Format, Statement } from '../types/index.ts'
 import { exportCopied } from './copied.ts'
-import { type ByteStream, exportBytes, type Surroundings } from './deliver.ts'
+import { type ByteStream, exportBytes, type Page, type Surroundings } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
 import { exportFew, isFew } from './few.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
@@ -16,8 +16,9 @@ import type { EncodedFormat } from './formats/index.ts'
 import { shapeOf } from './formats/text/cells.ts'
 import { exportParquet } from './parquet.ts'
 import { rowValues } from './row-values.ts'
+import { WaitingRuns } from './runs.ts'
 
-export type { ByteStream } from './deliver.ts'
+export type { ByteStream, Page } from './deliver.ts'
 
 export interface ExecutorOptions extends OpenSourceOptions {
   /** Threads that encode; by default as many as there are cores. */
@@ -66,7 +67,11 @@ export interface Executor {
    * The rows in a format. Resolves when the first rows are there. The caller must read the stream to its end or
    * dispose it.
    */
-  bytes(statement: Statement, format: Format, options?: RunOptions & EncodeOptions): Promise<ByteStream>
+  bytes(
+    statement: Statement,
+    format: Format,
+    options?: RunOptions & EncodeOptions & { readonly page?: Page | undefined },
+  ): Promise<ByteStream>
   /**
    * All rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that
    * is not possible and the rows have to be written anew.
@@ -95,7 +100,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   mkdirSync(options.tempDirectory, { recursive: true })
   const source = await openSource(options)
   const pool = new WorkerPool(options.workers ?? availableParallelism())
-  const around: Surroundings = { source, pool, running: new Set() }
+  const around: Surroundings = { source, pool, waiting: new WaitingRuns(), running: new Set() }
   let closing: Promise<void> | undefined
 
   async function* values(statement: Statement, startOptions: StartOptions) {
@@ -172,6 +177,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     close() {
       closing ??= (async () => {
         await Promise.all([...around.running].map((stream) => stream[Symbol.asyncDispose]()))
+        await around.waiting.close()
         await source.close()
         await pool.close()
       })()

@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
-import type { Chunk, Handle } from '../duckdb/source.ts'
+import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './encode.ts'
 import { openEncoder } from './formats/index.ts'
@@ -33,15 +33,9 @@ export type Job =
   | { readonly kind: 'forget'; readonly exportId: number }
   | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
 
-/** How much a turn has fetched. Once the pool receives this, the next turn may begin. */
-export interface Fetched {
-  readonly rows: number
-  readonly ended: boolean
-}
-
 /**
- * What a worker sends back; a `turn` is answered twice. Errors lose their class between threads, so the fields of an
- * EngineError are sent one by one.
+ * What a worker sends back; a `turn` is answered twice, the first time when the next turn may begin. Errors lose their
+ * class between threads, so the fields of an EngineError are sent one by one.
  */
 export type Answer = { readonly id: number } & (
   | { readonly piece: Piece }

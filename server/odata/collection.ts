@@ -52,6 +52,7 @@ export async function answerCollection(
     name: set.title,
     meteredRows: asked.rowCount,
     odata,
+    paged: mayGoOn || position !== undefined,
     contentType: jsonContentType(json, true),
     variant: variantOf(head, next, String(options.$count), JSON.stringify(json)),
     around: {

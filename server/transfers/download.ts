@@ -28,6 +28,8 @@ export interface Download {
   readonly contentType?: string
   /** Everything else on which the bytes depend, for the entity tag. */
   readonly variant?: string
+  /** Whether the rows are a page, and a request for the next one will probably follow. */
+  readonly paged?: boolean
   /** The name of version and question, if the answer is always the same; see `questionOf`. */
   readonly question?: string | undefined
 }

@@ -222,7 +222,7 @@ export class Exports {
     }
     const text = knownAround(download)
     const open = async () => {
-      const { format, name: sheetName, odata, encoding } = download
+      const { format, name: sheetName, odata, encoding, paged } = download
       // Text around the rows must be compressed together with them, so the engine can only compress if it writes both.
       const inPieces = coding === 'gzip' && (!around || text) ? coding : undefined
       const stream = await query.bytes(format, {
@@ -230,6 +230,7 @@ export class Exports {
         signal,
         sheetName,
         odata,
+        ...(paged && { paged }),
         around: text,
         coding: inPieces,
       })

@@ -43,6 +43,8 @@ export interface DuckDb {
   endHere(result: Result | undefined, statement: bigint | undefined, connection: bigint): void
   chunkRows(chunk: bigint): number
   destroyChunk(chunk: bigint): void
+  /** Leaves a chunk its first `rows` rows, and gives a new chunk with the others, which the caller must destroy. */
+  cut(chunk: bigint, rows: number): bigint
   arrowOptions(connection: bigint): bigint
   destroyArrowOptions(options: bigint): void
   /** Fills `array` with an `ArrowArray` (C data interface) of one struct column; `release` frees it. */
@@ -154,12 +156,23 @@ function load(): DuckDb {
   const destroyResult = define('destroy_result', 'void', out)
   const chunkSize = define('data_chunk_get_size', 'uint64', handle)
   const destroyChunk = define('destroy_data_chunk', 'void', out)
+  const createChunk = define('create_data_chunk', handle, out, 'uint64')
+  const setChunkSize = define('data_chunk_set_size', 'void', handle, 'uint64')
+  const chunkColumns = define('data_chunk_get_column_count', 'uint64', handle)
+  const chunkVector = define('data_chunk_get_vector', handle, handle, 'uint64')
+  const vectorType = define('vector_get_column_type', handle, handle)
+  const destroyType = define('destroy_logical_type', 'void', out)
+  const createSelection = define('create_selection_vector', handle, 'uint64')
+  const selectionData = define('selection_vector_get_data_ptr', handle, handle)
+  const destroySelection = define('destroy_selection_vector', 'void', handle)
+  const copySelected = define('vector_copy_sel', 'void', handle, handle, handle, 'uint64', 'uint64', 'uint64')
   const getArrowOptions = define('connection_get_arrow_options', 'void', handle, out)
   const destroyArrowOptions = define('destroy_arrow_options', 'void', out)
   const toArrow = define('data_chunk_to_arrow', handle, handle, handle, out)
   const errorMessage = define('error_data_message', 'str', handle)
   const destroyError = define('destroy_error_data', 'void', out)
   const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
+  const memcpyTo = standard.func('memcpy', 'void *', [handle, out, 'size_t'])
   const yieldCore = process.platform === 'win32' ? () => {} : standard.func('sched_yield', 'int', [])
   const release = koffi.proto('void', [out])
 
@@ -289,6 +302,26 @@ function load(): DuckDb {
     },
     chunkRows: (chunk) => Number(chunkSize(chunk)),
     destroyChunk: (chunk) => destroyChunk(holding(chunk)),
+    cut(chunk, rows) {
+      const all = Number(chunkSize(chunk))
+      const columns = Number(chunkColumns(chunk))
+      const vectorsOf = (of: bigint) =>
+        Array.from({ length: columns }, (_, column) => BigInt(chunkVector(of, column)))
+      const vectors = vectorsOf(chunk)
+      const types = words(columns)
+      for (const [column, vector] of vectors.entries()) types[column] = BigInt(vectorType(vector))
+      const rest = BigInt(createChunk(types, columns))
+      for (let column = 0; column < columns; column++) destroyType(types.subarray(column, column + 1))
+      const selection = BigInt(createSelection(all - rows))
+      const numbers = Uint32Array.from({ length: all - rows }, (_, row) => rows + row)
+      memcpyTo(selectionData(selection), numbers, numbers.byteLength)
+      for (const [column, vector] of vectorsOf(rest).entries())
+        copySelected(vectors[column], vector, selection, all - rows, 0, 0)
+      destroySelection(selection)
+      setChunkSize(rest, all - rows)
+      setChunkSize(chunk, rows)
+      return rest
+    },
     arrowOptions(connection) {
       const options = words(1)
       getArrowOptions(connection, options)

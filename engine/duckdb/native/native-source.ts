@@ -40,6 +40,7 @@ export async function openNativeSource(options: SourceOptions): Promise<Source> 
   let closed = false
   return {
     kind: 'ffi',
+    cuts: true,
     get open() {
       return cursors.size
     },
@@ -66,7 +67,7 @@ class NativeCursor extends CursorBase implements Cursor {
   readonly #connection: bigint
   readonly #arrowOptions: bigint
   readonly #readers = new Map<Arena, NativeReader>()
-  handle: Handle | undefined
+  #handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
   #whole = false
@@ -108,7 +109,7 @@ class NativeCursor extends CursorBase implements Cursor {
       () => (whole ? this.#duckdb.executeWhole(prepared) : this.#duckdb.execute(prepared)),
       (result) => {
         this.#result = result
-        if (steady && !whole) this.handle = { result: result.inner, options: this.#arrowOptions }
+        if (steady && !whole) this.#handle = { result: result.inner, options: this.#arrowOptions }
         checkTypes(this.#statement, this.#duckdb.columnTypes(result))
         return result
       },
@@ -125,6 +126,16 @@ class NativeCursor extends CursorBase implements Cursor {
     }
     const rows = this.#duckdb.chunkRows(address)
     return { kind: 'native', rows, address, options: this.#arrowOptions }
+  }
+
+  handle(): Handle | undefined {
+    return this.#handle
+  }
+
+  cut(chunk: Chunk, rows: number): Chunk {
+    if (chunk.kind !== 'native') throw new TypeError('The chunk is of another source')
+    const address = this.#duckdb.cut(chunk.address, rows)
+    return { ...chunk, rows: chunk.rows - rows, address }
   }
 
   #nextHere(result: Result): bigint | undefined {

@@ -27,6 +27,7 @@ export async function openNodeSource(options: SourceOptions): Promise<Source> {
   let closed = false
   return {
     kind: 'node',
+    cuts: false,
     get open() {
       return cursors.size
     },
@@ -127,6 +128,8 @@ class NodeCursor extends CursorBase implements Cursor {
   }
 
   discard(): void {}
+
+  handle(): undefined {}
 
   protected free(): void {
     this.#result = undefined

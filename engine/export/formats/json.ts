@@ -55,7 +55,7 @@ function batchWriter(
     })
   }) as [string[], string[]]
   const numberCode = names.map((name, index) => {
-    const code = `at = unsigned(view, at, ${numbers!.first} + first + row)`
+    const code = `at = unsigned(view, at, start + first + row)`
     return `${write(numberKeys[index]!)} ${odata ? odataInteger(code, odata, odata.within?.get(name)) : code};`
   })
   const within = columns.map(({ name }) => odata?.within?.get(name))
@@ -67,7 +67,16 @@ function batchWriter(
       missing: write('null'),
     })),
     after,
-    helpers: { unsigned, number, embedJson, plainText, escaped, writeBase64, writeBase64Url },
+    helpers: {
+      start: numbers?.first,
+      unsigned,
+      number,
+      embedJson,
+      plainText,
+      escaped,
+      writeBase64,
+      writeBase64Url,
+    },
   })
   // The bytes besides a value: its key, quotes or `null`, and its share of the text between rows.
   const texts = within.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))

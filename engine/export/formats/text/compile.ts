@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Vector } from '../../../duckdb/batch.ts'
 import { bool, real } from './cells.ts'
 import { KIND } from './kinds.ts'
@@ -62,6 +63,12 @@ const BLOCK = 24
 
 const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
 
+/**
+ * What makes a writer of the helpers, by its source. V8 optimises a loop after some thousand rows, so the exports of one
+ * table share it, and short ones don't begin with slow code.
+ */
+const makers = new LRUCache<string, (...helpers: unknown[]) => RowsWriter>({ max: 64 })
+
 /** The writer. It is compiled at its first use, because the thread that begins an export often encodes no rows. */
 export function compileRows(code: RowCode): RowsWriter {
   let compiled: RowsWriter | undefined
@@ -103,7 +110,14 @@ function compile({ before = '', cells, after = '', helpers = {} }: RowCode): Row
       names.map((name, index) => `const ${name} = ${blocks[index]}`).join('\n') + loop(row(calls.join('\n')))
   }
   const scope = { ...HELPERS, ...helpers }
-  return new Function(...Object.keys(scope), source)(...Object.values(scope)) as RowsWriter
+  const names = Object.keys(scope)
+  const key = `${names.join()}\n${source}`
+  let maker = makers.get(key)
+  if (!maker) {
+    maker = new Function(...names, source) as (...helpers: unknown[]) => RowsWriter
+    makers.set(key, maker)
+  }
+  return maker(...Object.values(scope))
 }
 
 function cellCode({ before = '', value, missing = '', after = '' }: CellCode, column: number): string {

@@ -1,0 +1,135 @@
+import { expect, test, vi } from 'vitest'
+import type { Dataset, Engine, Query, QueryOptions } from '../../engine/index.ts'
+import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
+
+/** A dataset of two parts, with nulls, and values of many widths. */
+async function tableOf(engine: Engine, rows: number): Promise<Dataset> {
+  const dataset = await newDataset(engine)
+  const line = (n: number) => {
+    const day = `2024-01-${10 + (n % 20)}`
+    const flag = n % 3 === 0 ? '' : n % 2 === 0
+    return `${n},${n % 7 === 0 ? '' : n / 4},${`text ${n} `.repeat(n % 5)},${flag},${day},${day} 12:30:0${n % 10}\n`
+  }
+  const csv = (from: number, to: number) =>
+    bytesOf(
+      `n,half,text,flag,day,time\n${Array.from({ length: to - from }, (_, index) => line(from + index)).join('')}`,
+    )
+  await dataset.append({ body: csv(0, rows - 5_000), format: 'csv' })
+  await dataset.append({ body: csv(rows - 5_000, rows), format: 'csv' })
+  await engine.settled()
+  return dataset
+}
+
+const ROWS = 30_000
+const VIEW = { names: ['n', 'half', 'text', 'flag', 'day', 'time'], rowNumbers: ['Row'] }
+
+const statements = async (engine: Engine) => (await engine.stats()).executor!.statements
+
+async function textOfPage(query: Query): Promise<string> {
+  return textOf(await query.bytes('json', { paged: true }))
+}
+
+test.each<[string, QueryOptions, number[]]>([
+  ['all rows', {}, [1_500]],
+  ['all rows in pages of changing sizes', {}, [1_001, 9_000, 4_096, 2_048]],
+  ['the rows behind some', { skip: 777 }, [7_000]],
+  ['the rows that match', { filter: 'n ge 100 and half ne null' }, [3_333]],
+  ['the rows that match, behind some', { filter: 'n mod 2 eq 0', skip: 1_234 }, [5_000]],
+  ['sorted rows', { orderBy: 'n desc' }, [8_000]],
+])('pages of %s are together the same rows as one export', async (_, options, sizes) => {
+  await using place = await openWorkplace()
+  const dataset = await tableOf(place.engine, ROWS)
+  using snapshot = await dataset.snapshot()
+  using whole = snapshot.query(options, VIEW)
+  const expected = JSON.parse(await textOf(await whole.bytes('json')))
+  expect(expected.length).toBeGreaterThan(10_000)
+  const found: unknown[] = []
+  for (let page = 0; ; page++) {
+    const top = sizes[page % sizes.length]!
+    using query = snapshot.query({ ...options, skip: (options.skip ?? 0) + found.length, top }, VIEW)
+    const rows: unknown[] = JSON.parse(await textOfPage(query))
+    if (rows.length === 0) break
+    expect(rows).toEqual(expected.slice(found.length, found.length + top))
+    found.push(...rows)
+  }
+  expect(found.length).toBe(expected.length)
+})
+
+test('the query for the next page goes on with the statement of the page before', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  const dataset = await tableOf(engine, ROWS)
+  const page = async (skip: number, top: number) => {
+    using query = await dataset.query({ filter: 'n ge 0', skip, top })
+    return textOfPage(query)
+  }
+  await page(0, 10_000)
+  expect(await statements(engine)).toBe(1)
+  await page(10_000, 10_000)
+  expect(await statements(engine)).toBe(1)
+  // Nothing waits for these rows, so a second statement is needed, and both wait.
+  await page(5_000, 10_000)
+  expect(await statements(engine)).toBe(2)
+  await page(20_000, 20_000)
+  expect(await statements(engine)).toBe(1)
+})
+
+test('the rows are those of the version, although it is replaced between two pages', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  const dataset = await tableOf(engine, ROWS)
+  const snapshot = await dataset.snapshot()
+  using first = snapshot.query({ top: 10_000 })
+  using second = snapshot.query({ skip: 10_000, top: 2_000 })
+  snapshot[Symbol.dispose]()
+  await textOfPage(first)
+  first[Symbol.dispose]()
+  await dataset.replace({ body: bytesOf('n\n1\n'), format: 'csv' })
+  await engine.settled()
+  expect(JSON.parse(await textOfPage(second))[0]).toMatchObject({ n: 10_000 })
+  // A query of the new version doesn't get rows of the old one.
+  using anew = await dataset.query({ skip: 12_000, top: 2_000 })
+  expect(await textOfPage(anew)).toBe('[]\n')
+})
+
+test('a statement whose next page nobody asks for ends after some seconds, and its version is released', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  const dataset = await tableOf(engine, ROWS)
+  {
+    using query = await dataset.query({ top: 10_000 })
+    const stream = await query.bytes('json', { paged: true })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      await textOf(stream)
+      expect(await statements(engine)).toBe(1)
+      vi.advanceTimersByTime(4_000)
+      expect(await statements(engine)).toBe(1)
+      vi.advanceTimersByTime(2_000)
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+  await vi.waitFor(async () => expect(await statements(engine)).toBe(0))
+  expect((await engine.stats()).readers).toBe(0)
+})
+
+test('a page that is left in its middle ends its statement', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  const dataset = await tableOf(engine, ROWS)
+  using query = await dataset.query({ top: 25_000 })
+  for await (const _ of await query.bytes('json', { paged: true })) break
+  expect(await statements(engine)).toBe(0)
+})
+
+test('no more than a few statements wait', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  const dataset = await tableOf(engine, ROWS)
+  for (let skip = 0; skip < 12; skip++) {
+    using query = await dataset.query({ skip, top: 2_000 })
+    await textOfPage(query)
+  }
+  await vi.waitFor(async () => expect(await statements(engine)).toBe(8))
+})
