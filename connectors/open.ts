@@ -32,6 +32,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   const { log, now } = settings
   const cache = new Cache({
     maxBytes: settings.maxBytes,
+    answers: settings.answers,
     staleMs: settings.staleSeconds * 1000,
     absentMs: settings.absentSeconds * 1000,
     now,
@@ -86,7 +87,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     }
     const key = JSON.stringify([...space, name, ...inputs])
     const isData = name === 'series' || name === 'many'
-    return cache.read(key, isData ? freshMs : catalogueMs, fill, caller)
+    return cache.read(key, isData ? freshMs : catalogueMs, fill, { ...caller, isShared: true })
   }
 
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */

@@ -1,5 +1,6 @@
 import type { ProviderLimits } from './connector.ts'
 import type { BreakerOptions } from './pipeline/breaker.ts'
+import type { AnswerStore } from './pipeline/cache.ts'
 import type { RetryOptions } from './pipeline/retries.ts'
 import type { Timeouts } from './pipeline/transport.ts'
 import { type LimitStore, memoryStore } from './pipeline/window.ts'
@@ -27,6 +28,8 @@ export interface ConnectorsOptions {
   readonly searchFile?: string
   /** Keeps the counted requests across restarts; without this option they are kept in memory. */
   readonly limitStore?: LimitStore
+  /** Shares answers with other processes; without this option each process asks for itself. */
+  readonly answers?: AnswerStore
   readonly cache?: {
     /** Limit for all cached answers together. Default 128 MiB. */
     readonly maxBytes?: number
@@ -53,6 +56,7 @@ export function withDefaults(options: ConnectorsOptions) {
   return {
     overrides: lowerCased(overrides),
     limitStore: options.limitStore ?? memoryStore(),
+    answers: options.answers,
     searchFile: options.searchFile ?? ':memory:',
     maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
     freshSeconds: lowerCased(cache.freshSeconds ?? {}),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type ConnectorEvent, type Connectors, openConnectors } from '../connectors/index.ts'
 import type { Database } from '../engine/index.ts'
+import { ProviderAnswers } from './accounts/provider-answers.ts'
 import { providerLimits } from './accounts/provider-limits.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
@@ -18,6 +19,16 @@ export async function openProviders(
   const connectors = openConnectors({
     overrides: overridesOf(config),
     limitStore: await providerLimits(database),
+    ...(database.isShared && {
+      answers: new ProviderAnswers(database, (cause) =>
+        log({
+          level: 'warn',
+          provider: 'all',
+          message: 'An answer could not be shared with other nodes.',
+          cause,
+        }),
+      ),
+    }),
     searchFile: join(config.data, 'search.db'),
     timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
     log,

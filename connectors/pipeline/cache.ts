@@ -2,8 +2,25 @@ import { LRUCache } from 'lru-cache'
 import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
 import { sizeOf } from './size.ts'
 
+/** Answers that several processes share, so that what all of them are asked for is fetched once. */
+export interface AnswerStore {
+  /**
+   * The value that a process has fetched within the last `freshMs`, with its age; else what `fetch` gives, which the
+   * others then find. One process at a time fetches a value; the others wait for it. If `fetch` throws, so does this,
+   * and another one fetches.
+   */
+  read(
+    key: string,
+    freshMs: number,
+    fetch: () => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<{ readonly value: unknown; readonly ageMs?: number }>
+}
+
 export interface CacheOptions {
   readonly maxBytes: number
+  /** Where values are looked for that this process does not have. */
+  readonly answers?: AnswerStore | undefined
   /** How long after its fetch a value may still be used if the provider fails. */
   readonly staleMs: number
   /** How long a 'not found' is cached. */
@@ -22,6 +39,22 @@ export interface Read<T> {
 interface Entry {
   readonly value: unknown
   readonly fetchedAt: number
+  /** Whether another process has fetched it. */
+  readonly isShared?: boolean
+}
+
+/** How to fetch a value, and whether other processes may have it. */
+interface Wanted {
+  readonly fill: Fill
+  readonly freshMs: number
+  readonly isShared: boolean
+}
+
+interface ReadOptions {
+  readonly signal?: AbortSignal
+  readonly onlyFresh?: boolean
+  /** Whether other processes may use the value, which must then be plain data. */
+  readonly isShared?: boolean
 }
 
 interface Absence {
@@ -56,7 +89,7 @@ const MOST_ABSENCES = 2_000
  */
 export class Cache {
   readonly #options: CacheOptions
-  readonly #entries: LRUCache<string, Entry, Fill>
+  readonly #entries: LRUCache<string, Entry, Wanted>
   readonly #absent = new LRUCache<string, Absence>({ max: MOST_ABSENCES })
   readonly #flights = new Map<string, Flight>()
   #hits = 0
@@ -65,12 +98,12 @@ export class Cache {
 
   constructor(options: CacheOptions) {
     this.#options = options
-    this.#entries = new LRUCache<string, Entry, Fill>({
+    this.#entries = new LRUCache<string, Entry, Wanted>({
       maxSize: options.maxBytes,
       sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
       ignoreFetchAbort: true,
       noDeleteOnFetchRejection: true,
-      fetchMethod: (key, _stale, { context: fill }) => this.#fetch(key, fill),
+      fetchMethod: (key, _stale, { context }) => this.#fetch(key, context),
     })
   }
 
@@ -78,8 +111,9 @@ export class Cache {
     key: string,
     freshMs: number,
     fill: (signal: AbortSignal) => Promise<T>,
-    { signal, onlyFresh = false }: { readonly signal?: AbortSignal; readonly onlyFresh?: boolean } = {},
+    { signal, onlyFresh = false, isShared = false }: ReadOptions = {},
   ): Promise<Read<T>> {
+    const wanted: Wanted = { fill, freshMs, isShared: isShared && this.#options.answers !== undefined }
     const absence = this.#absent.get(key)
     if (absence !== undefined && this.#options.now() - absence.foundAt < this.#options.absentMs) {
       this.#hits++
@@ -94,12 +128,13 @@ export class Cache {
     if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
       this.#staleHits++
       this.#board(key)
-      void this.#entries.fetch(key, { forceRefresh: true, allowStale: true, context: fill })
+      void this.#entries.fetch(key, { forceRefresh: true, allowStale: true, context: wanted })
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
     }
     this.#misses++
     try {
-      return { value: (await this.#join(key, fill, signal)) as T, stale: false }
+      const { value, fetchedAt, isShared } = await this.#join(key, wanted, signal)
+      return { value: value as T, ...(isShared && { cachedAt: fetchedAt }), stale: false }
     } catch (error) {
       if (error instanceof ConnectorError && ABSENT.has(error.code)) {
         this.#absent.set(key, { error, foundAt: this.#options.now() })
@@ -128,12 +163,12 @@ export class Cache {
   }
 
   /** Waits for the fetch that is under way, or starts one. */
-  async #join(key: string, fill: Fill, signal: AbortSignal | undefined): Promise<unknown> {
+  async #join(key: string, wanted: Wanted, signal: AbortSignal | undefined): Promise<Entry> {
     for (;;) {
       if (signal?.aborted) throw cancelled()
       const wasGivenUp = this.#flights.get(key)?.controller.signal.aborted ?? false
       const flight = wasGivenUp ? undefined : this.#board(key)
-      const fetched = this.#entries.fetch(key, { forceRefresh: true, context: fill })
+      const fetched = this.#entries.fetch(key, { forceRefresh: true, context: wanted })
       if (flight === undefined) {
         // All callers of that fetch had left, so it was aborted: wait for its end and start a new one.
         await fetched.catch(() => undefined)
@@ -141,7 +176,7 @@ export class Cache {
       }
       try {
         const entry = await unlessAborted(fetched, signal)
-        if (entry !== undefined) return entry.value
+        if (entry !== undefined) return entry
       } finally {
         flight.leave()
       }
@@ -155,10 +190,14 @@ export class Cache {
     return flight
   }
 
-  async #fetch(key: string, fill: Fill): Promise<Entry> {
+  async #fetch(key: string, { fill, freshMs, isShared }: Wanted): Promise<Entry> {
     const flight = this.#flights.get(key) ?? new Flight()
+    const { signal } = flight.controller
+    const { answers, now } = this.#options
     try {
-      return { value: await fill(flight.controller.signal), fetchedAt: this.#options.now() }
+      if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
+      const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
+      return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }
     } finally {
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
     }

@@ -3,8 +3,11 @@ import type { Database, Handle, SqlValue } from './database.ts'
 
 /** How many rows one statement inserts. */
 const ROWS = 100
-/** Tables about processes that are running and what they count, and about migrations, which the target has by itself. */
-const NOT_COPIED = ['migrations', 'nodes', 'jobs', 'leases', 'request_rates']
+/**
+ * Tables about processes that are running, what they count and what they remember, and about migrations, which the target
+ * has by itself.
+ */
+const NOT_COPIED = ['migrations', 'nodes', 'jobs', 'leases', 'request_rates', 'provider_answers']
 
 interface Table {
   readonly name: string

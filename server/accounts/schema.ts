@@ -118,4 +118,16 @@ export const SERVER_STEPS = [
     expire INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What providers have answered, for all nodes of a cluster. The name is a hash of the question. Moments are
+  -- milliseconds since 1970, by the database's clock; the node that asks a provider renews 'taken_until' meanwhile.
+  CREATE TABLE provider_answers (
+    name TEXT PRIMARY KEY,
+    value BLOB,
+    fetched_at REAL NOT NULL DEFAULT 0,
+    kept_until REAL NOT NULL DEFAULT 0,
+    taken_by TEXT,
+    taken_until REAL NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  `,
 ] as const

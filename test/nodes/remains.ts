@@ -54,7 +54,9 @@ export async function remains(cluster: Cluster): Promise<string[]> {
   }
   const rows = await engine.database.all<{ id: number; hash: string }>('SELECT id, hash FROM parts')
   const named = new Set(rows.map(({ id, hash }) => `${id}-${hash.split(':')[1]!.slice(0, 22)}.parquet`))
-  const stored = readdirSync(join(store.folder, 'data', store.bucket, 'rows', 'parts'))
+  const files = readdirSync(join(store.folder, 'data', store.bucket, 'rows', 'parts'))
+  // A file of the S3 server's own, which it leaves if it is killed during an upload, and doesn't list as an object.
+  const stored = files.filter((name) => !name.startsWith('.rclone_temp_put_'))
   for (const name of stored) if (!named.delete(name)) found.push(`an object of no part: ${name}`)
   for (const name of named) found.push(`a part without an object: ${name}`)
   return found
