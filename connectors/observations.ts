@@ -15,13 +15,14 @@ export interface Row {
  * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
  * period, and the first day of the period becomes the date. If two rows would then have the same period, the dates don't
  * follow the frequency, so all dates stay as they are. Rows whose time can't be read are
- * left out; throws `not_understood` if no row has a readable time.
+ * left out; throws `not_understood` if no row has a readable time, or if there are digits but no numbers.
  */
 export function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
   const parsed = rows.flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
     return written === undefined ? [] : [{ written, value: number(value), status }]
   })
+  if (hasOnlyUnread(rows.map(({ value }) => value))) throw notUnderstood('none of its values is a number')
   const isIntraday =
     frequency === 'intraday' || parsed.some(({ written }) => written.frequency === 'intraday')
   const read = isIntraday ? parsed.map((row) => ({ ...row, written: asInstant(row.written) })) : parsed
@@ -40,6 +41,13 @@ export function observed(rows: readonly Row[], frequency: string | null): readon
       ...(status === undefined ? {} : { status }),
     }
   })
+}
+
+/**
+ * Whether no value could be read although there are digits. Then the reader is wrong, and the series is more than gaps.
+ */
+export function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
+  return values.every((each) => number(each) === null) && values.some((each) => /\d/.test(text(each) ?? ''))
 }
 
 /**

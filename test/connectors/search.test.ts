@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { SearchIndex } from '../../connectors/search/search-index.ts'
 import { dataflows, structureMessage, xml } from './sdmx/messages.ts'
 import { harness } from './support/harness.ts'
+import type { Routes } from './support/upstream.ts'
 
 const PAGE = { limit: 10, offset: 0 }
 const series = (series_id: string, name: string) => ({
@@ -148,6 +149,43 @@ describe('a search', () => {
     expect(at.connectors.searchAll('found', PAGE).series).toMatchObject([
       { provider: 'fred', series_id: 'GDP' },
     ])
+  })
+
+  it.each([
+    [
+      'dbnomics',
+      {
+        '/search': { body: { results: { docs: [{ provider_code: 'IMF', code: 'CPI', name: 'Prices' }] } } },
+        '/series/IMF/CPI': {
+          body: { series: { docs: [{ series_code: 'M.US', series_name: 'Prices, US' }], num_found: 1 } },
+        },
+      },
+      [{ series_id: 'IMF/CPI/M.US', name: 'Prices, US' }],
+      [{ path: 'IMF/CPI', name: 'Prices' }],
+    ],
+    [
+      'nasdaq',
+      {
+        '/datasets.json': {
+          body: {
+            datasets: [{ database_code: 'FSE', dataset_code: 'BMW_X', name: 'BMW' }],
+            meta: { total_count: 1 },
+          },
+        },
+      },
+      [{ series_id: 'FSE/BMW_X', name: 'BMW' }],
+      [],
+    ],
+    [
+      'alphavantage',
+      { '*': { body: { bestMatches: [{ '1. symbol': 'BA', '2. name': 'Boeing', '8. currency': 'USD' }] } } },
+      [{ series_id: 'TIME_SERIES_DAILY/BA', name: 'Boeing', unit: 'USD' }],
+      [],
+    ],
+  ])('asks %s, which has one', async (slug, routes: Routes, series, categories) => {
+    await using at = await harness(slug, routes, { key: 'k' })
+    expect(await at.connectors.search(slug, 'words', PAGE)).toMatchObject({ series, categories })
+    expect(at.upstream.requests[0]!.url).toContain('words')
   })
 
   it('is over the dataflows where the provider has none, fetched once', async () => {

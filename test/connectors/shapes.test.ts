@@ -49,6 +49,16 @@ DATAFLOW,X,M,USA,,2024-02,2.5
   })
 })
 
+it('a series of FRED none of whose values is a number although there are digits is an error', async () => {
+  const observations = [{ date: '2024-01-01', value: '12 345' }]
+  const routes = {
+    '/series': { body: { seriess: [{ id: 'X', title: 'T' }] } },
+    '/series/observations': { body: { count: 1, observations } },
+  }
+  await using at = await harness('fred', routes, { key: 'k' })
+  expect(await failureOf(at.connectors.series('fred', 'X'))).toMatchObject({ code: 'not_understood' })
+})
+
 describe('a range', () => {
   it('that a service of the IMF would not understand is cut here, from the whole series', async () => {
     const values = ['2024', '2025', '2026'].map((value) => ({ value }))

@@ -64,13 +64,15 @@ function quote(values: JsonRecord, wanted: string | undefined): Points | undefin
   const time = text(values['latest trading day'] ?? values['last refreshed'])
   const field = fieldOf(values, wanted)
   if (time === null || field === undefined) return undefined
+  const value = text(values[field])
+  const isPercent = value?.endsWith('%') ?? false
   return {
     name: null,
-    unit: null,
+    unit: isPercent ? 'percent' : null,
     interval: null,
     lastUpdated: text(values['last refreshed']),
     field,
-    rows: [{ time, value: values[field] }],
+    rows: [{ time, value: isPercent ? value!.slice(0, -1) : value }],
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Observation, SeriesRange } from '../../connector.ts'
 import { statusOfCode, statusOfFlags } from '../../observation-status.ts'
-import { arranged } from '../../observations.ts'
+import { arranged, hasOnlyUnread } from '../../observations.ts'
 import { asInstant, inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
@@ -38,16 +38,10 @@ export function observationsOf(
       ...(status === undefined ? {} : { status }),
     })
   }
-  refuseUnread([...found.values()], raw)
-  return arranged([...found.values()], range)
-}
-
-/** If no value at all could be read although there were digits, the reader is wrong and the series isn't just gaps. */
-function refuseUnread(observations: readonly Observation[], raw: readonly RawObservation[]): void {
-  const isEmpty = observations.every(({ value }) => value === null)
-  if (isEmpty && raw.some(({ value }) => /\d/.test(String(value ?? '')))) {
+  if (hasOnlyUnread(raw.map(({ value }) => value as Json))) {
     throw new SdmxFailure('unreadable', 'The answer has values, none of which is a number.')
   }
+  return arranged([...found.values()], range)
 }
 
 /**

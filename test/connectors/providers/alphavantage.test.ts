@@ -140,6 +140,15 @@ describe('alphavantage', () => {
     ])
   })
 
+  it('reads a change in percent', async () => {
+    const fields = { '07. latest trading day': '2018-10-05', '10. change percent': '-0.7694%' }
+    await using at = await open({ body: { 'Global Quote': fields } })
+    expect(await at.connectors.series('alphavantage', 'GLOBAL_QUOTE/MSFT/change percent')).toMatchObject({
+      unit: 'percent',
+      observations: [{ date: '2018-10-05', value: -0.7694 }],
+    })
+  })
+
   it('finds symbols by what they are called', async () => {
     const bestMatches = [{ '1. symbol': 'BA', '2. name': 'The Boeing Company', '8. currency': 'USD' }]
     await using at = await open({ body: { bestMatches } })

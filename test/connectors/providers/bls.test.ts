@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { bls } from '../../../connectors/providers/bls.ts'
 import { failureOf, harness } from '../support/harness.ts'
 import type { Reply, Routes } from '../support/upstream.ts'
 
@@ -61,6 +62,13 @@ describe('bls', () => {
         { date: '2024-02-01', period: '2024-02', value: 310.3 },
       ],
     })
+  })
+
+  it('is asked over version 2 without a key as well, because version 1 lacks surveys', async () => {
+    expect(bls.info.baseUrl).toMatch(/\/v2$/)
+    await using at = await open()
+    await at.connectors.series('bls', 'CUUR0000SA0')
+    expect(at.upstream.requests[0]!.body).not.toContain('registrationkey')
   })
 
   it('has title and unit from the catalogue with a key, and sends the key in the body', async () => {

@@ -84,6 +84,15 @@ describe('nasdaq', () => {
     expect(await failureOf(at.connectors.series('nasdaq', 'FRED/GDP'))).toMatchObject({ code })
   })
 
+  it('offers no database that no longer exists or is out of date', async () => {
+    await using at = await harness('nasdaq', {}, { key: 'k' })
+    const paths = (await at.connectors.browse('nasdaq', '')).categories.map(({ path }) => path)
+    expect(paths).toContain('tables')
+    for (const dead of ['ECB', 'OECD', 'CHRIS', 'RATEINF', 'USTREASURY', 'WIKI', 'FRED']) {
+      expect(paths).not.toContain(dead)
+    }
+  })
+
   it('asks for one thing at a time', async () => {
     let underWay = 0
     let most = 0
