@@ -18,7 +18,7 @@ const info = {
   limits: { windows: [] },
 } as const
 
-/** The first day with reference rates of the European Central Bank. */
+/** The first day with reference rates of the European Central Bank; the blended rates of some currencies are older. */
 const FIRST_DAY = '1999-01-04'
 
 /** The second version of the service: rates blended from those of many central banks, for far more currencies. */
@@ -75,10 +75,11 @@ export const frankfurter: Connector = {
       throw invalidSeriesId(info, id, 'two currencies, as EUR/USD, or v2/EUR/USD for the blended rate')
     }
     const version = blended === undefined ? 'v1' : BLENDED
-    const request =
-      version === 'v1'
-        ? { path: ['v1', `${start ?? FIRST_DAY}..${end ?? ''}`], query: { base, symbols: symbol } }
-        : { path: ['v2', 'rates'], query: { from: start ?? FIRST_DAY, to: end, base, quotes: symbol } }
+    const isBlended = version === BLENDED
+    const from = start ?? (isBlended ? firstDay(await currencies(version, context), base, symbol) : FIRST_DAY)
+    const request = isBlended
+      ? { path: ['v2', 'rates'], query: { from, to: end, base, quotes: symbol } }
+      : { path: ['v1', `${from}..${end ?? ''}`], query: { base, symbols: symbol } }
     const answer = await context.send(request)
     const rows = rowsOf(
       bodyOf(answer, () => seriesNotFound(info, id)),
@@ -116,6 +117,12 @@ function currencies(version: 'v1' | 'v2', context: ConnectorContext): Promise<re
     if (known.length === 0) throw missing()
     return known
   })
+}
+
+/** The first day on which both currencies have a rate. Without a start, version 2 sends only the latest rate. */
+function firstDay(all: readonly Currency[], ...codes: readonly string[]): string {
+  const starts = all.flatMap(([code, , start]) => (codes.includes(code) && start !== null ? [start] : []))
+  return starts.length === codes.length ? starts.sort().at(-1)! : FIRST_DAY
 }
 
 function splitPath(path: string): [version: 'v1' | 'v2', currency: string] {

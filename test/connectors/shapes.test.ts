@@ -282,6 +282,7 @@ describe('Frankfurter', () => {
         body: [
           { iso_code: 'EUR', name: 'Euro', start_date: '1999-01-04' },
           { iso_code: 'KES', name: 'Kenyan Shilling', start_date: '2001-02-03' },
+          { iso_code: 'USD', name: 'US Dollar', start_date: '1971-01-04' },
         ],
       },
       '/v2/rates': {
@@ -292,9 +293,9 @@ describe('Frankfurter', () => {
       },
     })
     const { categories } = await at.connectors.browse('frankfurter', 'v2')
-    expect(categories.map(({ path }) => path)).toEqual(['v2/EUR', 'v2/KES'])
+    expect(categories.map(({ path }) => path)).toEqual(['v2/EUR', 'v2/KES', 'v2/USD'])
     const page = await at.connectors.seriesList('frankfurter', 'v2/EUR', { limit: 9, offset: 0 })
-    expect(page.series).toMatchObject([{ series_id: 'v2/EUR/KES', start: '2001-02-03' }])
+    expect(page.series[0]).toMatchObject({ series_id: 'v2/EUR/KES', start: '2001-02-03' })
     expect(await at.connectors.series('frankfurter', 'v2/EUR/KES')).toMatchObject({
       name: 'Kenyan Shilling for 1 EUR',
       observations: [
@@ -302,6 +303,10 @@ describe('Frankfurter', () => {
         { date: '2024-01-03', value: 171.75 },
       ],
     })
+    await at.connectors.series('frankfurter', 'v2/KES/USD').catch(() => undefined)
+    await at.connectors.series('frankfurter', 'v2/USD/EUR', { start: '1950-01-01' }).catch(() => undefined)
+    const asked = at.upstream.requests.filter(({ path }) => path === '/v2/rates')
+    expect(asked.map(({ query }) => query.get('from'))).toEqual(['2001-02-03', '2001-02-03', '1950-01-01'])
   })
 })
 
