@@ -64,6 +64,19 @@ export interface EngineOptions {
   readonly memoryLimit?: string
   /** How large an upload may be. */
   readonly uploadLimits?: UploadLimits
+  /** A Trino that answers questions too large for one machine. It reads the parts through our Iceberg catalog. */
+  readonly trino?: TrinoOptions | undefined
+}
+
+export interface TrinoOptions {
+  /** `http://user:password@host:port/catalog`; Trino's catalog of that name is ours, in its plain form. */
+  readonly url: string
+  /** From how many compressed bytes of the columns used a question is large; 4 GiB by default. */
+  readonly minBytes?: number | undefined
+  /** The most rows that are taken from it; 100,000 by default. */
+  readonly maxRows?: number | undefined
+  /** How long after the question a failure of Trino may come so that DuckDB is asked; 15,000 ms by default. */
+  readonly retryWithin?: number | undefined
 }
 
 /** Figures for metrics. */
@@ -88,6 +101,7 @@ export interface Relation extends Queryable {
 }
 
 const GIB = 2 ** 30
+const TRINO_LIMITS = { minBytes: 4 * GIB, maxRows: 100_000, retryWithin: 15_000 }
 const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
@@ -212,6 +226,7 @@ export class Engine implements AsyncDisposable {
       files: this.#files,
       iceberg: this.#iceberg,
       executor: () => this.executor(),
+      trino: this.#trino,
     })
   }
 
@@ -226,6 +241,18 @@ export class Engine implements AsyncDisposable {
   /** Running queries continue to their end. */
   deleteDataset(id: number): Promise<void> {
     return this.#store.deleteDataset(id)
+  }
+
+  get #trino() {
+    const { trino } = this.#options
+    return (
+      trino && {
+        url: trino.url,
+        minBytes: trino.minBytes ?? TRINO_LIMITS.minBytes,
+        maxRows: trino.maxRows ?? TRINO_LIMITS.maxRows,
+        retryWithin: trino.retryWithin ?? TRINO_LIMITS.retryWithin,
+      }
+    )
   }
 
   #repositories(t: Handle | undefined): Repositories {
@@ -327,6 +354,11 @@ export class Engine implements AsyncDisposable {
           'DuckDB is reached by way of its Node package, several times slower, because koffi or the library could not be loaded.',
           { cause },
         ),
+      trino: this.#trino && {
+        ...this.#trino,
+        onFailure: (cause) =>
+          this.#events.tell('trino_failed', 'Trino did not answer a question.', { cause }),
+      },
     })
   }
 

@@ -32,6 +32,10 @@ export const EVENTS = {
     level: 'warn',
     when: 'a node could not record that it is alive; after 45 s it starts no more reads, and the other nodes take over its work',
   },
+  trino_failed: {
+    level: 'warn',
+    when: 'Trino did not answer a question, which DuckDB was asked instead if there was time',
+  },
   slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
 } as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>
 

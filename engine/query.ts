@@ -7,6 +7,7 @@ import { isFew } from './export/few.ts'
 import { checkEncoding } from './export/formats/dialect.ts'
 import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
+import { delivered, heldBack } from './export/held-back.ts'
 import type { ByteStream, Executor, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
@@ -16,6 +17,7 @@ import { pageOf } from './plan/page.ts'
 import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
 import { countStatement, rowsStatement } from './plan/sql.ts'
 import { withoutRowNumbers } from './plan/view.ts'
+import { TrinoRoute, type TrinoTable } from './trino/index.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
 import { objectMaker } from './util/objects.ts'
 
@@ -43,6 +45,8 @@ export interface QueryContext {
    * reading, and no result is complete before it.
    */
   readonly whole?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void> | undefined) | undefined
+  /** The rows as Trino sees them, if there is one. */
+  readonly trino?: TrinoTable | undefined
   /** Identifies the rows: two contexts with the same text have the same rows. */
   readonly identity: string
   readonly release?: () => void
@@ -77,6 +81,7 @@ export class Query implements Disposable {
   /** The query itself, until it is disposed, and statements that read on behind its window. */
   #holders = 1
   #disposed = false
+  readonly #route: TrinoRoute | undefined
   #count: number | undefined
   /** Settles when a running read of the first rows, which may find the count as well, has ended. */
   #counting: Promise<void> | undefined
@@ -88,8 +93,9 @@ export class Query implements Disposable {
   constructor(context: QueryContext, options: QueryOptions = {}) {
     this.#context = context
     this.#options = options
+    const now = new Date()
     try {
-      this.plan = planQuery(context.source, options)
+      this.plan = planQuery(context.source, options, { now })
     } catch (error) {
       context.release?.()
       throw error
@@ -107,6 +113,7 @@ export class Query implements Disposable {
       )
       .digest('base64url')
       .slice(0, 22)
+    this.#route = context.trino && new TrinoRoute(context.trino, this.plan, context.source, options, now)
     if (context.release) forgotten.register(this, context.release, this)
   }
 
@@ -143,8 +150,8 @@ export class Query implements Disposable {
     if (this.plan.columns.length === 0) return
     const statement = await this.#statement(options)
     try {
-      const executor = await this.#executor(options)
-      const whole = this.#whole(options)
+      const executor = await this.#executor(options, statement)
+      const whole = this.#whole(options, statement)
       yield* heldBack(executor.batches(statement, this.#hints(options)), whole)
     } catch (error) {
       throw this.#readable(error)
@@ -160,8 +167,8 @@ export class Query implements Disposable {
     const statement = await this.#statement(options)
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {
-      const executor = await this.#executor(options)
-      const whole = this.#whole(options)
+      const executor = await this.#executor(options, statement)
+      const whole = this.#whole(options, statement)
       const values = executor.values(statement, this.#hints(options))
       const objects = (async function* () {
         for await (const some of values) yield Array.from(some, asObject)
@@ -196,10 +203,12 @@ export class Query implements Disposable {
       return first
     }
     const counted = format === 'json' ? withoutRowNumbers(this.plan) : undefined
-    const statement = counted ? rowsStatement(counted.plan, undefined) : await this.#statement(options)
+    const statement = counted
+      ? rowsStatement(counted.plan, undefined)
+      : await this.#statement(options, format)
     try {
-      const executor = await this.#executor(options)
-      const whole = this.#whole(options)
+      const executor = await this.#executor(options, statement)
+      const whole = this.#whole(options, statement)
       if (format === 'xlsx') {
         const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
         const problem = await xlsxProblem(executor, statement, options)
@@ -210,7 +219,7 @@ export class Query implements Disposable {
         (copied && (await executor.copied(copied.files, copied.columns, options))) ||
         (await executor.bytes(statement, format, {
           ...this.#hints(options),
-          page: options.paged ? this.#page(format) : undefined,
+          page: options.paged && !statement.elsewhere ? this.#page(format) : undefined,
           ...encodeOptions({ ...options, ...(counted && { numbers: counted.numbers }) }),
         }))
       return delivered(stream, whole, (error) => this.#readable(error))
@@ -244,16 +253,20 @@ export class Query implements Disposable {
     return { rows: stream.rows(), bytes }
   }
 
-  /** How many parts are read, and DuckDB's plan of the SQL, which shows the columns and the filters of the scan. */
+  /**
+   * Where there is a Trino, whether it reads the rows and why; how many parts are read; and DuckDB's plan of the SQL,
+   * which shows the columns and the filters of the scan.
+   */
   async explain(): Promise<string> {
-    const statement = await this.#statement({})
+    const { elsewhere, ...statement } = await this.#statement({})
     const rows = await this.#small(
       { ...statement, sql: `EXPLAIN ${statement.sql}`, columns: EXPLAIN_COLUMNS },
       {},
     )
     const { scan } = this.plan
     const parts = scan.kind === 'slices' ? `Parts read: ${scan.slices.length} of ${scan.of}\n` : ''
-    return parts + rows.map((row) => String(row[1])).join('\n')
+    const reader = this.#route ? `${this.#route.explain()}\n` : ''
+    return reader + parts + rows.map((row) => String(row[1])).join('\n')
   }
 
   /** Releases the version that the query reads. */
@@ -300,10 +313,14 @@ export class Query implements Disposable {
   async #firstRows(format: EncodedFormat, options: RunOptions & EncodeOptions): Promise<ByteStream> {
     const { skip, top } = this.plan.window
     const most = top!
-    const statement = rowsStatement({ ...this.plan, window: { skip, top: most + LOOK_AHEAD } }, undefined)
+    const window = { skip, top: most + LOOK_AHEAD }
+    const statement = await this.#withTrino(
+      rowsStatement({ ...this.plan, window }, undefined),
+      this.#route?.rows(window),
+    )
     try {
-      const executor = await this.#executor(options)
-      const whole = this.#whole(options)
+      const executor = await this.#executor(options, statement)
+      const whole = this.#whole(options, statement)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const { stream, found } = await executor.firstRows(statement, format, hints)
       await whole
@@ -318,33 +335,51 @@ export class Query implements Disposable {
     }
   }
 
-  async #executor({ signal }: RunOptions): Promise<Executor> {
-    if (this.#context.ready) await this.#context.ready(this.plan.scan, signal)
+  /** What DuckDB reads is made readable, unless somebody else is asked first. */
+  async #executor({ signal }: RunOptions, { elsewhere }: Statement): Promise<Executor> {
+    if (!elsewhere) await this.#context.ready?.(this.plan.scan, signal)
     return this.#context.executor()
   }
 
-  #whole({ signal }: RunOptions): Promise<void> | undefined {
+  /** What somebody else reads is not compared. */
+  #whole({ signal }: RunOptions, { elsewhere }: Statement): Promise<void> | undefined {
+    if (elsewhere) return undefined
     const whole = this.#context.whole?.(this.plan.scan, signal)
     // The reading may fail first; nobody waits for this then.
     whole?.catch(() => {})
     return whole
   }
 
-  async #statement(options: RunOptions): Promise<Statement> {
+  async #statement(options: RunOptions, format?: Format): Promise<Statement> {
     const { last } = this.plan.window
-    return rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
+    const statement = rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
+    // DuckDB writes Parquet itself, and looks through the rows of a workbook before they are written.
+    if (format === 'parquet' || format === 'xlsx') return statement
+    return this.#withTrino(statement, this.#route?.rows())
+  }
+
+  /** A statement with its form for Trino, where there is one. */
+  async #withTrino(statement: Statement, said: Promise<string | undefined> | undefined): Promise<Statement> {
+    const sql = await said
+    if (sql === undefined) return statement
+    const otherwise = async (signal: AbortSignal | undefined) => {
+      await this.#context.ready?.(this.plan.scan, signal)
+      await this.#context.whole?.(this.plan.scan, signal)
+    }
+    return { ...statement, elsewhere: { sql, otherwise } }
   }
 
   async #read(options: RunOptions): Promise<number> {
-    const whole = this.#whole(options)
-    const [[count]] = (await this.#small(countStatement(this.plan), options)) as [[bigint]]
+    const statement = await this.#withTrino(countStatement(this.plan), this.#route?.count())
+    const whole = this.#whole(options, statement)
+    const [[count]] = (await this.#small(statement, options)) as [[bigint]]
     await whole
     return Number(count)
   }
 
   async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {
     try {
-      return await (await this.#executor(options)).rows(statement, options)
+      return await (await this.#executor(options, statement)).rows(statement, options)
     } catch (error) {
       throw this.#readable(error)
     }
@@ -371,40 +406,3 @@ const EXPLAIN_COLUMNS = [
   { name: 'key', type: 'string' },
   { name: 'value', type: 'string' },
 ] as const
-
-/** A stream whose last bytes wait for `whole`, and whose errors are passed through `readable`. */
-function delivered(
-  stream: ByteStream,
-  whole: Promise<void> | undefined,
-  readable: (error: unknown) => unknown,
-): ByteStream {
-  return {
-    rows: () => stream.rows(),
-    size: stream.size,
-    coding: stream.coding,
-    recycle: (bytes) => stream.recycle(bytes),
-    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
-    async *[Symbol.asyncIterator]() {
-      try {
-        yield* heldBack(stream, whole)
-      } catch (error) {
-        throw readable(error)
-      }
-    },
-  }
-}
-
-/** The same items; if there is something to wait for, the last of them is given when it resolves, and not if it rejects. */
-async function* heldBack<Item>(
-  items: AsyncIterable<Item>,
-  whole: Promise<void> | undefined,
-): AsyncGenerator<Item, void, undefined> {
-  if (!whole) return yield* items
-  const held: Item[] = []
-  for await (const item of items) {
-    held.push(item)
-    if (held.length > 1) yield held.shift()!
-  }
-  await whole
-  yield* held
-}

@@ -10,6 +10,7 @@ import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
 import type { Lease } from './store/membership/readers.ts'
 import type { Store } from './store/store.ts'
+import { type TrinoLimits, type TrinoTable, versionTable } from './trino/index.ts'
 import type { Column } from './types/index.ts'
 
 /** What datasets and their snapshots work with. */
@@ -19,6 +20,8 @@ export interface SnapshotPlace {
   readonly files: ShownFiles
   readonly iceberg: IcebergTables
   readonly executor: () => Promise<Executor>
+  /** When Trino is asked, if there is one. */
+  readonly trino?: TrinoLimits | undefined
 }
 
 /**
@@ -76,6 +79,7 @@ export class Snapshot implements Disposable {
         executor,
         counts,
         release,
+        trino: this.#trinoTable(),
         // Without a cache the parts are local files, and nothing needs to be fetched.
         ready: store.cache && (async (scan, signal) => void pins.push(await this.#pin(scan, signal))),
         whole: (scan, signal) => store.integrity.whole(this.#partsOf(scan), signal),
@@ -111,6 +115,22 @@ export class Snapshot implements Disposable {
     const { iceberg, store } = this.#place
     const dataset = await store.datasets.get(this.#datasetId)
     return iceberg.metadata(dataset, this.#lease.version, naming, (part) => `file://${store.partFile(part)}`)
+  }
+
+  #trinoTable(): TrinoTable | undefined {
+    const { trino, store } = this.#place
+    return (
+      trino &&
+      versionTable(
+        this.#lease.version,
+        trino,
+        (part) => store.partFile(part),
+        async () => {
+          const { repositoryId } = await store.datasets.get(this.#datasetId)
+          return `r${repositoryId}.d${this.#datasetId}_${this.version}`
+        },
+      )
+    )
   }
 
   #show(part: Part): Promise<ShownFile> {

@@ -8,6 +8,7 @@ import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import type { Config } from './config/config.ts'
 import { objectStore } from './config/store.ts'
+import { distributed } from './config/trino.ts'
 import { ServerError } from './http/errors.ts'
 import { addGauges } from './metrics/gauges.ts'
 import { openProviders } from './providers.ts'
@@ -64,6 +65,7 @@ export async function serve(
       store: objectStore(config),
       onEvent: (event) => told.event(event),
       ...config.engine,
+      trino: distributed(config),
       uploadLimits: {
         bytes: config.limits.uploadBytes,
         unpackedBytes: config.limits.unpackedBytes,

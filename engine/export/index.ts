@@ -6,6 +6,7 @@ import { cancelled } from '../duckdb/errors.ts'
 import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
 import type { Source, StartOptions } from '../duckdb/source.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
+import type { TrinoSourceOptions, TrinoStats } from '../trino/source.ts'
 import type { Format, Statement } from '../types/index.ts'
 import { exportCopied } from './copied.ts'
 import { type ByteStream, exportBytes, type Page, type Surroundings } from './deliver.ts'
@@ -23,6 +24,8 @@ export type { ByteStream, Page } from './deliver.ts'
 export interface ExecutorOptions extends OpenSourceOptions {
   /** Threads that encode; by default as many as there are cores. */
   readonly workers?: number
+  /** A Trino that is asked first for statements that have a form for it. */
+  readonly trino?: TrinoSourceOptions | undefined
 }
 
 export interface RunOptions {
@@ -51,6 +54,8 @@ export interface ExecutorStats {
   readonly workers: number
   /** Pieces that workers are encoding or have yet to encode. */
   readonly encoding: number
+  /** Undefined if there is no Trino. */
+  readonly trino?: TrinoStats | undefined
 }
 
 /**
@@ -98,7 +103,9 @@ export interface Executor {
 
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   mkdirSync(options.tempDirectory, { recursive: true })
-  const source = await openSource(options)
+  const duck = await openSource(options)
+  const distributed = options.trino && (await import('../trino/source.ts')).withTrino(duck, options.trino)
+  const source = distributed ?? duck
   const pool = new WorkerPool(options.workers ?? availableParallelism())
   const around: Surroundings = { source, pool, waiting: new WaitingRuns(), running: new Set() }
   let closing: Promise<void> | undefined
@@ -163,6 +170,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       statements: source.open,
       workers: pool.size,
       encoding: pool.busy,
+      trino: distributed?.trino,
     }),
 
     async engineMemory() {

@@ -4,6 +4,7 @@ import type { FilterColumn } from './check/scope.ts'
 import { tooComplex } from './errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
 import { compile } from './sql/compile.ts'
+import type { Dialect } from './sql/dialect.ts'
 import type { Aliases } from './syntax/aliases.ts'
 import { parse } from './syntax/parse.ts'
 
@@ -15,13 +16,16 @@ export {
   type SortKey,
   type Step,
   type StepColumn,
+  sortKeys,
 } from './apply/index.ts'
 export { check } from './check/check.ts'
 export type { Expression } from './check/expression.ts'
 export { unknownColumns } from './check/unknown-columns.ts'
 export { DEFAULT_LIMITS } from './limits.ts'
 export { compile } from './sql/compile.ts'
+export { type Dialect, Unsaid } from './sql/dialect.ts'
 export { runtimeFilterError } from './sql/runtime-errors.ts'
+export { positional, trino } from './sql/trino.ts'
 export { Aliases } from './syntax/aliases.ts'
 export { parse } from './syntax/parse.ts'
 export { tokenize } from './syntax/tokens.ts'
@@ -53,6 +57,8 @@ export interface FilterOptions {
   readonly limits?: Partial<FilterLimits>
   /** What `@p` stands for. */
   readonly aliases?: Aliases
+  /** The database that will run the SQL; DuckDB if not given. */
+  readonly dialect?: Dialect | undefined
 }
 
 /**
@@ -62,6 +68,7 @@ export interface FilterOptions {
  *
  * The SQL expects the session's TimeZone to be UTC.
  * @throws EngineError `invalid_filter`, `filter_too_complex`, `filter_type_error`, `invalid_columns`
+ * @throws Unsaid where a dialect other than DuckDB's can't express it
  */
 export function compileFilter(
   text: string,
@@ -72,7 +79,11 @@ export function compileFilter(
   try {
     const syntax = parse(text, { limits, aliases: options.aliases })
     const { tree, columns: used } = check(syntax, columns, { text, now: options.now })
-    const { sql, parameters } = compile(tree, { firstParameter: options.firstParameter, limits })
+    const { sql, parameters } = compile(tree, {
+      firstParameter: options.firstParameter,
+      limits,
+      dialect: options.dialect,
+    })
     return { tree, sql, parameters, columns: used }
   } catch (error) {
     // The default limits prevent this, unless the caller raised them or had little stack left when it called.

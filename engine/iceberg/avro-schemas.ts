@@ -25,14 +25,14 @@ const byField = (key: number, value: number, type: string) => ({
 
 const list = (element: number, items: unknown) => ({ type: 'array', items, 'element-id': element })
 
-const DATA_FILE = {
+const dataFile = (partition: readonly unknown[]) => ({
   type: 'record',
   name: 'r2',
   fields: [
     required('content', 134, 'int'),
     required('file_path', 100, 'string'),
     required('file_format', 101, 'string'),
-    required('partition', 102, { type: 'record', name: 'r102', fields: [] }),
+    required('partition', 102, { type: 'record', name: 'r102', fields: partition }),
     required('record_count', 103, 'long'),
     required('file_size_in_bytes', 104, 'long'),
     optional('column_sizes', 108, byField(117, 118, 'long')),
@@ -46,10 +46,12 @@ const DATA_FILE = {
     optional('equality_ids', 135, list(136, 'int')),
     optional('sort_order_id', 140, 'int'),
   ],
-}
+})
 
-/** One line of a manifest: a file of rows. */
-export const MANIFEST_ENTRY = {
+/** One line of a manifest: a file of rows. The fields of the partition are numbers. */
+export const manifestEntry = (
+  partition: readonly { readonly name: string; readonly 'field-id': number }[],
+) => ({
   type: 'record',
   name: 'manifest_entry',
   fields: [
@@ -57,9 +59,13 @@ export const MANIFEST_ENTRY = {
     optional('snapshot_id', 1, 'long'),
     optional('sequence_number', 3, 'long'),
     optional('file_sequence_number', 4, 'long'),
-    required('data_file', 2, DATA_FILE),
+    required(
+      'data_file',
+      2,
+      dataFile(partition.map((field) => optional(field.name, field['field-id'], 'long'))),
+    ),
   ],
-}
+})
 
 const PARTITION_SUMMARY = {
   type: 'record',

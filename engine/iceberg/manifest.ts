@@ -1,8 +1,8 @@
 import type { Part, Version } from '../catalog/records.ts'
 import { avroFile } from './avro-file.ts'
-import { MANIFEST_ENTRY, MANIFEST_FILE } from './avro-schemas.ts'
+import { MANIFEST_FILE, manifestEntry } from './avro-schemas.ts'
 import { boundBytes, type Side } from './bounds.ts'
-import { fieldId, PLAIN, schemaOf } from './schema.ts'
+import { FIRST, fieldId, isOrdered, type Naming, partitionOf, schemaOf } from './schema.ts'
 
 /**
  * Entries for files kept from an older snapshot or for deleted rows are not needed: each version lists all its parts.
@@ -17,28 +17,31 @@ type ByField<Value> = readonly { readonly key: number; readonly value: Value }[]
 
 /**
  * The manifest of a version: its parts with their sizes, rows, and the lower and upper bounds of each column, by which
- * readers skip files. It names columns by their ids, so it stays the same when a column is renamed.
+ * readers skip files.
  * @param urlOf gives the address at which readers find a part
  */
-export function manifest(version: Version, urlOf: (part: Part) => string): Promise<Buffer> {
-  return avroFile(
-    MANIFEST_ENTRY,
-    version.parts.map((part) => ({
+export function manifest(version: Version, naming: Naming, urlOf: (part: Part) => string): Promise<Buffer> {
+  const partition = partitionOf(version, naming)
+  let first = 0
+  const entries = version.parts.map((part) => {
+    const place = isOrdered(version, naming) ? { [FIRST]: first } : {}
+    first += part.rows
+    return {
       status: ADDED,
       snapshot_id: version.id,
       sequence_number: SEQUENCE,
       file_sequence_number: SEQUENCE,
-      data_file: dataFile(version, part, urlOf(part)),
-    })),
-    {
-      schema: JSON.stringify(schemaOf(version.columns, PLAIN)),
-      'schema-id': '0',
-      'partition-spec': '[]',
-      'partition-spec-id': '0',
-      'format-version': '2',
-      content: 'data',
-    },
-  )
+      data_file: { ...dataFile(version, part, urlOf(part)), partition: place },
+    }
+  })
+  return avroFile(manifestEntry(partition), entries, {
+    schema: JSON.stringify(schemaOf(version, naming)),
+    'schema-id': '0',
+    'partition-spec': JSON.stringify(partition),
+    'partition-spec-id': '0',
+    'format-version': '2',
+    content: 'data',
+  })
 }
 
 function dataFile({ columns }: Version, part: Part, url: string) {
@@ -55,7 +58,6 @@ function dataFile({ columns }: Version, part: Part, url: string) {
     content: DATA,
     file_path: url,
     file_format: 'PARQUET',
-    partition: {},
     record_count: part.rows,
     file_size_in_bytes: part.bytes,
     value_counts: known.map(({ key }) => ({ key, value: part.rows })),

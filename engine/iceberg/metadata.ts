@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { DatasetRecord, Version } from '../catalog/records.ts'
 import { SEQUENCE } from './manifest.ts'
-import { NAMED, type Naming, nameMapping, schemaOf } from './schema.ts'
+import { NAMED, type Naming, nameMapping, partitionOf, schemaOf } from './schema.ts'
 
-/** Iceberg numbers the fields of partitions from 1000 on; there are none. */
+/** Iceberg numbers the fields of partitions from 1000 on. */
 const LAST_PARTITION_ID = 999
 
 interface TablePlace {
@@ -21,18 +21,20 @@ export function tableMetadata(
 ) {
   const at = Date.parse(version.createdAt)
   const { id, parts, columns } = version
+  const schema = schemaOf(version, naming)
+  const partition = partitionOf(version, naming)
   return {
     'format-version': 2,
     'table-uuid': tableUuid(dataset),
     location,
     'last-sequence-number': SEQUENCE,
     'last-updated-ms': at,
-    'last-column-id': columns.length,
+    'last-column-id': Math.max(0, ...schema.fields.map((field) => field.id)),
     'current-schema-id': 0,
-    schemas: [schemaOf(columns, naming)],
+    schemas: [schema],
     'default-spec-id': 0,
-    'partition-specs': [{ 'spec-id': 0, fields: [] }],
-    'last-partition-id': LAST_PARTITION_ID,
+    'partition-specs': [{ 'spec-id': 0, fields: partition }],
+    'last-partition-id': LAST_PARTITION_ID + partition.length,
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],
     properties: {

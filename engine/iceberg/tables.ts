@@ -24,7 +24,7 @@ const MOST_KNOWN = 10_000
  */
 export class IcebergTables {
   readonly #store: ManifestStore
-  readonly #written = new LRUCache<number, Promise<string>>({ max: MOST_KNOWN })
+  readonly #written = new LRUCache<string, Promise<string>>({ max: MOST_KNOWN })
 
   constructor(store: ManifestStore) {
     this.#store = store
@@ -40,24 +40,25 @@ export class IcebergTables {
     naming: Naming,
     urlOf: (part: Part) => string,
   ): Promise<TableMetadata> {
-    const name = await this.#manifestList(version, urlOf)
+    const name = await this.#manifestList(version, naming, urlOf)
     const place = { location: this.#store.url(''), manifestList: this.#store.url(name) }
     return tableMetadata(dataset, version, naming, place)
   }
 
-  #manifestList(version: Version, urlOf: (part: Part) => string): Promise<string> {
-    const known = this.#written.get(version.id)
+  #manifestList(version: Version, naming: Naming, urlOf: (part: Part) => string): Promise<string> {
+    const key = `${version.id} ${naming}`
+    const known = this.#written.get(key)
     if (known) return known
-    const written = this.#write(version, urlOf)
-    this.#written.set(version.id, written)
+    const written = this.#write(version, naming, urlOf)
+    this.#written.set(key, written)
     // A failure is forgotten, so that the next call tries again.
-    written.catch(() => this.#written.delete(version.id))
+    written.catch(() => this.#written.delete(key))
     return written
   }
 
   /** Writes the manifest before the list, so that an existing list never names a missing manifest. */
-  async #write(version: Version, urlOf: (part: Part) => string): Promise<string> {
-    const files = await manifest(version, urlOf)
+  async #write(version: Version, naming: Naming, urlOf: (part: Part) => string): Promise<string> {
+    const files = await manifest(version, naming, urlOf)
     const name = nameOf(version, 'manifest', files)
     await this.#store.write(name, files)
     const list = await manifestList(version, { url: this.#store.url(name), bytes: files.length })

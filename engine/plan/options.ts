@@ -1,5 +1,13 @@
 import { EngineError } from '../errors.ts'
-import { type Building, readOrderBy, type SortKey, type StepColumn, unknownColumns } from '../filter/index.ts'
+import { valueType } from '../filter/check/value-types.ts'
+import {
+  type Building,
+  readOrderBy,
+  type SortKey,
+  type StepColumn,
+  sortKeys,
+  unknownColumns,
+} from '../filter/index.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
 export interface QueryOptions {
@@ -90,7 +98,10 @@ export function checkOrder(
     keys.map((key) => key.column),
     columns,
   )
-  return keys.map((key, index) => ({ sql: sorted[index]!.sql, descending: key.descending ?? false }))
+  return keys.flatMap(({ descending = false }, index) => {
+    const { sql, type } = sorted[index]!
+    return sortKeys(sql, valueType(type), descending, building)
+  })
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   Aliases,
   Building,
   compileFilter,
+  type Dialect,
   type Expression,
   readPipeline,
   type SortKey,
@@ -83,20 +84,37 @@ export interface Wanted {
   readonly first?: FirstRows | undefined
 }
 
+export interface PlanOptions {
+  /** The database that will run it; DuckDB if not given. */
+  readonly dialect?: Dialect | undefined
+  /** What now() returns. */
+  readonly now?: Date | undefined
+}
+
 /**
  * Plans a query: checks options and filter, and decides what must be read.
  * @throws EngineError every error of a query that does not depend on the data
+ * @throws Unsaid where a dialect other than DuckDB's can't express it
  */
-export function planQuery(source: PlanSource, options: QueryOptions): Plan {
+export function planQuery(
+  source: PlanSource,
+  options: QueryOptions,
+  { dialect, now = new Date() }: PlanOptions = {},
+): Plan {
   const window = checkWindow(options)
   const aliases = new Aliases(options.aliases)
-  const building = new Building({ aliases })
+  const building = new Building({ aliases, now, dialect })
   const { steps, columns } = readPipeline(options, source.columns, building)
   const stepParameters = building.parameters.slice()
   const filter =
     options.filter === undefined
       ? undefined
-      : compileFilter(options.filter, columns, { firstParameter: stepParameters.length + 1, aliases })
+      : compileFilter(options.filter, columns, {
+          firstParameter: stepParameters.length + 1,
+          aliases,
+          now,
+          dialect,
+        })
   building.parameters.push(...(filter?.parameters ?? []))
   const order = checkOrder(options.orderBy, columns, building)
   const common = {

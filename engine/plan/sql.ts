@@ -1,6 +1,6 @@
 import { quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
-import { afterSteps, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
+import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** The columns in which DuckDB's Parquet reader gives a row's position in the order of upload. */
@@ -65,9 +65,9 @@ function limit(plan: Plan, matches: number | undefined): string {
   if (last !== undefined) {
     if (matches === undefined)
       throw new TypeError('the last rows can be told only when their number is known')
-    return ` LIMIT ${last} OFFSET ${Math.max(matches - last, 0)}`
+    return limitOf(Math.max(matches - last, 0), last)
   }
-  return (top === undefined ? '' : ` LIMIT ${top}`) + (skip > 0 ? ` OFFSET ${skip}` : '')
+  return limitOf(skip, top)
 }
 
 function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): string {

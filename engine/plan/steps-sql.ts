@@ -10,6 +10,8 @@ export interface RelationSql {
   readonly order: readonly SortKey[]
   /** Whether the rows have this order without an ORDER BY. */
   readonly inOrder: boolean
+  /** The names of its columns, where the database has no `SELECT * EXCLUDE`. */
+  readonly columns?: readonly string[]
 }
 
 export const POSITION: SortKey = { sql: 'o', descending: false }
@@ -26,6 +28,24 @@ export function orderTerms(keys: readonly SortKey[]): string {
     .join(', ')
 }
 
+/** The rows of a range. DuckDB takes LIMIT and OFFSET in any order, Trino in this one. */
+export function limitOf(skip: number, top: number | undefined): string {
+  return (skip > 0 ? ` OFFSET ${skip}` : '') + (top === undefined ? '' : ` LIMIT ${top}`)
+}
+
+/** All columns of a relation but some of those that a step added. */
+function without({ columns }: RelationSql, names: readonly string[]): string {
+  if (names.length === 0) return '*'
+  return columns
+    ? columns.filter((name) => !names.includes(name)).join(', ')
+    : `* EXCLUDE (${names.join(', ')})`
+}
+
+/** The columns of a relation with more of them. */
+function withMore({ columns }: RelationSql, names: readonly string[]): Pick<RelationSql, 'columns'> {
+  return columns ? { columns: [...columns, ...names] } : {}
+}
+
 /** The relation after steps. */
 export function afterSteps(relation: RelationSql, steps: readonly Step[]): RelationSql {
   return steps.reduce(afterStep, relation)
@@ -36,7 +56,11 @@ function afterStep(relation: RelationSql, step: Step): RelationSql {
     case 'filter':
       return { ...relation, sql: `(SELECT * FROM ${relation.sql} WHERE ${step.condition})` }
     case 'compute':
-      return { ...relation, sql: `(SELECT *, ${added(step.added)} FROM ${relation.sql})` }
+      return {
+        ...relation,
+        ...withMore(relation, namesOf(step.added)),
+        sql: `(SELECT *, ${added(step.added)} FROM ${relation.sql})`,
+      }
     case 'group':
       return grouped(relation, step)
     case 'order':
@@ -56,6 +80,10 @@ function added(columns: readonly { readonly sql: string; readonly value: string 
   return columns.map(({ sql, value }) => `${value} AS ${sql}`).join(', ')
 }
 
+function namesOf(columns: readonly { readonly sql: string }[]): string[] {
+  return columns.map(({ sql }) => sql)
+}
+
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
 /** Groups are in the order of their first rows. */
@@ -66,27 +94,36 @@ function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): R
     keys.length === 0
       ? `(SELECT ${columns.join(', ')}, CAST(0 AS BIGINT) AS o FROM ${sql})`
       : `(SELECT ${columns.join(', ')}, min(o) AS o FROM ${sql} GROUP BY ${keys.join(', ')})`
-  return { sql: from, order: [POSITION], inOrder: keys.length === 0 }
+  const names = [...keys, ...namesOf(values), POSITION.sql]
+  return {
+    sql: from,
+    order: [POSITION],
+    inOrder: keys.length === 0,
+    ...(relation.columns && { columns: names }),
+  }
 }
 
 /** The relation with `o` as the only key of its order: rows that have several keys are numbered anew. */
 function positioned(relation: RelationSql): RelationSql {
   if (relation.order.length === 1) return relation
-  const others = relation.order.filter(({ sql }) => sql !== POSITION.sql).map(({ sql }) => sql)
-  const without = others.length > 0 ? ` EXCLUDE (${others.join(', ')})` : ''
+  const others = without(relation, namesOf(relation.order))
+  const number = `row_number() OVER (ORDER BY ${orderTerms(relation.order)}) AS ${POSITION.sql}`
+  const kept = relation.columns?.filter((name) => !namesOf(relation.order).includes(name))
   return {
-    sql: `(SELECT *${without} REPLACE (row_number() OVER (ORDER BY ${orderTerms(relation.order)}) AS o) FROM ${relation.sql})`,
+    sql: `(SELECT ${[...(others === '' ? [] : [others]), number].join(', ')} FROM ${relation.sql})`,
     order: [POSITION],
     inOrder: false,
+    ...(kept && { columns: [...kept, POSITION.sql] }),
   }
 }
 
 /** Sort keys become columns, because the columns in their expressions may be gone by the time the rows are sorted. */
-function sorted(relation: RelationSql, by: readonly SortKey[]): RelationSql {
+export function sorted(relation: RelationSql, by: readonly SortKey[]): RelationSql {
   const depth = relation.order.length
   const keys = by.map((key, index) => ({ ...key, column: `k${depth}_${index}` }))
   const columns = keys.map(({ sql, column }) => ({ sql: column, value: sql }))
   return {
+    ...withMore(relation, namesOf(columns)),
     sql: `(SELECT *, ${added(columns)} FROM ${relation.sql})`,
     order: [...keys.map(({ column, descending }) => ({ sql: column, descending })), ...relation.order],
     inOrder: false,
@@ -99,8 +136,7 @@ function windowed(relation: RelationSql, { skip, top, partition }: Of<'window'>)
     return numbered(relation, partition, relation.order, conditions.join(' AND '))
   }
   const order = relation.inOrder ? '' : ` ORDER BY ${orderTerms(relation.order)}`
-  const limit = (top === undefined ? '' : ` LIMIT ${top}`) + (skip > 0 ? ` OFFSET ${skip}` : '')
-  return { ...relation, sql: `(SELECT * FROM ${relation.sql}${order}${limit})` }
+  return { ...relation, sql: `(SELECT * FROM ${relation.sql}${order}${limitOf(skip, top)})` }
 }
 
 /** The rows whose number `w` in their group passes a condition. */
@@ -113,7 +149,7 @@ function numbered(
   const number = `row_number() OVER (${over(partition, order)}) AS w`
   return {
     ...relation,
-    sql: `(SELECT * EXCLUDE (w) FROM (SELECT *, ${number} FROM ${relation.sql}) WHERE ${condition})`,
+    sql: `(SELECT ${without(relation, ['w'])} FROM (SELECT *, ${number} FROM ${relation.sql}) WHERE ${condition})`,
     inOrder: false,
   }
 }
@@ -128,7 +164,10 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
   const { end, until, amount, value, partition } = step
   const order = [{ sql: value, descending: end === 'top' }, ...relation.order]
   if (until !== 'count') return keptBySum(relation, step, order)
-  if (partition.length > 0) return numbered(relation, partition, order, `w <= ${amount}`)
+  // Trino's LIMIT takes no expression.
+  if (partition.length > 0 || relation.columns) {
+    return numbered(relation, partition, order, `w <= ${amount}`)
+  }
   return {
     ...relation,
     sql: `(SELECT * FROM ${relation.sql} ORDER BY ${orderTerms(order)} LIMIT ${amount})`,
@@ -160,7 +199,7 @@ function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
   const start = until === 'sum' ? `(0 ${negative ? '>' : '<'} ${amount})` : 'TRUE'
   return {
     ...relation,
-    sql: `(SELECT * EXCLUDE (${added.join(', ')}) FROM (SELECT *, ${done} FROM (SELECT *, ${sums.join(', ')} FROM ${relation.sql})) WHERE NOT done AND ${start})`,
+    sql: `(SELECT ${without(relation, added)} FROM (SELECT *, ${done} FROM (SELECT *, ${sums.join(', ')} FROM ${relation.sql})) WHERE NOT done AND ${start})`,
     inOrder: false,
   }
 }
@@ -172,5 +211,6 @@ function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>
     return `SELECT ${[...list, `${index} AS b`, 'o'].join(', ')} FROM ${branch.sql}`
   })
   const order = [{ sql: 'b', descending: false }, POSITION]
-  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false })
+  const names = relation.columns && { columns: [...namesOf(columns), ...namesOf(order)] }
+  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false, ...names })
 }

@@ -9,6 +9,15 @@ export interface Statement {
   readonly parameters: readonly string[]
   /** What the SQL returns, in order. Result columns are read by position; their SQL names don't matter. */
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
+  /** The same question for another database, if it is to be asked first. */
+  readonly elsewhere?: Elsewhere | undefined
+}
+
+/** A question for Trino (`engine/trino/`), with the parameters written into it. */
+export interface Elsewhere {
+  readonly sql: string
+  /** Makes readable what DuckDB would read, should it have to answer after all. */
+  otherwise(signal: AbortSignal | undefined): Promise<void>
 }
 
 /** An SQL identifier. Names that users chose enter SQL text through this function only. */

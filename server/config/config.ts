@@ -41,6 +41,11 @@ export interface Config {
   readonly s3PathStyle?: boolean
   /** The most bytes of the local cache beside a store; by default a third of the free disk. */
   readonly cacheBytes?: number
+  /**
+   * A Trino that answers questions too large for one machine, as `http://user:password@host:port/catalog`; without it
+   * none is asked.
+   */
+  readonly trinoUrl?: string
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Whether the sample data is loaded into an empty data directory. */
   readonly samples: boolean
@@ -108,6 +113,12 @@ export interface Config {
    * open the files, a program also needs permission from the file system.
    */
   readonly iceberg: { readonly localFiles: boolean }
+  readonly trino: {
+    /** A question is large from so many compressed bytes on, of the columns and parts that it reads. */
+    readonly minBytes: number
+    /** The most rows that are taken from Trino. */
+    readonly maxRows: number
+  }
   /** Web origins whose pages may call the service; none by default. `*` means every origin. */
   readonly cors: { readonly origins: readonly string[] }
   /**

@@ -41,6 +41,13 @@ ajv.addFormat(
   'postgres-address',
   (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
 )
+ajv.addFormat(
+  'trino-address',
+  (text) =>
+    URL.canParse(text) &&
+    /^https?:$/.test(new URL(text).protocol) &&
+    /^\/[a-z0-9_]+$/.test(new URL(text).pathname),
+)
 const check = ajv.compile<CheckedConfig>(CONFIG_SCHEMA)
 
 /**

@@ -68,6 +68,7 @@ export const CONFIG_SCHEMA = {
     'shedding',
     'engine',
     'iceberg',
+    'trino',
     'cors',
     'trustedProxies',
     'providers',
@@ -99,6 +100,14 @@ export const CONFIG_SCHEMA = {
     s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
     s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
     cacheBytes: { ...natural, environment: 'PARQUETRY_CACHE_BYTES' },
+    trinoUrl: {
+      type: 'string',
+      format: 'trino-address',
+      description: 'an address like http://host:8080/catalog, the path being the name of a catalog',
+      environment: 'PARQUETRY_TRINO_URL',
+      // It may contain a password.
+      secret: true,
+    },
     logLevel: {
       type: 'string',
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -243,6 +252,16 @@ export const CONFIG_SCHEMA = {
       default: {},
       required: ['localFiles'],
       properties: { localFiles: { type: 'boolean', default: false } },
+    },
+    trino: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      required: ['minBytes', 'maxRows'],
+      properties: {
+        minBytes: { ...natural, default: 4 * GIB },
+        maxRows: { ...count, maximum: 1_000_000, default: 100_000 },
+      },
     },
     cors: {
       type: 'object',

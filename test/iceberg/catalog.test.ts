@@ -75,6 +75,8 @@ describe('tables', () => {
     expect(plain.metadata.schemas[0].fields.map((field: { name: string }) => field.name)).toEqual([
       'c0',
       'c1',
+      'r',
+      'f',
     ])
     expect((await ask(owner, 'HEAD', '/namespaces/secret/tables/secret')).statusCode).toBe(204)
     expect((await ask(owner, 'HEAD', '/namespaces/secret/tables/secret@9')).statusCode).toBe(404)

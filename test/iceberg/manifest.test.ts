@@ -33,8 +33,8 @@ const csv = (text: string) =>
 const manifests = () => readdirSync(join(directory, 'iceberg')).sort()
 
 /** The only line of a table's manifest list, and the lines of its manifest. */
-async function readTable(snapshot: Snapshot) {
-  const table = await snapshot.icebergTable('named')
+async function readTable(snapshot: Snapshot, naming: 'named' | 'plain' = 'named') {
+  const table = await snapshot.icebergTable(naming)
   const list = await readAvro<ListLine>(table.snapshots[0]!['manifest-list'])
   const manifest = await readAvro<ManifestLine>(list.records[0]!.manifest_path)
   return { table, list, manifest }
@@ -61,8 +61,20 @@ test('a version is a table with one snapshot, whose columns have the ids of the 
   expect(table['current-snapshot-id']).toBe(table.snapshots[0]!['snapshot-id'])
   expect(table.snapshots[0]!.summary).toMatchObject({ 'total-records': '5', 'total-data-files': '2' })
   const plain = await snapshot.icebergTable('plain')
-  expect(plain.schemas[0]!.fields.map(({ name }) => name)).toEqual(['c0', 'c1', 'c2'])
-  expect(plain.snapshots).toEqual(table.snapshots)
+  expect(plain.schemas[0]!.fields.map(({ name }) => name)).toEqual(['c0', 'c1', 'c2', 'r', 'f'])
+  expect(plain.snapshots[0]).toMatchObject({ 'snapshot-id': table['current-snapshot-id'] })
+})
+
+test('a plain table tells the order of its rows: their numbers in the parts, and the rows before each part', async () => {
+  using snapshot = await dataset.snapshot()
+  const { manifest, table } = await readTable(snapshot, 'plain')
+  expect(manifest.records.map(({ data_file }) => data_file.partition)).toEqual([{ f: 0 }, { f: 3 }])
+  const { fields } = table['partition-specs'][0]!
+  expect(fields).toEqual([{ name: 'f', transform: 'identity', 'source-id': 2_000_000_001, 'field-id': 1000 }])
+  expect(JSON.parse(manifest.header['partition-spec']!)).toEqual(fields)
+  const named = await readTable(snapshot)
+  expect(named.table['partition-specs']).toEqual([{ 'spec-id': 0, fields: [] }])
+  expect(named.manifest.records.map(({ data_file }) => data_file.partition)).toEqual([{}, {}])
 })
 
 test('the manifest lists the parts with what their values lie between', async () => {
@@ -149,13 +161,14 @@ test('manifests are written once for a version, and anew where they are gone aft
     await snapshot.icebergTable('named')
   }
   const written = manifests()
-  expect(written).toHaveLength(2)
+  expect(written).toHaveLength(4)
   await engine.close()
   rmSync(join(directory, 'iceberg', written[0]!))
   engine = await openEngine({ directory, role: 'server', workers: 1, threads: 2 })
   dataset = await engine.dataset(dataset.id)
   using snapshot = await dataset.snapshot()
   await snapshot.icebergTable('named')
+  await snapshot.icebergTable('plain')
   // The same version gives the same bytes, and so the same names.
   expect(manifests()).toEqual(written)
 })

@@ -149,7 +149,9 @@ test.runIf(program)('pyiceberg reads what its key may read, and skips files by t
     files: [1, 3],
     filtered: { 'Größe n': [30] },
     'no files': 0,
-    plain: COLUMNS.map((_, index) => `c${index}`),
+    plain: [...COLUMNS.map((_, index) => `c${index}`), 'r', 'f'],
+    // Whatever order the files are read in, the sum numbers the rows.
+    numbered: ROWS.map((_, index) => [index, AS_PYTHON[index]![0]]),
     before: { n: [1] },
     held: { n: [1] },
     pinned: { n: [1] },

@@ -38,6 +38,8 @@ found("no files", len(list(none.plan_files())))
 
 by_id = (plain.list_namespaces()[0][0], "d" + table.properties["parquetry.dataset"])
 found("plain", [field.name for field in plain.load_table(by_id).schema().fields])
+numbered = plain.load_table(by_id).scan(selected_fields=("r", "f", "c0")).to_arrow().to_pylist()
+found("numbered", sorted([row["f"] + row["r"], str(row["c0"])] for row in numbered))
 
 held = catalog.load_table((namespace, moving))
 pinned = catalog.load_table((namespace, moving + "@" + held.properties["parquetry.version"]))

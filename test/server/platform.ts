@@ -9,6 +9,7 @@ import { SERVER_STEPS } from '../../server/accounts/schema.ts'
 import { buildApp } from '../../server/app.ts'
 import type { Config } from '../../server/config/config.ts'
 import { readConfig } from '../../server/config/read.ts'
+import { distributed } from '../../server/config/trino.ts'
 import { addGauges } from '../../server/metrics/gauges.ts'
 import { openServices, type Services } from '../../server/services.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
@@ -69,6 +70,7 @@ export async function platform(
   )
   const config = {
     secret: 'a secret of the tests',
+    ...(options.config?.trinoUrl !== undefined && { trinoUrl: options.config.trinoUrl }),
     ...merged,
     engine: { threads: 2, workers: 1, memoryLimit: '1GiB' },
   } as unknown as Config
@@ -76,6 +78,7 @@ export async function platform(
     directory,
     role: 'server',
     ...config.engine,
+    trino: distributed(config),
     uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
   })
   await migrate(engine.database, 'server', SERVER_STEPS)

@@ -36,6 +36,7 @@ test('the places that know most column types are these', () => {
     'engine/export/formats/xlsx/widths.ts', // how wide its column is at least
     'engine/export/row-values.ts', // a value of JavaScript
     'engine/iceberg/bounds.ts', // bounds of values as Iceberg writes them
+    'engine/trino/values.ts', // how Trino writes values in JSON
     'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
   ])

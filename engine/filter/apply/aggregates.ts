@@ -9,7 +9,7 @@ export interface AggregateRow {
   readonly takes: 'numbers' | 'ordered values' | 'any values'
   /** The type of the result; undefined for operands that it does not take. */
   readonly gives: (type: ValueType) => ValueType | undefined
-  /** SQL in DuckDB. It may use the column `o`, the position of the row. */
+  /** SQL in DuckDB. It may use the column `o`, the position of the row; so may that in Trino. */
   readonly duckdb: (x: Sql, type: ValueType) => Sql
   /**
    * SQL in Trino, if its result there is the same to the last digit. Where it is missing, or gives undefined for a
@@ -159,6 +159,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'any values',
     gives: ofAny,
     duckdb: (x) => call('arg_min_null', x, atom('o')),
+    trino: (x) => call('min_by', x, atom('o')),
     standard: false,
     about: 'The value of the first row, even if it is null.',
     example: 'aggregate(Price with first as Opening)',
@@ -168,6 +169,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'any values',
     gives: ofAny,
     duckdb: (x) => call('arg_max_null', x, atom('o')),
+    trino: (x) => call('max_by', x, atom('o')),
     standard: false,
     about: 'The value of the last row, even if it is null.',
     example: 'aggregate(Price with last as Closing)',

@@ -38,7 +38,7 @@ export class Building {
       readonly now?: Date
       readonly aliases?: Aliases
       readonly limits?: FilterLimits
-      readonly dialect?: Dialect
+      readonly dialect?: Dialect | undefined
     } = {},
   ) {
     this.now = options.now ?? new Date()

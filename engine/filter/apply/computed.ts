@@ -1,3 +1,4 @@
+import type { ValueType } from '../check/value-types.ts'
 import { excerpt, invalid } from '../errors.ts'
 import type { Token } from '../syntax/tokens.ts'
 import { asColumn, type Building, type Place, type Value } from './building.ts'
@@ -53,12 +54,24 @@ export function readOrder(
   columns: readonly StepColumn[],
   building: Building,
 ): readonly SortKey[] {
-  return cursor.list(() => {
+  const keys = cursor.list(() => {
     const item = cursor.item('a column or an expression')
     const direction = item.length > 1 && (isWord(item.at(-1), 'asc') || isWord(item.at(-1), 'desc'))
     const value = building.value(place, direction ? item.slice(0, -1) : item, columns)
-    return { sql: sortable(value, columns, building), descending: direction && isWord(item.at(-1), 'desc') }
+    const descending = direction && isWord(item.at(-1), 'desc')
+    return sortKeys(sortable(value, columns, building), value.type, descending, building)
   })
+  return keys.flat()
+}
+
+/** The keys that sort rows by one value. */
+export function sortKeys(
+  value: string,
+  type: ValueType,
+  descending: boolean,
+  { dialect }: Building,
+): readonly SortKey[] {
+  return dialect.sortKeys(value, type).map((sql) => ({ sql, descending }))
 }
 
 /**

@@ -1,4 +1,3 @@
-import { sqlType } from '../../types/index.ts'
 import { common, valueType } from '../check/value-types.ts'
 import { invalid } from '../errors.ts'
 import { type Building, columnType } from './building.ts'
@@ -44,7 +43,7 @@ export function concatenated(
       steps: branch.steps,
       values: columns.map(({ name, type }) => {
         const own = branch.columns.find((column) => column.name === name)
-        return `CAST(${own?.sql ?? 'NULL'} AS ${sqlType(type)})`
+        return `CAST(${own?.sql ?? 'NULL'} AS ${building.dialect.type(valueType(type))})`
       }),
     })),
   }

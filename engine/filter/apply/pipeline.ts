@@ -1,6 +1,7 @@
 import { nearest } from '../../util/nearest.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
+import { Unsaid } from '../sql/dialect.ts'
 import { literalText } from '../sql/narrow.ts'
 import { type LiteralValue, literalType } from '../syntax/literals.ts'
 import { parseExpression } from '../syntax/parse.ts'
@@ -146,6 +147,10 @@ export class PipelineReader {
   }
 
   #grouped(keys: Keys, columns: readonly StepColumn[], within: Within, hasSequence: boolean): Transformed {
+    // The two zeros are one group, and which of them is shown could differ.
+    if (this.#building.dialect.name !== 'duckdb' && keys.some(({ type }) => type === 'double')) {
+      throw new Unsaid('groups of double')
+    }
     const partition = [...within.partition, ...keys.filter((key) => !within.partition.includes(key))]
     if (!hasSequence) return group(partition, [])
     return this.#sequence({ steps: [], columns }, { partition, mayBeEmpty: false })
@@ -158,6 +163,10 @@ export class PipelineReader {
       const value = this.#building.value(this.#place, this.#cursor.item('an expression'), columns)
       if (until !== 'count' && !isNumeric(value.type)) {
         throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
+      }
+      // The rows would be sorted by two keys, and their sums depend on the order in which doubles are added.
+      if (this.#building.dialect.name !== 'duckdb' && value.type.kind === 'double') {
+        throw new Unsaid(`${end}${until} of double`)
       }
       const step: Step = {
         kind: 'keep',

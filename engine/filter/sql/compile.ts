@@ -30,7 +30,7 @@ export interface CompileOptions {
   readonly firstParameter?: number
   readonly limits?: FilterLimits
   /** The database that will run the SQL; DuckDB if not given. */
-  readonly dialect?: Dialect
+  readonly dialect?: Dialect | undefined
   /** Where the SQL will stand: as an operand of AND, or as a value of its own. */
   readonly place?: Place
 }

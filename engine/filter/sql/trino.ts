@@ -68,6 +68,8 @@ export const trino: Dialect = {
     throw new Unsaid('a value in JSON')
   },
   isNaN: (x) => call('is_nan', x),
+  // Sorted as they are, NaN would come before all numbers. Adding zero makes one zero of the two.
+  sortKeys: (value, type) => (type.kind === 'double' ? [`is_nan(${value})`, `${value} + 0E0`] : [value]),
   isAmong: (x, joined, separator, type) => {
     const split = call('split', joined, separator)
     const list = type.kind === 'string' ? split : cast(split, `ARRAY(${trinoType(type)})`)

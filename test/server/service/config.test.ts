@@ -93,6 +93,24 @@ describe('the configuration', () => {
     expect(() => withFile({}, { PARQUETRY_S3_PATH_STYLE: 'yes' })).toThrow(/^PARQUETRY_S3_PATH_STYLE must be/)
   })
 
+  it('takes a Trino from the environment, and its limits from the file', () => {
+    const environment = { PARQUETRY_TRINO_URL: 'https://user:password@host:8443/parquetry' }
+    expect(withFile({ trino: { minBytes: 5 } }, environment)).toMatchObject({
+      trinoUrl: environment.PARQUETRY_TRINO_URL,
+      trino: { minBytes: 5, maxRows: 100_000 },
+    })
+    expect(withFile({}, {}).trinoUrl).toBeUndefined()
+    for (const wrong of ['host:8080/catalog', 'http://host:8080', 'http://host/a/b', 'ftp://host/catalog']) {
+      expect(() => withFile({}, { PARQUETRY_TRINO_URL: wrong })).toThrow(
+        /^PARQUETRY_TRINO_URL must be an address like http:\/\/host:8080\/catalog/,
+      )
+    }
+    expect(() => withFile({ trinoUrl: 'http://host/catalog' })).toThrow(
+      'trinoUrl is not a setting of the file; set it with PARQUETRY_TRINO_URL.',
+    )
+    expect(() => withFile({ trino: { minbytes: 5 } })).toThrow(/minBytes/)
+  })
+
   it('takes a database and a store together, and no database from the file, which would hold its password', () => {
     const store = { PARQUETRY_STORE: 's3://bucket/rows' }
     const database = { PARQUETRY_DATABASE: 'postgresql://user:password@host/catalog' }

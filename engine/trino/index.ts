@@ -1,0 +1,3 @@
+export { type TrinoLimits, TrinoRoute, type TrinoTable } from './route.ts'
+export type { TrinoSourceOptions, TrinoStats } from './source.ts'
+export { versionTable } from './table.ts'

@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { freePort, type S3Server } from '../cluster/s3-server.ts'
+import { INSTALLED } from '../cluster/tools.ts'
+
+/** Trino's server, which `npm run cluster:install -- --trino` brings, and a Java that it runs on. */
+const HOME = join(INSTALLED, 'trino')
+const LEAST_JAVA = 24
+
+/** The program, or undefined where it can't be run. */
+export const TRINO_PROGRAM = programOf()
+
+if (!TRINO_PROGRAM) {
+  console.warn(
+    `NOT RUN: what needs a Trino. npm run cluster:install -- --trino brings one; it needs a Java of version ${LEAST_JAVA} or later.`,
+  )
+}
+
+interface Program {
+  readonly java: string
+  readonly home: string
+}
+
+/** Looks for the program. */
+export function programOf(): Program | undefined {
+  const javas = [process.env['JAVA_HOME'] ?? '', join(INSTALLED, 'java')].map((home) =>
+    join(home, 'bin/java'),
+  )
+  const java = [...javas.filter((path) => existsSync(path)), 'java'].find(
+    (command) => versionOf(command) >= LEAST_JAVA,
+  )
+  return java && existsSync(join(HOME, 'lib')) ? { java, home: HOME } : undefined
+}
+
+function versionOf(java: string): number {
+  const { stderr } = spawnSync(java, ['-version'], { encoding: 'utf8' })
+  return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0)
+}
+
+export interface TrinoOptions {
+  /** The address of an Iceberg catalog of ours, and the key to it. */
+  readonly catalog: string
+  readonly key: string
+  /** Where the rows are, and where answers are left to be fetched; without one, rows are files of this machine. */
+  readonly store?: S3Server
+  /** How many nodes work: the coordinator alone, or so many beside it. */
+  readonly workers?: number
+  /** Where logs are kept. */
+  readonly folder?: string
+  /** Memory of each process, in MiB. */
+  readonly memory?: number
+  /** How many threads of each node run queries. */
+  readonly threads?: number
+}
+
+/** A real Trino on 127.0.0.1, with one catalog called `parquetry`. Dispose it. */
+export class TrinoServer implements AsyncDisposable {
+  /** For PARQUETRY_TRINO_URL. */
+  readonly url: string
+  /** The coordinator first. */
+  readonly nodes: ChildProcess[] = []
+  readonly folder: string
+  readonly #isOwnFolder: boolean
+
+  private constructor(port: number, folder: string | undefined) {
+    this.url = `http://127.0.0.1:${port}/parquetry`
+    this.#isOwnFolder = folder === undefined
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'parquetry-trino-'))
+  }
+
+  /** Resolves when it answers, after half a minute or so. */
+  static async start(options: TrinoOptions): Promise<TrinoServer> {
+    const port = await freePort()
+    const { workers = 0 } = options
+    const server = new TrinoServer(port, options.folder)
+    try {
+      for (let number = 0; number <= workers; number++) {
+        server.#run(number, number === 0 ? port : await freePort(), options)
+      }
+      await server.#ready()
+      return server
+    } catch (error) {
+      await server[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  #run(number: number, port: number, options: TrinoOptions): void {
+    const { java, home } = TRINO_PROGRAM!
+    const folder = join(this.folder, `node-${number}`)
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(join(folder, 'etc/catalog'), { recursive: true })
+    const write = (name: string, settings: Readonly<Record<string, string | number | boolean>>) =>
+      writeFileSync(
+        join(folder, 'etc', name),
+        Object.entries(settings)
+          .map(([key, value]) => `${key}=${value}\n`)
+          .join(''),
+      )
+    const { memory = 1024, store } = options
+    const coordinates = number === 0
+    write('config.properties', {
+      coordinator: coordinates,
+      ...(coordinates && { 'node-scheduler.include-coordinator': (options.workers ?? 0) === 0 }),
+      'http-server.http.port': port,
+      'discovery.uri': new URL(this.url).origin,
+      // The dialect of regular expressions that DuckDB has.
+      'regex-library': 'RE2J',
+      'query.max-memory-per-node': `${Math.round(memory / 2)}MB`,
+      'memory.heap-headroom-per-node': `${Math.round(memory / 5)}MB`,
+      'plugin.dir': join(home, 'plugin'),
+      ...(options.threads !== undefined && { 'task.max-worker-threads': options.threads }),
+      ...(store && {
+        'protocol.spooling.enabled': true,
+        'protocol.spooling.shared-secret-key': Buffer.alloc(32, 'parquetry').toString('base64'),
+        'protocol.spooling.retrieval-mode': 'STORAGE',
+      }),
+    })
+    const s3 = store && {
+      's3.endpoint': store.endpoint,
+      's3.region': 'us-east-1',
+      's3.path-style-access': true,
+      's3.aws-access-key': process.env['AWS_ACCESS_KEY_ID']!,
+      's3.aws-secret-key': process.env['AWS_SECRET_ACCESS_KEY']!,
+    }
+    if (store) {
+      write('spooling-manager.properties', {
+        'spooling-manager.name': 'filesystem',
+        'fs.s3.enabled': true,
+        'fs.location': `s3://${store.bucket}/answers/`,
+        ...s3,
+      })
+    }
+    write('catalog/parquetry.properties', {
+      'connector.name': 'iceberg',
+      'iceberg.catalog.type': 'rest',
+      'iceberg.rest-catalog.uri': options.catalog,
+      'iceberg.rest-catalog.warehouse': 'plain',
+      'iceberg.rest-catalog.view-endpoints-enabled': false,
+      'iceberg.rest-catalog.security': 'OAUTH2',
+      'iceberg.rest-catalog.oauth2.token': options.key,
+      'iceberg.security': 'read_only',
+      ...(s3
+        ? { 'fs.native-s3.enabled': true, ...s3 }
+        : { 'fs.native-local.enabled': true, 'local.location': '/' }),
+    })
+    writeFileSync(join(folder, 'etc/log.properties'), 'io.trino=WARN\nio.airlift=WARN\n')
+    const log = openSync(join(folder, 'log'), 'a')
+    const flags = [`-Xmx${memory}M`, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+    const child = spawn(
+      java,
+      [
+        ...flags,
+        '--sun-misc-unsafe-memory-access=allow',
+        '--enable-native-access=ALL-UNNAMED',
+        '--add-modules=jdk.incubator.vector',
+        '-XX:+ExitOnOutOfMemoryError',
+        '-Djdk.attach.allowAttachSelf=true',
+        '-Dconfig=etc/config.properties',
+        '-Dnode.environment=parquetry',
+        `-Dnode.id=node-${number}`,
+        `-Dnode.data-dir=${join(folder, 'data')}`,
+        // Without it, Trino listens on every address of the machine.
+        '-Dnode.bind-ip=127.0.0.1',
+        '-Dnode.internal-address=127.0.0.1',
+        `-Dlog.levels-file=${join(folder, 'etc/log.properties')}`,
+        '-cp',
+        join(home, 'lib/*'),
+        'io.trino.server.TrinoServer',
+      ],
+      { cwd: folder, stdio: ['ignore', log, log] },
+    )
+    this.nodes.push(child)
+  }
+
+  async #ready(): Promise<void> {
+    const { origin } = new URL(this.url)
+    for (;;) {
+      const ended = this.nodes.find((node) => node.exitCode !== null)
+      if (ended) throw new Error(`Trino ended with ${ended.exitCode}; its log is in ${this.folder}`)
+      try {
+        const info = (await (await fetch(`${origin}/v1/info`)).json()) as { starting: boolean }
+        if (!info.starting) return
+      } catch {}
+      await wait(250)
+    }
+  }
+
+  /** Ends a node as a power cut does. */
+  async kill(number: number): Promise<void> {
+    const node = this.nodes[number]!
+    if (node.exitCode !== null || node.signalCode !== null) return
+    const gone = new Promise((done) => node.once('exit', done))
+    node.kill('SIGKILL')
+    await gone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.nodes.map((_, number) => this.kill(number)))
+    if (this.#isOwnFolder) rmSync(this.folder, { recursive: true, force: true })
+  }
+}
