@@ -108,7 +108,7 @@ export function periodOfDate(date: string, frequency: string | null): Period {
 }
 
 /** `2024-W05` for the ISO week that contains a date; the year is that of the week's Thursday. */
-export function isoWeek(date: string): string {
+function isoWeek(date: string): string {
   const time = Date.parse(date)
   const thursday = new Date(time + (3 - ((new Date(time).getUTCDay() + 6) % 7)) * DAY)
   const year = thursday.getUTCFullYear()

@@ -48,7 +48,7 @@ function refused({ name, slug }: Provider): ConnectorError {
   return new ConnectorError('provider_down', sentence, { provider: slug })
 }
 
-export function answerTooLarge({ name, slug }: { name: string; slug: string }): ConnectorError {
+function answerTooLarge({ name, slug }: { name: string; slug: string }): ConnectorError {
   const sentence = `The answer of ${name} is too large. Ask for less with start and end.`
   return new ConnectorError('answer_too_large', sentence, { provider: slug })
 }

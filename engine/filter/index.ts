@@ -29,10 +29,8 @@ export { positional, trino } from './sql/trino.ts'
 export { Aliases } from './syntax/aliases.ts'
 export { parse } from './syntax/parse.ts'
 export { tokenize } from './syntax/tokens.ts'
-export type { Syntax } from './syntax/tree.ts'
-export type { FunctionRow } from './tables/function-rows.ts'
 export { CASE, CAST, functionTable } from './tables/functions.ts'
-export { type OperatorRow, operatorTable } from './tables/operators.ts'
+export { operatorTable } from './tables/operators.ts'
 export { renderReference } from './tables/reference.ts'
 export type { FilterColumn, FilterLimits }
 

@@ -4,7 +4,7 @@ import { errorAnswer } from '../http/errors.ts'
  * Refusals that only the catalog knows: status, the name that Iceberg's clients know an error by (REST catalog
  * specification, ErrorModel), and when it happens. The sentence is written where it is thrown.
  */
-export const ICEBERG_ERRORS = {
+const ICEBERG_ERRORS = {
   unknownWarehouse: { status: 400, type: 'BadRequestException', when: 'there is no such warehouse' },
   readOnly: { status: 403, type: 'ForbiddenException', when: 'the catalog is read-only' },
   noNamespace: {

@@ -8,7 +8,7 @@ import { exportLink } from './link-tool.ts'
 import { findSeries, listProviders, readSeries } from './series-tools.ts'
 import { type Tool, text } from './tool.ts'
 
-export const TOOLS: readonly Tool[] = [
+const TOOLS: readonly Tool[] = [
   findDatasets,
   describeDataset,
   queryDataset,

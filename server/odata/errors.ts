@@ -1,5 +1,5 @@
 /** Errors that only the OData service has, with status and cause. The message is written where the error is thrown. */
-export const ODATA_ERRORS = {
+const ODATA_ERRORS = {
   badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
   notFound: { status: 404, when: 'the service has no such resource' },
   readOnly: { status: 405, when: 'the service is read-only' },

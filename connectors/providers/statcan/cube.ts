@@ -59,7 +59,7 @@ export function readCube(object: JsonRecord): Cube {
 }
 
 /** The members of the combination at a position; between neighbours the member of the last dimension changes first. */
-export function membersAt({ dimensions }: Cube, place: number): readonly Member[] {
+function membersAt({ dimensions }: Cube, place: number): readonly Member[] {
   const found: Member[] = []
   let rest = place
   for (const { members } of dimensions.toReversed()) {

@@ -30,7 +30,7 @@ export function tableOfContents(request: UpstreamRequest): Branch {
 }
 
 /** Reads the tab-separated text, in which a title is indented by four blanks for each level above it. */
-export function readContents(answer: UpstreamAnswer): readonly Entry[] {
+function readContents(answer: UpstreamAnswer): readonly Entry[] {
   refuseFailure(answer)
   const { columns, rows } = parseCsv(answer.text)
   const at = (name: string) => columns.findIndex((column) => column.toLowerCase() === name)

@@ -79,7 +79,7 @@ export const ARROW = {
 } as const
 const ARROW_RELEASE = 8
 
-export class DuckDbError extends Error {
+class DuckDbError extends Error {
   override readonly name = 'DuckDbError'
 }
 

@@ -36,7 +36,7 @@ function first(
 }
 
 /** A question that names the column with the nearest name. A name that differs only by case is preferred. */
-export function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
+function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
   if (name.length > 128) return undefined
   const meant = nearest(
     name,

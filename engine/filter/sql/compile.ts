@@ -262,7 +262,7 @@ function comparesWithLiteral(
 /**
  * The first text, in the order of code points, that comes after all texts with a prefix; undefined where there is none.
  */
-export function nextAfterPrefix(prefix: string): string | undefined {
+function nextAfterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!)
   while (points.length > 0) {
     const last = points.pop()!

@@ -208,7 +208,7 @@ function secondsText(all: bigint): string {
   return `PT${all < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
 }
 
-export function doubleText(value: number): string {
+function doubleText(value: number): string {
   if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value)
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
 }

@@ -17,7 +17,7 @@ import { isForeign } from './translate.ts'
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
  * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
-export async function ingestCsv(
+async function ingestCsv(
   tools: Tools,
   known: KnownColumns,
   request: ReadRequest,

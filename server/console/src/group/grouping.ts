@@ -19,10 +19,10 @@ export interface Sum {
   readonly method: Method
 }
 
-export const PARTS = ['', 'year', 'month', 'day', 'date', 'hour'] as const
+const PARTS = ['', 'year', 'month', 'day', 'date', 'hour'] as const
 export type Part = (typeof PARTS)[number]
 
-export const METHODS = [
+const METHODS = [
   'count',
   'sum',
   'average',

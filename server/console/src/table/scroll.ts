@@ -25,7 +25,7 @@ const HIGHEST = 6_000_000
 /** A movement by more than this many views at once comes from the scroll bar, not from a wheel or a finger. */
 const JUMP_VIEWS = 2
 
-export function fullHeight(geometry: Geometry): number {
+function fullHeight(geometry: Geometry): number {
   return geometry.rows * geometry.rowHeight
 }
 
