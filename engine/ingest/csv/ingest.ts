@@ -17,11 +17,7 @@ import { isForeign } from './translate.ts'
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
  * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
-async function ingestCsv(
-  tools: Tools,
-  known: KnownColumns,
-  request: ReadRequest,
-): Promise<IngestResult> {
+async function ingestCsv(tools: Tools, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, tempDirectory, signal } = request
   const { header, targets, scan } = await planScan(known, request)
   const delimiter = String.fromCharCode(scan.delimiter)
