@@ -137,6 +137,7 @@ export async function serve(
     publish,
     close: () => {
       closing ??= (async () => {
+        await services.lifecycle.leave(config.timeouts.leaving)
         services.exports.gate.close()
         services.uploads.gate.close()
         await services.lifecycle.drain(config.timeouts.shutdown)

@@ -63,6 +63,11 @@ export interface Config {
     readonly transfer: number
     /** Waiting in the queue for a place to run. */
     readonly queue: number
+    /**
+     * How long a server that is stopped still takes requests while `/readyz` says that it isn't ready, so that proxies
+     * send requests elsewhere first.
+     */
+    readonly leaving: number
     /** How long requests under way may still run when the server is stopped. */
     readonly shutdown: number
     /** A request to a provider. */

@@ -53,7 +53,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
       response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
     },
     handler: async () => {
-      if (lifecycle.stopping) throw stopping()
+      if (lifecycle.leaving) throw stopping()
       await engine.ready()
       return { status: 'ok' }
     },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from '../http/errors.ts'
 import { stopping } from './gate.ts'
@@ -11,13 +12,15 @@ declare module 'fastify' {
 
 /** Knows the requests and transfers under way, and ends them in order when the server is stopped. */
 export class Lifecycle {
+  #leaving = false
   #stopping = false
   #requests = 0
   readonly #transfers = new Set<AbortController>()
   readonly #idle: (() => void)[] = []
 
-  get stopping(): boolean {
-    return this.#stopping
+  /** Whether the server will be stopped soon. */
+  get leaving(): boolean {
+    return this.#leaving
   }
 
   /** Counts requests under way, and refuses new ones once the server is being stopped. */
@@ -28,8 +31,9 @@ export class Lifecycle {
         this.#requests -= 1
         if (this.#requests === 0) for (const wake of this.#idle.splice(0)) wake()
       })
+      // The next request on a kept connection might come when nobody listens any more.
+      if (this.#leaving) reply.header('connection', 'close')
       if (!this.#stopping || request.routeOptions.config.always) return done()
-      reply.header('connection', 'close')
       done(stopping())
     })
   }
@@ -44,8 +48,15 @@ export class Lifecycle {
     this.#transfers.delete(transfer)
   }
 
+  /** Says that the server is not ready, and goes on for so many milliseconds. */
+  async leave(milliseconds: number): Promise<void> {
+    this.#leaving = true
+    if (milliseconds > 0) await sleep(milliseconds)
+  }
+
   /** Refuses new requests, and waits until those under way have ended; aborts transfers after `limit` milliseconds. */
   async drain(limit: number): Promise<void> {
+    this.#leaving = true
     this.#stopping = true
     if (this.#requests === 0) return
     const { promise: timeUp, resolve } = Promise.withResolvers<void>()

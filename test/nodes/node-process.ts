@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Served, serveProcess } from '../server/process.ts'
 import type { Cluster } from './cluster.ts'
@@ -9,11 +10,15 @@ export class NodeProcess {
   readonly #environment: Readonly<Record<string, string>>
   #served: Served | undefined
 
-  constructor(cluster: Cluster, name: string) {
+  /** @param config settings as the configuration file has them */
+  constructor(cluster: Cluster, name: string, config: object = {}) {
     this.name = name
     this.#data = join(cluster.folder, name)
+    const file = join(cluster.folder, `${name}.json`)
+    writeFileSync(file, JSON.stringify(config))
     this.#environment = {
       ...cluster.environment(),
+      PARQUETRY_CONFIG: file,
       PARQUETRY_LOG_LEVEL: 'error',
       // Nothing of a provider is asked here; and if it were, nobody would be there.
       PARQUETRY_PROVIDER_FRED_URL: 'http://127.0.0.1:9',
