@@ -114,7 +114,7 @@ export class Snapshot implements Disposable {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     const { iceberg, store } = this.#place
     const dataset = await store.datasets.get(this.#datasetId)
-    return iceberg.metadata(dataset, this.#lease.version, naming, (part) => `file://${store.partFile(part)}`)
+    return iceberg.metadata(dataset, this.#lease.version, naming, (part) => store.partUrl(part))
   }
 
   #trinoTable(): TrinoTable | undefined {
@@ -124,7 +124,7 @@ export class Snapshot implements Disposable {
       versionTable(
         this.#lease.version,
         trino,
-        (part) => store.partFile(part),
+        (part) => store.files.file(part),
         async () => {
           const { repositoryId } = await store.datasets.get(this.#datasetId)
           return `r${repositoryId}.d${this.#datasetId}_${this.version}`

@@ -11,7 +11,7 @@ import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import { storageError } from '../util/storage-errors.ts'
 import type { Hold } from './hold.ts'
-import type { FolderManifests } from './manifests.ts'
+import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
 
@@ -50,7 +50,7 @@ interface CommitsPlace {
   readonly versions: Versions
   readonly parts: Parts
   readonly members: Membership
-  readonly manifests: FolderManifests
+  readonly manifests: Manifests
   readonly background: Background
   readonly ingestor: () => Promise<Ingestor>
 }
@@ -189,7 +189,7 @@ export class Commits {
       this.#undecided.delete(part)
     }
     await members.assign({ kind: 'gc', subject: 0 })
-    manifests.remove(await versions.gone(manifests.versions()))
+    await manifests.remove(await versions.gone(manifests.versions()))
   }
 
   /** Removes versions and parts that no process needs any more. */

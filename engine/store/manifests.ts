@@ -7,8 +7,18 @@ import { storageError } from '../util/storage-errors.ts'
 import type { Layout } from './layout.ts'
 import { sync } from './sync.ts'
 
+/** Manifests of Iceberg, and how they go with their versions. */
+export interface Manifests extends ManifestStore {
+  /** The ids of versions that have manifests, as far as this process knows without much work. */
+  versions(): number[]
+  /** Removes the manifests of the given versions. */
+  remove(versions: readonly number[]): Promise<void>
+  /** Removes the manifests of all versions that are gone, and files that are no manifests. */
+  sweep(gone: (versions: readonly number[]) => Promise<readonly number[]>): Promise<void>
+}
+
 /** Manifests of Iceberg in a folder of the data directory, beside that of the parts. */
-export class FolderManifests implements ManifestStore {
+export class FolderManifests implements Manifests {
   readonly #folder: string
   readonly #temporary: string
 
@@ -39,26 +49,25 @@ export class FolderManifests implements ManifestStore {
     }
   }
 
-  /** The ids of the versions that have manifests here. */
   versions(): number[] {
     const ids = readdirSync(this.#folder).map(versionOfManifest)
     return [...new Set(ids.filter((id) => id !== undefined))]
   }
 
-  /** Removes files that are no manifests. An Iceberg client that tries to write may leave some before it is refused. */
-  removeOthers(): void {
-    for (const name of readdirSync(this.#folder)) {
-      if (versionOfManifest(name) === undefined)
-        rmSync(join(this.#folder, name), { recursive: true, force: true })
-    }
-  }
-
-  /** Removes the manifests of the given versions. */
-  remove(versions: readonly number[]): void {
+  async remove(versions: readonly number[]): Promise<void> {
     if (versions.length === 0) return
     for (const name of readdirSync(this.#folder)) {
       const id = versionOfManifest(name)
       if (id !== undefined && versions.includes(id)) rmSync(join(this.#folder, name), { force: true })
+    }
+  }
+
+  /** An Iceberg client that tries to write may leave files before it is refused. */
+  async sweep(gone: (versions: readonly number[]) => Promise<readonly number[]>): Promise<void> {
+    await this.remove(await gone(this.versions()))
+    for (const name of readdirSync(this.#folder)) {
+      if (versionOfManifest(name) === undefined)
+        rmSync(join(this.#folder, name), { recursive: true, force: true })
     }
   }
 }

@@ -18,12 +18,13 @@ import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import { unreadable } from './integrity/unreadable.ts'
 import type { Layout } from './layout.ts'
-import { FolderManifests } from './manifests.ts'
+import { FolderManifests, type Manifests } from './manifests.ts'
 import type { Job, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
 import type { Lease } from './membership/readers.ts'
 import { Merger } from './merger.ts'
+import { ObjectManifests } from './objects/object-manifests.ts'
 import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
@@ -64,7 +65,7 @@ export class Store {
   readonly versions: Versions
   readonly parts: Parts
   readonly integrity: Integrity
-  readonly manifests: FolderManifests
+  readonly manifests: Manifests
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #members: Membership
@@ -87,7 +88,8 @@ export class Store {
     this.versions = new Versions(this.database)
     this.parts = new Parts(this.database)
     this.#members = this.#membership()
-    this.manifests = new FolderManifests(this.layout, this.temporary)
+    const { objects } = hold.files
+    this.manifests = objects ? new ObjectManifests(objects) : new FolderManifests(this.layout, this.temporary)
     const sizes = { ...PART_SIZES, ...options.partSizes }
     this.#commits = new Commits({
       sizes,
@@ -188,6 +190,12 @@ export class Store {
 
   read(datasetId: number): Promise<Lease> {
     return this.#members.take(datasetId)
+  }
+
+  /** The address of a part for other programs. @throws EngineError `storage_damaged` */
+  partUrl(part: Part): string {
+    const { files } = this.#hold
+    return files.objects ? files.url(part) : `file://${this.partFile(part)}`
   }
 
   /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */

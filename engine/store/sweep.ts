@@ -3,7 +3,7 @@ import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import type { Hold } from './hold.ts'
 import { lostFolder } from './lost.ts'
-import type { FolderManifests } from './manifests.ts'
+import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import type { FoundPart } from './objects/part-store.ts'
 
@@ -20,7 +20,7 @@ interface SweepPlace {
   readonly parts: Parts
   readonly members: Membership
   readonly reclaim: () => Promise<void>
-  readonly manifests: FolderManifests
+  readonly manifests: Manifests
   readonly events: Events
 }
 
@@ -46,8 +46,7 @@ export async function sweep({
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
   await reclaim()
-  manifests.remove(await versions.gone(manifests.versions()))
-  manifests.removeOthers()
+  await manifests.sweep((ids) => versions.gone(ids))
   const known = await parts.all()
   const newest = await parts.newest()
   const left = found.filter(({ id }) => id === undefined || !known.has(id))

@@ -1,4 +1,5 @@
 import type { Dataset, Naming, Snapshot } from '../../engine/index.ts'
+import type { Config } from '../config/config.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Services } from '../services.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
@@ -42,14 +43,8 @@ export async function listTables({ names, namespace }: Asked) {
 export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
   const { names, naming, namespace, table } = asked
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
-  // What lies in the folder then is a cache, from which parts come and go.
-  if (config.store !== undefined) {
-    throw new IcebergError(
-      'noPlace',
-      'The rows are in an object store, whose tables this catalog can not show yet.',
-    )
-  }
-  if (!config.iceberg.localFiles) {
+  // Whoever opens an object needs credentials of the store; paths of files are told only if the operator wants it.
+  if (config.store === undefined && !config.iceberg.localFiles) {
     throw new IcebergError(
       'noPlace',
       'The rows are in a folder of the server. Its operator can let readers on the same machine open the files with ' +
@@ -57,7 +52,18 @@ export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
     )
   }
   const snapshot = await keptVersion(kept, await engine.dataset(datasetId), version)
-  return { metadata: await snapshot.icebergTable(naming), config: {} }
+  return { metadata: await snapshot.icebergTable(naming), config: storeSettings(config) }
+}
+
+/** How clients reach the store of the rows, in the words that they share; credentials they must have themselves. */
+function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Record<string, string> {
+  if (store === undefined) return {}
+  const pathStyle = s3PathStyle ?? s3Endpoint !== undefined
+  return {
+    ...(s3Endpoint !== undefined && { 's3.endpoint': s3Endpoint }),
+    ...(s3Region !== undefined && { 's3.region': s3Region, 'client.region': s3Region }),
+    ...(pathStyle && { 's3.path-style-access': 'true' }),
+  }
 }
 
 /** Whether there is such a table; whether its files may be opened is another question. @throws IcebergError */

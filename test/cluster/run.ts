@@ -1,26 +1,53 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { run } from './install-run.ts'
 import { postgresPrograms, startPostgres } from './postgres.ts'
 import { S3_SERVERS, S3Server } from './s3-server.ts'
 
 /*
  * `npm run cluster`: two nodes on one PostgreSQL and one S3 server of this machine, for trying. Everything is kept in
  * data/cluster, so that the next call goes on where this one was ended. The second node has the port after the first's.
+ *
+ * With --trino, a Trino answers every question that it can, however small, and has the port after those; this cluster
+ * is kept in data/cluster-trino.
  */
 
-const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } })
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '8080' }, trino: { type: 'boolean', default: false } },
+})
 const root = resolve(import.meta.dirname, '../..')
-const folder = resolve(root, 'data/cluster')
+const folder = resolve(root, values.trino ? 'data/cluster-trino' : 'data/cluster')
+const port = Number(values.port)
 
+if (values.trino && !run(process.execPath, resolve(import.meta.dirname, 'install.ts'), '--trino'))
+  process.exit(1)
+const { TRINO_PROGRAM, TrinoServer } = await import('../trino/trino-server.ts')
 const programs = postgresPrograms()
-if (S3_SERVERS.length === 0 || !programs) process.exit(1)
+if (S3_SERVERS.length === 0 || !programs || (values.trino && !TRINO_PROGRAM)) process.exit(1)
 mkdirSync(folder, { recursive: true })
 await using store = await S3Server.start({ folder: resolve(folder, 'store') })
 await using postgres = await startPostgres({ programs, folder: resolve(folder, 'postgres') })
+/** What the nodes are told of Trino, and the key with which it reads their tables. */
+function aboutTrino(): { key: string; environment: Record<string, string> } {
+  const file = resolve(folder, 'root-key')
+  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600 })
+  const key = readFileSync(file, 'utf8')
+  const config = resolve(folder, 'config.json')
+  writeFileSync(config, JSON.stringify({ trino: { minBytes: 0 } }))
+  const url = `http://127.0.0.1:${port + 2}/parquetry`
+  return {
+    key,
+    environment: { PARQUETRY_ROOT_KEY: key, PARQUETRY_CONFIG: config, PARQUETRY_TRINO_URL: url },
+  }
+}
+
+const trino = values.trino ? aboutTrino() : undefined
 const environment = {
   ...process.env,
+  ...trino?.environment,
   ...store.environment('rows'),
   PARQUETRY_DATABASE: await postgres.database('parquetry'),
 }
@@ -29,7 +56,7 @@ console.log(`the catalog is in ${environment.PARQUETRY_DATABASE}.\n`)
 
 let ending = false
 const nodes = [0, 1].map((number) => {
-  const serve = [resolve(root, 'server/main.ts'), 'serve', '--port', String(Number(values.port) + number)]
+  const serve = [resolve(root, 'server/main.ts'), 'serve', '--port', String(port + number)]
   return () =>
     spawn(process.execPath, [...serve, '--data', resolve(folder, `node-${number + 1}`)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -53,5 +80,17 @@ for (const start of nodes) {
   node.stdout.pipe(process.stdout)
   ends.push(new Promise((done) => node.once('exit', (code) => done(code ?? 1))))
   await Promise.race([new Promise((done) => node.stdout.once('data', done)), ends.at(-1)])
+}
+if (trino && !ending) {
+  console.log('\nTrino starts …')
+  await using server = await TrinoServer.start({
+    port: port + 2,
+    catalog: `http://127.0.0.1:${port}/iceberg`,
+    key: trino.key,
+    store: { endpoint: store.endpoint, bucket: store.bucket },
+    folder: resolve(folder, 'trino'),
+  })
+  console.log(`Trino is at ${new URL(server.url).origin}; the key of root is ${trino.key}`)
+  await Promise.all(ends)
 }
 process.exitCode = Math.max(...(await Promise.all(ends)))

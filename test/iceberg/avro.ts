@@ -46,7 +46,11 @@ export interface ListLine {
 }
 
 /** Reads an Avro file by another way than it was written: the library's decoder, by the schema in the file. */
-export async function readAvro<Line>(location: string): Promise<AvroRead<Line>> {
+export function readAvro<Line>(location: string): Promise<AvroRead<Line>> {
+  return readAvroBytes(readFileSync(location.replace('file://', '')))
+}
+
+export async function readAvroBytes<Line>(bytes: Buffer): Promise<AvroRead<Line>> {
   const decoder = new streams.BlockDecoder()
   let read: Omit<AvroRead<Line>, 'records'> | undefined
   decoder.on('metadata', (_type: unknown, _codec: unknown, { meta }: { meta: Record<string, Buffer> }) => {
@@ -57,7 +61,7 @@ export async function readAvro<Line>(location: string): Promise<AvroRead<Line>> 
   const records: Line[] = []
   decoder.on('data', (record) => records.push(record))
   const ended = new Promise((resolve, reject) => decoder.once('end', resolve).once('error', reject))
-  decoder.end(readFileSync(location.replace('file://', '')))
+  decoder.end(bytes)
   await ended
   return { ...read!, records }
 }

@@ -171,16 +171,19 @@ test('metrics of readers are taken, also from a key that only reads', async () =
   expect(answer.statusCode).toBe(204)
 })
 
-test('files of a cache are shown to nobody', async () => {
-  const services = { ...at.services, config: { ...at.services.config, store: 's3://bucket/rows' } }
-  const names = new PlainNames(services, (await services.accounts.byKey(owner))!)
-  const asked = {
-    names,
-    naming: 'plain',
-    namespace: `r${secret.repository}`,
-    table: `d${secret.id}`,
-  } as const
-  await expect(loadTable(services, asked)).rejects.toMatchObject({ code: 'noPlace' })
+test('rows in a store of objects need no permission to be shown, but credentials to be read', async () => {
+  await using closed = await platform()
+  const { id: table, repository } = await dataset(closed, closed.root)
+  const store = { store: 's3://bucket/rows', s3Endpoint: 'http://127.0.0.1:7070', s3Region: 'eu-west-1' }
+  const services = { ...closed.services, config: { ...closed.services.config, ...store } }
+  const names = new PlainNames(services, (await services.accounts.byKey(closed.root))!)
+  const asked = { names, naming: 'plain', namespace: `r${repository}`, table: `d${table}` } as const
+  expect((await loadTable(services, asked)).config).toEqual({
+    's3.endpoint': 'http://127.0.0.1:7070',
+    's3.region': 'eu-west-1',
+    'client.region': 'eu-west-1',
+    's3.path-style-access': 'true',
+  })
 })
 
 test('where files are is shown to nobody unless the configuration allows it', async () => {

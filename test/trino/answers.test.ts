@@ -13,7 +13,13 @@ let id: number
 beforeAll(async () => {
   if (!TRINO_PROGRAM) return
   const port = await freePort()
-  trino = await TrinoServer.start({ catalog: `http://127.0.0.1:${port}/iceberg`, key: ROOT_KEY })
+  const { CLUSTER_BUCKET: bucket, CLUSTER_ENDPOINT: endpoint } = process.env
+  trino = await TrinoServer.start({
+    catalog: `http://127.0.0.1:${port}/iceberg`,
+    key: ROOT_KEY,
+    // The tests of the cluster have their rows there, and then answers are left there to be fetched.
+    store: bucket && endpoint ? { bucket, endpoint } : undefined,
+  })
   at = await platform({
     config: { iceberg: { localFiles: true }, trinoUrl: trino.url, trino: { minBytes: 0 } },
   })

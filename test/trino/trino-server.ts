@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { freePort, type S3Server } from '../cluster/s3-server.ts'
+import { freePort } from '../cluster/s3-server.ts'
 import { INSTALLED } from '../cluster/tools.ts'
 
 /** Trino's server, which `npm run cluster:install -- --trino` brings, and a Java that it runs on. */
@@ -45,11 +45,13 @@ export interface TrinoOptions {
   readonly catalog: string
   readonly key: string
   /** Where the rows are, and where answers are left to be fetched; without one, rows are files of this machine. */
-  readonly store?: S3Server
+  readonly store?: { readonly endpoint: string; readonly bucket: string } | undefined
   /** How many nodes work: the coordinator alone, or so many beside it. */
   readonly workers?: number
-  /** Where logs are kept. */
+  /** Where settings and logs are kept; a folder that goes with it where none is named. */
   readonly folder?: string
+  /** The coordinator's; a free one where none is named. */
+  readonly port?: number
   /** Memory of each process, in MiB. */
   readonly memory?: number
   /** How many threads of each node run queries. */
@@ -73,7 +75,7 @@ export class TrinoServer implements AsyncDisposable {
 
   /** Resolves when it answers, after half a minute or so. */
   static async start(options: TrinoOptions): Promise<TrinoServer> {
-    const port = await freePort()
+    const port = options.port ?? (await freePort())
     const { workers = 0 } = options
     const server = new TrinoServer(port, options.folder)
     try {
@@ -174,6 +176,8 @@ export class TrinoServer implements AsyncDisposable {
       { cwd: folder, stdio: ['ignore', log, log] },
     )
     this.nodes.push(child)
+    // Nothing of it stays if this process ends without disposing it.
+    process.once('exit', () => child.kill('SIGKILL'))
   }
 
   async #ready(): Promise<void> {

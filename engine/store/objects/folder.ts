@@ -13,6 +13,7 @@ export class FolderParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
   readonly cache = undefined
+  readonly objects = undefined
 
   constructor(folder: string) {
     this.name = folder
@@ -31,6 +32,11 @@ export class FolderParts implements PartStore {
 
   giveUp(id: number): Promise<void> {
     return rm(this.target(id), { force: true })
+  }
+
+  /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
+  url(part: PartBytes): string {
+    return `file://${this.file(part)}`
   }
 
   file({ id }: PartBytes): string {

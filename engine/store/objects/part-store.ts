@@ -1,5 +1,6 @@
 import type { Part } from '../../catalog/records.ts'
 import type { HashOptions } from '../integrity/hash.ts'
+import type { ObjectStore } from './object-store.ts'
 
 /** What is needed to find the bytes of a part and to check them. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
@@ -83,6 +84,10 @@ export interface PartStore {
   endUnfinished(): Promise<void>
   /** Resolves if the store can be reached. A result is used again for some seconds, so it may be called often. */
   answers(): Promise<void>
+  /** The store of objects in which the parts are; undefined if they are in a folder. */
+  readonly objects: ObjectStore | undefined
+  /** The address of a part for other programs. */
+  url(part: PartBytes): string
   /** Undefined if this store needs no cache. */
   readonly cache: CacheStats | undefined
   close(): void

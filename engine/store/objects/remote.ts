@@ -6,6 +6,7 @@ import { type Cacheable, ObjectCache } from './cache.ts'
 import { WrongBytes } from './download.ts'
 import { fileBytes } from './file-bytes.ts'
 import { FolderParts } from './folder.ts'
+import { urlIn } from './object-manifests.ts'
 import { MissingObject, type ObjectStore, storeUnavailable } from './object-store.ts'
 import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 
@@ -33,7 +34,7 @@ const RANGE_BYTES = 2 * 2 ** 20
 export class RemoteParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
-  readonly #objects: ObjectStore
+  readonly objects: ObjectStore
   readonly #writing: FolderParts
   readonly #cache: ObjectCache
   #asked: { readonly at: number; readonly answer: Promise<void> } | undefined
@@ -41,7 +42,7 @@ export class RemoteParts implements PartStore {
   constructor(objects: ObjectStore, { writing, cache }: RemoteOptions) {
     this.name = objects.name
     this.folders = [cache.folder, writing]
-    this.#objects = objects
+    this.objects = objects
     mkdirSync(writing, { recursive: true, mode: 0o700 })
     this.#writing = new FolderParts(writing)
     this.#cache = new ObjectCache(cache.folder, cache.maxBytes, async (name, from, to, signal) =>
@@ -60,8 +61,8 @@ export class RemoteParts implements PartStore {
   async keep(part: PartBytes): Promise<void> {
     const name = nameOf(part)
     const file = this.target(part.id)
-    await this.#objects.put(PREFIX + name, { file }, { onlyNew: true })
-    const stored = await this.#objects.head(PREFIX + name)
+    await this.objects.put(PREFIX + name, { file }, { onlyNew: true })
+    const stored = await this.objects.head(PREFIX + name)
     if (stored?.bytes !== part.bytes) {
       throw new DamagedPart(part.id, `the store has ${stored?.bytes ?? 'none'} of ${part.bytes} bytes`)
     }
@@ -70,6 +71,10 @@ export class RemoteParts implements PartStore {
 
   giveUp(id: number): Promise<void> {
     return rm(this.target(id), { force: true })
+  }
+
+  url(part: PartBytes): string {
+    return urlIn(this.objects, PREFIX + nameOf(part))
   }
 
   file(part: PartBytes): string {
@@ -104,7 +109,7 @@ export class RemoteParts implements PartStore {
     const key = PREFIX + nameOf(part)
     try {
       for (let at = from; at < to; at += RANGE_BYTES) {
-        yield await this.#objects.get(key, at, Math.min(at + RANGE_BYTES, to), signal)
+        yield await this.objects.get(key, at, Math.min(at + RANGE_BYTES, to), signal)
       }
     } catch (error) {
       throw damage(error, [part])
@@ -112,7 +117,7 @@ export class RemoteParts implements PartStore {
   }
 
   async size(part: PartBytes): Promise<number | undefined> {
-    return (await this.#objects.head(PREFIX + nameOf(part)))?.bytes
+    return (await this.objects.head(PREFIX + nameOf(part)))?.bytes
   }
 
   async hash(part: PartBytes, options: HashOptions = {}): Promise<string> {
@@ -134,11 +139,11 @@ export class RemoteParts implements PartStore {
     if (hash === null) return
     const name = nameOf({ id, hash })
     this.#cache.drop(name)
-    await this.#objects.remove(PREFIX + name)
+    await this.objects.remove(PREFIX + name)
   }
 
   async *list(): AsyncGenerator<FoundPart, void, undefined> {
-    for await (const { key, bytes } of this.#objects.list(PREFIX)) {
+    for await (const { key, bytes } of this.objects.list(PREFIX)) {
       const name = key.slice(PREFIX.length)
       const [, id] = /^(\d+)-[\w-]+\.parquet$/.exec(name) ?? []
       yield { name, id: id === undefined ? undefined : Number(id), bytes }
@@ -146,7 +151,7 @@ export class RemoteParts implements PartStore {
   }
 
   removeFound(name: string): Promise<void> {
-    return this.#objects.remove(PREFIX + name)
+    return this.objects.remove(PREFIX + name)
   }
 
   /** They are not moved: a store of objects would copy them. */
@@ -155,13 +160,13 @@ export class RemoteParts implements PartStore {
   }
 
   async endUnfinished(): Promise<void> {
-    await this.#objects.endUploads(PREFIX, new Date(Date.now() - LONGEST_UPLOAD_MS))
+    await this.objects.endUploads(PREFIX, new Date(Date.now() - LONGEST_UPLOAD_MS))
   }
 
   answers(): Promise<void> {
     if (!this.#asked || Date.now() - this.#asked.at > ANSWER_MS) {
       // Whether there is such an object doesn't matter.
-      const answer = this.#objects.head('catalog', AbortSignal.timeout(ANSWER_MS)).then(() => {}, unavailable)
+      const answer = this.objects.head('catalog', AbortSignal.timeout(ANSWER_MS)).then(() => {}, unavailable)
       this.#asked = { at: Date.now(), answer }
       answer.catch(() => {})
     }
@@ -169,7 +174,7 @@ export class RemoteParts implements PartStore {
   }
 
   close(): void {
-    this.#objects.close()
+    this.objects.close()
   }
 }
 
