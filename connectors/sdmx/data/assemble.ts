@@ -4,7 +4,8 @@ import type { DataMessage, DataSeries, Expected, RawObservation } from './messag
 /** The id that every reader gives to the time dimension, whatever the message calls it. */
 export const TIME = 'TIME_PERIOD'
 
-export const MULTIPLIER = 'UNIT_MULT'
+/** Components that contain the power of ten of a value, under the names of UNICEF and the Bundesbank as well. */
+export const MULTIPLIERS = ['UNIT_MULT', 'UNIT_MULTIPLIER', 'BBK_UNIT_MULT'] as const
 
 /** Components that describe the kind of value of an observation; the last is the IMF's. */
 export const STATUSES = ['OBS_STATUS', 'OBS_FLAG', 'STATUS'] as const
@@ -55,7 +56,7 @@ export function assemble(
       const key = ids.map((id, i) => common[i] || lookUp(components, id))
       const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
       const status = statuses.map((id) => components.get(id)).find(Boolean)
-      const multiplier = components.get(MULTIPLIER)
+      const multiplier = MULTIPLIERS.map((id) => components.get(id)).find((one) => one !== undefined)
       add(key, components)?.push({ period, value, multiplier, status, withdrawn: block.withdrawn ?? false })
     }
   }

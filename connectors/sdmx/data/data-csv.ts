@@ -1,7 +1,7 @@
 import { notUnderstood } from '../failures.ts'
 import { type Candidate, chooseDimensions } from '../keys.ts'
 import { type CsvTable, parseCsv } from '../text/csv.ts'
-import { MULTIPLIER, SeriesBuilder, STATUSES } from './assemble.ts'
+import { MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
 /** Columns that name the structure of a row and aren't part of its key. */
@@ -54,7 +54,7 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const dimensions = [...named, ...others]
   const ids = [...chosen, ...others.map(({ id }) => id)]
   const attributes = columns.filter((one) => one !== time && one !== value)
-  const multiplier = components.find(({ id }) => id === MULTIPLIER)
+  const multiplier = components.find(({ id }) => MULTIPLIERS.some((one) => one === id))
   const free = components.filter((one) => !dimensions.includes(one))
   const status = STATUSES.map((name) => free.find(({ id }) => id.toUpperCase() === name)).find(Boolean)
   const builder = new SeriesBuilder(expected)

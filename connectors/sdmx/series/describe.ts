@@ -1,6 +1,6 @@
 import { frequencyName } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
-import { MULTIPLIER } from '../data/assemble.ts'
+import { MULTIPLIERS } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
 import type { Multiplier, Scale, SdmxProvider } from '../provider.ts'
 import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
@@ -10,8 +10,8 @@ export type Names = (component: string, code: string) => string | undefined
 
 /** Attributes that contain the title of a series, best first. */
 const TITLES = ['TITLE', 'TITLE_EN', 'BBK_TITLE_ENG', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
-const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'EXT_UNIT']
-const FREQUENCIES = ['FREQ', 'FREQUENCY', 'TIME_FORMAT']
+const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'UNIT_ENG', 'BBK_UNIT_ENG', 'BBK_UNIT', 'EXT_UNIT']
+const FREQUENCIES = ['FREQ', 'FREQUENCY', 'BBK_STD_FREQ', 'TIME_FORMAT']
 
 const POWERS: Readonly<Record<string, string>> = {
   1: 'tens',
@@ -99,11 +99,19 @@ export function unitOf(
  * providers leave all their cells empty.
  */
 export function scaleOf(series: DataSeries, multiplier: Multiplier): Scale {
-  const power = firstComponent(series, [MULTIPLIER])?.value
+  const power = powerOf(firstComponent(series, MULTIPLIERS)?.value)
   if (multiplier !== 'named') return { multiplier, power }
   const valued = series.observations.filter(({ value }) => number(value as Json) !== null)
-  const [only = power, ...others] = new Set(valued.map((one) => (one.multiplier ?? power) || '0'))
+  const [only = power, ...others] = new Set(
+    valued.map((one) => (one.multiplier === undefined ? power : powerOf(one.multiplier))),
+  )
   return others.length === 0 ? { multiplier, power: only } : { multiplier: 'multiply', power }
+}
+
+/** Some providers leave the multiplier empty, or write `NA`, for values that have none. */
+function powerOf(multiplier: string | undefined): string {
+  const power = Number(multiplier ?? '')
+  return Number.isInteger(power) ? String(power) : '0'
 }
 
 /** The first of these components that the series has, under the series' own spelling of the id. */

@@ -11,6 +11,8 @@ const ADJUSTMENTS = [
   'S_ADJ',
   'SEASONAL_ADJ',
   'SEAS_ADJ',
+  // At the Australian Bureau of Statistics.
+  'TSEST',
 ]
 const SOURCES = [
   'SOURCE_AGENCY',
@@ -29,6 +31,7 @@ const NOTES = [
   'NOTES',
   'NOTE',
   'METHODOLOGY_NOTES',
+  'BBK_COMM_GEN_ENG',
   'BBK_COMM_GEN',
 ]
 

@@ -14,9 +14,18 @@ describe('the Bundesbank', () => {
       ],
       observation: [{ id: 'TIME_PERIOD', values: [{ id: '2024-01' }, { id: '2024-02' }] }],
     },
-    attributes: { series: [{ id: 'BBK_TITLE_ENG', values: [{ name: 'Dollar per euro' }] }], observation: [] },
+    attributes: {
+      series: [
+        { id: 'BBK_TITLE_ENG', values: [{ name: 'Dollar per euro' }] },
+        { id: 'BBK_UNIT', values: [{ name: 'US-Dollar' }] },
+        { id: 'BBK_UNIT_ENG', values: [] },
+        { id: 'BBK_UNIT_MULT', values: [{ name: '6' }] },
+        { id: 'BBK_COMM_GEN_ENG', values: [{ name: 'Reference rates' }] },
+      ],
+      observation: [],
+    },
   }
-  const series = { '0:0': { attributes: [0], observations: { 0: [1.09], 1: [1.08] } } }
+  const series = { '0:0': { attributes: [0, 0, null, 0, 0], observations: { 0: [1.09], 1: [1.08] } } }
 
   it('is read from JSON, with structures below metadata', async () => {
     await using at = await harness(
@@ -33,6 +42,8 @@ describe('the Bundesbank', () => {
     expect(await at.connectors.series('bundesbank', 'BBEX3/M.USD')).toMatchObject({
       name: 'Dollar per euro',
       frequency: 'monthly',
+      unit: 'US-Dollar, millions',
+      notes: 'Reference rates',
       observations: [
         { period: '2024-01', value: 1.09 },
         { period: '2024-02', value: 1.08 },

@@ -33,6 +33,18 @@ describe('a unit', () => {
     })
   })
 
+  it.each([
+    ['3: Thousands', 'Persons, thousands'],
+    ['0: Units', 'Persons'],
+    ['NA', 'Persons'],
+  ])('has its multiplier in UNIT_MULTIPLIER at UNICEF: %s', async (multiplier, unit) => {
+    const head = 'REF_AREA:Geographic area,TIME_PERIOD:Time period,OBS_VALUE:Value'
+    const reply = csv(
+      `${head},UNIT_MULTIPLIER:Unit multiplier,UNIT_MEASURE:Unit\nAFG: Afghanistan,2023,1.5,${multiplier},PS: Persons\n`,
+    )
+    expect(await read('unicef', 'CME/AFG', reply)).toMatchObject({ unit, observations: [{ value: 1.5 }] })
+  })
+
   it('is in UNIT_MEAS at Istat', async () => {
     const reply = csv('DATAFLOW,FREQ,ITTER107,TIME_PERIOD,OBS_VALUE,UNIT_MEAS\nX,M,IT,2024-01,9.5,EUR\n')
     expect(await read('istat', '150_908/M.IT', reply)).toMatchObject({ unit: 'EUR' })
@@ -112,4 +124,17 @@ it('numbers with decimal commas may have dots between thousands', async () => {
   const body = 'FREQ;TYPE;TIME_PERIOD;OBS_VALUE\nB;R;2024-01-02;4,5\nB;R;2024-01-03;1.234,5\n'
   const { observations } = await read('norges-bank', 'IR/B.R', csv(body))
   expect(observations.map(({ value }) => value)).toEqual([4.5, 1234.5])
+})
+
+it('the seasonal adjustment is in TSEST at the Australian Bureau of Statistics', async () => {
+  const head = 'DATAFLOW,TSEST: Adjustment Type,FREQ: Frequency,TIME_PERIOD: Time Period,OBS_VALUE'
+  const row = 'ABS:RT(1.0.0),20: Seasonally Adjusted,M: Monthly,2025-06,37906.6'
+  const reply = csv(
+    `${head},UNIT_MEASURE: Unit of Measure,UNIT_MULT: Unit of Multiplier\n${row},AUD: Australian Dollar,6: Millions\n`,
+  )
+  expect(await read('abs', 'RT/20.M', reply)).toMatchObject({
+    seasonalAdjustment: 'Seasonally Adjusted',
+    unit: 'Australian Dollar, millions',
+    observations: [{ period: '2025-06', value: 37906.6 }],
+  })
 })
