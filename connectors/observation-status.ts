@@ -45,3 +45,17 @@ const EUROSTAT: Readonly<Record<string, string>> = {
   i: 'see metadata',
   s: "Eurostat's estimate",
 }
+
+/** The codes in parentheses that agencies of the United States write for a value that they don't publish. */
+const REASONS: Readonly<Record<string, string>> = {
+  D: 'missing, confidential',
+  NA: 'missing, not available',
+  NM: 'missing, not meaningful',
+  S: 'missing, suppressed',
+  X: 'missing, not applicable',
+}
+
+/** Why a value is missing, from a text that contains such a code; undefined for any other text. */
+export function missingReason(text: string | null): string | undefined {
+  return REASONS[/\(([A-Z]{1,2})\)/.exec(text ?? '')?.[1] ?? '']
+}

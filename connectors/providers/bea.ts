@@ -6,6 +6,7 @@ import {
   type UpstreamAnswer,
 } from '../connector.ts'
 import { invalidSeriesId, keyRejected, limitReached, pathNotFound, seriesNotFound } from '../errors.ts'
+import { missingReason } from '../observation-status.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
@@ -106,7 +107,11 @@ export const bea: Connector = {
       lastUpdated: text(results['UTCProductionTime']),
       notes: note === undefined ? null : text(note['NoteText']),
       observations: observed(
-        rows.map((row) => ({ time: row['TimePeriod'], value: row['DataValue'] })),
+        rows.map((row) => {
+          // The value of a suppressed figure may be 0, and only the note beside it says so.
+          const status = missingReason(text(row['DataValue'])) ?? missingReason(text(row['NoteRef']))
+          return { time: row['TimePeriod'], value: status === undefined ? row['DataValue'] : null, status }
+        }),
         frequency,
       ),
     }

@@ -85,6 +85,22 @@ describe('BEA', () => {
   })
 })
 
+describe('a figure that BEA does not publish', () => {
+  const row = (TimePeriod: string, DataValue: string, NoteRef: string) => {
+    return { TableName: 'T', SeriesCode: 'C', LineNumber: '1', TimePeriod, DataValue, NoteRef }
+  }
+
+  it('is missing for the reason that its note gives, also where its value is 0', async () => {
+    const Data = [row('2022', '0', 'T'), row('2023', '0', 'T,(D)'), row('2024', '(NM)', 'T')]
+    await using at = await harness('bea', { '*': { body: { BEAAPI: { Results: { Data } } } } }, { key: 'k' })
+    expect((await at.connectors.series('bea', 'NIPA/T/C/A')).observations).toMatchObject([
+      { value: 0 },
+      { value: null, status: 'missing, confidential' },
+      { value: null, status: 'missing, not meaningful' },
+    ])
+  })
+})
+
 describe('the Census Bureau', () => {
   const NAMES = [
     'cell_value',
@@ -127,7 +143,7 @@ describe('the Census Bureau', () => {
       observations: [
         { date: '2024-01-01', period: '2024-01', value: 1477 },
         { date: '2024-02-01', period: '2024-02', value: 1508 },
-        { date: '2024-03-01', period: '2024-03', value: null },
+        { date: '2024-03-01', period: '2024-03', value: null, status: 'missing, not available' },
       ],
     })
     expect(Object.fromEntries(at.upstream.requests[0]!.query)).toMatchObject({
