@@ -14,7 +14,7 @@ import { loggerOptions } from './http/logger.ts'
 import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { traceRequests } from './http/trace.ts'
-import { validateStrictly } from './http/validate.ts'
+import { COMPILERS, validateStrictly } from './http/validate.ts'
 import { icebergRoutes } from './iceberg/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { odataRoutes } from './odata/routes.ts'
@@ -52,6 +52,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     forceCloseConnections: true,
     // Ids of series may be long. Query strings are read by `readQuery`, with the schema of the route.
     routerOptions: { maxParamLength: 8_192, querystringParser: () => ({}) },
+    schemaController: { compilersFactory: COMPILERS },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
   })
@@ -76,8 +77,6 @@ export function parquetry(services: Services): FastifyPluginAsync {
     await describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
-    // The schemas of answers are only for documentation: the routes build each answer field by field themselves.
-    app.setSerializerCompiler(() => (data) => JSON.stringify(data))
     traceRequests(app, metrics)
     addSecurityHeaders(app)
     answerErrors(app, paths, metrics)

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
+import module from 'node:module'
+import { dirname } from 'node:path'
 
 // This file is read by every runtime, also those that can't read what it loads: plain JavaScript, no new syntax.
 const problem = runtimeProblem(process.versions)
@@ -13,6 +15,13 @@ const { emitWarning } = process
 process.emitWarning = (warning, ...rest) => {
   if (!/^SQLite is an experimental/.test(String(warning))) emitWarning.call(process, warning, ...rest)
 }
+
+// Keeps compiled code between starts, which halves the time to the first answer. It is in the system's folder for
+// temporary files unless NODE_COMPILE_CACHE names another. Threads and processes started from here read the variable.
+// This must come before the first TypeScript, or else Node loads its compiler for that file alone.
+module.enableCompileCache()
+const cache = module.getCompileCacheDir()
+if (cache !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(cache)
 
 // In a checkout the sources run as they are; the package, which has no tsconfig.json, holds what was built of them.
 const checkout = existsSync(new URL('../tsconfig.json', import.meta.url))

@@ -32,7 +32,7 @@ export async function startOurs(
   const child = spawn(
     process.execPath,
     [
-      join(checkout, 'server/main.ts'),
+      join(checkout, 'server/bin.js'),
       ...['serve', '--port', String(port), '--data', directory, '--no-samples'],
     ],
     {

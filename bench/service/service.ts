@@ -32,7 +32,7 @@ export async function startService(directory: string): Promise<Service> {
   const child = spawn(
     process.execPath,
     [
-      new URL('../../server/main.ts', import.meta.url).pathname,
+      new URL('../../server/bin.js', import.meta.url).pathname,
       'serve',
       '--port',
       '0',

@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress'
+import { createRequire } from 'node:module'
 
 const MIB = 1024 * 1024
 
@@ -18,6 +18,8 @@ export function startProgress(label: string, total: number | undefined, terminal
     const seconds = Math.max((Date.now() - started) / 1000, 0.001)
     return { mib: (done / MIB).toFixed(1), rate: (done / MIB / seconds).toFixed(1), note }
   }
+  // Loaded here because most commands, and the server, show no bar.
+  const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof import('cli-progress')
   const bar = new SingleBar({
     stream: terminal,
     hideCursor: true,

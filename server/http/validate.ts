@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import { ServerError } from './errors.ts'
 import { faultSentence } from './schema-fault.ts'
 
@@ -15,9 +15,21 @@ const ajv = new Ajv({
   validateSchema: false,
 })
 
+const check: FastifySchemaCompiler<unknown> = ({ schema }) => compiledLate(schema as object)
+// The schemas of answers are only for documentation: the routes build each answer field by field themselves.
+const serialize = () => (data: unknown) => JSON.stringify(data)
+
+/** For an application that has these from the beginning: Fastify then doesn't load those that it would use otherwise. */
+export const COMPILERS = {
+  // Fastify declares the type of its own compiler, which takes more kinds of schema than a route can have.
+  buildValidator: () => check as (schema: unknown) => never,
+  buildSerializer: () => serialize,
+}
+
 /** Makes an instance check bodies and query strings against the routes' schemas without changing any value. */
 export function validateStrictly(app: FastifyInstance): void {
-  app.setValidatorCompiler(({ schema }) => compiledLate(schema as object))
+  app.setValidatorCompiler(check)
+  app.setSerializerCompiler(serialize)
   app.setSchemaErrorFormatter((errors, part) => {
     const error = errors[0] as unknown as ErrorObject
     return part === 'querystring'

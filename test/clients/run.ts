@@ -109,7 +109,7 @@ async function output(command: string, parameters: readonly string[], cwd = fold
 
 /** Starts a server on a free port with one table in it; gives its address. */
 async function serve(): Promise<{ address: string; stop: () => Promise<void> }> {
-  const main = join(here, '../../server/main.ts')
+  const main = join(here, '../../server/bin.js')
   const server = spawn(
     process.execPath,
     [main, 'serve', '--port', '0', '--no-samples', '--data', join(folder, 'data')],

@@ -56,7 +56,7 @@ console.log(`the catalog is in ${environment.PARQUETRY_DATABASE}.\n`)
 
 let ending = false
 const nodes = [0, 1].map((number) => {
-  const serve = [resolve(root, 'server/main.ts'), 'serve', '--port', String(port + number)]
+  const serve = [resolve(root, 'server/bin.js'), 'serve', '--port', String(port + number)]
   return () =>
     spawn(process.execPath, [...serve, '--data', resolve(folder, `node-${number + 1}`)], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ import { type BackupReport, openEngine } from '../../engine/index.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { type Server, serve } from '../../server/serve.ts'
 
-const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../server/bin.js', import.meta.url).pathname
 const KEY = 'the-root-key-of-the-tests'
 
 let folder: string

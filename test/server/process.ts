@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { clusterEnvironment } from '../cluster/elsewhere.ts'
 
-const MAIN = new URL('../../server/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../server/bin.js', import.meta.url).pathname
 
 /** The server as an operator starts it, in a process of its own. Killed when it is disposed, if it still runs. */
 export interface Served extends AsyncDisposable {

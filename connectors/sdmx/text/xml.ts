@@ -1,4 +1,5 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { createRequire } from 'node:module'
+import type { X2jOptions, XMLParser, XMLValidator } from 'fast-xml-parser'
 import { notUnderstood } from '../failures.ts'
 
 /**
@@ -11,7 +12,7 @@ export interface XmlElement {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-const parser = new XMLParser({
+const OPTIONS = {
   ignoreAttributes: false,
   attributeNamePrefix: '@',
   textNodeName: '#text',
@@ -30,7 +31,18 @@ const parser = new XMLParser({
   // `xsi:type` and `ss:setID` keep their prefix; without it they would hide components with that id in
   // structure-specific data.
   transformAttributeName: (name) => (name === '@xml:lang' ? '@lang' : name),
-})
+} satisfies X2jOptions
+
+let tools: { readonly parser: XMLParser; readonly validator: typeof XMLValidator } | undefined
+
+/** The parser, loaded with the first XML: a server starts without it. */
+function xmlTools() {
+  if (!tools) {
+    const library = createRequire(import.meta.url)('fast-xml-parser') as typeof import('fast-xml-parser')
+    tools = { parser: new library.XMLParser(OPTIONS), validator: library.XMLValidator }
+  }
+  return tools
+}
 
 /**
  * The root of an SDMX-ML message, with its local name. Prefixes are dropped, since providers choose them freely. Throws
@@ -40,11 +52,11 @@ const parser = new XMLParser({
 export function parseXml(text: string): { readonly name: string; readonly root: XmlElement } {
   const prolog = text.slice(0, Math.max(0, text.search(/<[a-z_]/i)))
   if (/<!DOCTYPE/i.test(prolog)) throw notUnderstood('a document with a DOCTYPE instead of SDMX-ML')
-  const valid = XMLValidator.validate(text)
+  const valid = xmlTools().validator.validate(text)
   if (valid !== true) throw notUnderstood(`XML that is cut off or malformed in line ${valid.err.line}`)
   let document: XmlElement
   try {
-    document = parser.parse(text) as XmlElement
+    document = xmlTools().parser.parse(text) as XmlElement
   } catch (cause) {
     throw notUnderstood('XML that is malformed', cause)
   }

@@ -32,7 +32,7 @@ async function start(): Promise<void> {
   child = spawn(
     process.execPath,
     [
-      new URL('../../../server/main.ts', import.meta.url).pathname,
+      new URL('../../../server/bin.js', import.meta.url).pathname,
       'serve',
       '--port',
       '0',
