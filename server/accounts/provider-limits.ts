@@ -32,7 +32,7 @@ export async function providerLimits(database: Database, now: () => number = Dat
           return done.result
         })
       } catch (error) {
-        // What other nodes have used is known to the database alone.
+        // Only the database knows what other nodes have used.
         if (!isUnwritable(error) || database.isShared) throw error
         // Providers can still be asked while nothing can be written: until it ends, this process remembers what was
         // used.

@@ -45,7 +45,7 @@ export class UserKeys {
   }
 
   /**
-   * Saves a key after `check` has passed. Of several changes at the same time, by whatever process, one is made.
+   * Saves a key after `check` has passed. If several processes change it at the same time, one of them succeeds.
    * @throws ServerError `user_key_conflict` if the saved key has changed since the call
    */
   async save(account: Account, provider: string, key: string, check: () => Promise<void>): Promise<UserKey> {

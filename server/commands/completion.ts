@@ -54,14 +54,14 @@ function linesOf(program: Command): Line[] {
   return line(program, '')
 }
 
-/** A `case` of the shells: the commands of a line so far, in `at`, to what may follow them. */
+/** A `case` statement for the shells: maps the commands typed so far, in `at`, to what may follow them. */
 function casesOf(lines: readonly Line[]): string {
   return lines
     .map(({ path, words }) => `    '${path}') proposed='${words.map(({ text }) => text).join(' ')}' ;;`)
     .join('\n')
 }
 
-/** A loop of the shells that puts the commands among words into `at`; zsh has another use for `path`. */
+/** A loop for the shells that collects the commands among the words in `at`. (zsh uses `path` for something else.) */
 function pathOf(lines: readonly Line[], words: string): string {
   const known = lines.filter(({ path }) => path !== '')
   return `  for word in ${words}; do
@@ -85,7 +85,7 @@ ${casesOf(lines)}
 complete -F _parquetry parquetry`
 }
 
-/** zsh calls the file itself as the function where it finds it on its path; where it is sourced, it is registered. */
+/** If zsh finds the file on its function path, it runs the file as the function. If the file is sourced, it registers itself. */
 function zsh(lines: readonly Line[]): string {
   return `#compdef parquetry
 _parquetry() {

@@ -8,7 +8,7 @@ import type { Names } from './names.ts'
 
 type Place = Pick<Services, 'engine' | 'kept' | 'config'>
 
-/** What a request is about: the names in its path. */
+/** The names in the path of a request. */
 export interface Asked {
   readonly names: Names
   readonly naming: Naming
@@ -16,7 +16,7 @@ export interface Asked {
   readonly table: string
 }
 
-/** The namespaces; none lies inside of another. */
+/** The namespaces. None contains another. */
 export async function listNamespaces(names: Names, parent: string | undefined) {
   if (parent !== undefined) {
     await names.repository(parent)
@@ -37,13 +37,14 @@ export async function listTables({ names, namespace }: Asked) {
 }
 
 /**
- * A version as a table, kept for ten minutes for whoever now reads its files.
+ * A version as a table. It is kept for ten minutes, because the client reads its files next.
  * @throws IcebergError `noNamespace`, `noTable`, `noPlace`
  */
 export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
   const { names, naming, namespace, table } = asked
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
-  // Whoever opens an object needs credentials of the store; paths of files are told only if the operator wants it.
+  // Objects are protected by the store's credentials. Files are not, so their paths are given only if the operator
+  // allows it.
   if (config.store === undefined && !config.iceberg.localFiles) {
     throw new IcebergError(
       'noPlace',
@@ -55,7 +56,7 @@ export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
   return { metadata: await snapshot.icebergTable(naming), config: storeSettings(config) }
 }
 
-/** How clients reach the store of the rows, in the words that they share; credentials they must have themselves. */
+/** The settings with which clients reach the store of the rows. They need credentials of their own. */
 function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Record<string, string> {
   if (store === undefined) return {}
   const pathStyle = s3PathStyle ?? s3Endpoint !== undefined
@@ -66,7 +67,7 @@ function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Re
   }
 }
 
-/** Whether there is such a table; whether its files may be opened is another question. @throws IcebergError */
+/** Throws if there is no such table. Doesn't check whether its files can be opened. @throws IcebergError */
 export async function requireTable(
   { engine, kept }: Place,
   { names, namespace, table }: Asked,
@@ -75,7 +76,7 @@ export async function requireTable(
   if (version !== undefined) await keptVersion(kept, await engine.dataset(datasetId), version)
 }
 
-/** How often the current version is looked up again where somebody writes between two steps. */
+/** How often the current version is looked up again if a write has replaced it meanwhile. */
 const TRIES = 10
 
 async function keptVersion(

@@ -1,8 +1,8 @@
 import { errorAnswer } from '../http/errors.ts'
 
 /**
- * Refusals that only the catalog knows: status, the name that Iceberg's clients know an error by (REST catalog
- * specification, ErrorModel), and when it happens. The sentence is written where it is thrown.
+ * Errors that only the catalog has: the status, the type by which Iceberg's clients recognize the error (REST catalog
+ * specification, ErrorModel), and when it happens. The message is written where the error is thrown.
  */
 const ICEBERG_ERRORS = {
   unknownWarehouse: { status: 400, type: 'BadRequestException', when: 'there is no such warehouse' },
@@ -49,7 +49,7 @@ export class IcebergError extends Error {
   }
 }
 
-/** What errors of the rest of the server are called by Iceberg's clients, by their status. */
+/** The types for errors of the rest of the server, by status. */
 const TYPES: Readonly<Record<number, string>> = {
   400: 'BadRequestException',
   401: 'NotAuthorizedException',
@@ -58,7 +58,7 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableException',
 }
 
-/** An error as it goes to a client of Iceberg. */
+/** An error in the form in which it is sent to a client of Iceberg. */
 export interface IcebergAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

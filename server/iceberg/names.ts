@@ -4,13 +4,13 @@ import { IcebergError } from './errors.ts'
 
 type Place = Pick<Services, 'engine' | 'access'>
 
-/** A dataset by the name of a table; the current version where none is named. */
+/** The dataset that a table's name means. If `version` is undefined, its current version is meant. */
 export interface NamedTable {
   readonly datasetId: number
   readonly version: number | undefined
 }
 
-/** How a warehouse calls repositories and datasets, for one account. */
+/** The names that repositories and datasets have in a warehouse, for one account. */
 export interface Names {
   /** Names of the repositories that the account may read. */
   namespaces(): Promise<string[]>
@@ -23,8 +23,8 @@ export interface Names {
 }
 
 /**
- * By the names that people gave. Where two repositories that the account reads are called the same, `~` and the id stand
- * behind both names; they may stand behind every name. `Table@7` is version 7.
+ * The names that users gave. If the account reads two repositories of the same name, `~` and the id are appended to
+ * both (`sales~3`); this longer form is accepted for every repository. `Table@7` is version 7 of a table.
  */
 export class PeoplesNames implements Names {
   readonly #place: Place
@@ -74,7 +74,10 @@ export class PeoplesNames implements Names {
   }
 }
 
-/** By ids, for programs whose names hold little and fold case: repository 3 is `r3`, dataset 17 `d17`, `d17_7` its version 7. */
+/**
+ * Names made of ids, for programs that allow few characters in names or ignore case: repository 3 is `r3`, dataset 17
+ * is `d17`, and `d17_7` is its version 7.
+ */
 export class PlainNames implements Names {
   readonly #place: Place
   readonly #account: Account
@@ -110,7 +113,7 @@ export class PlainNames implements Names {
   }
 }
 
-/** Says the same of what is not there and of what the account may not see: a name alone can tell too much. */
+/** The same error for a missing repository and a hidden one, so that nobody finds out which names exist. */
 function noNamespace(name: string, more = ''): IcebergError {
   return new IcebergError(
     'noNamespace',

@@ -19,7 +19,7 @@ type Method = (typeof METHODS)[number]
 
 const text = (description: string): ParameterSchema => ({ type: 'string', description })
 
-/** What clients add to an address. Lists are not cut into pages, and a table has one snapshot, so most of it says nothing here. */
+/** The parameters that clients send. Most have no effect, because lists have no pages and tables one snapshot. */
 const OPTIONS = parameters({
   warehouse: text('`parquetry`, the default, or `plain`.'),
   parent: text('The namespace whose child namespaces to list.'),
@@ -35,7 +35,7 @@ interface Options {
   readonly parent?: string
 }
 
-/** The warehouses: how columns and tables are called in them, and where they stand in the path (`prefix`). */
+/** The warehouses: which names their columns and tables have, and their part of the path (`prefix`). */
 const WAREHOUSES: Readonly<
   Record<string, { naming: Naming; prefix: string; names: new (...at: NamesOf) => Names }>
 > = {
@@ -60,7 +60,7 @@ const refused: Answer = async () => {
   throw new IcebergError('readOnly', 'This catalog is read-only; to write, use /datasets/{id}/data.')
 }
 
-/** The paths of the REST catalog behind `/v1` and the prefix, and what each method does there; all others are 405. */
+/** The paths of the REST catalog after `/v1` and the prefix, each with its methods; other methods get 405. */
 const PATHS: Readonly<Record<string, Readonly<Partial<Record<Method, Answer>>>>> = {
   '/namespaces': {
     GET: (_, { names }, request) => listNamespaces(names, (request.query as Options).parent),
@@ -80,13 +80,13 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<Method, Answer>>>>>
     POST: refused,
     DELETE: refused,
   },
-  // What a client did with a table. The log has the request; more is not kept.
+  // Clients report here what they did with a table. The report is not kept; only the request is logged.
   '/namespaces/:namespace/tables/:table/metrics': { POST: exists(requireTable) },
   '/tables/rename': { POST: refused },
   '/transactions/commit': { POST: refused },
 }
 
-/** What the catalog says of itself, in the words of its specification. */
+/** The endpoints that the catalog lists in its configuration, written as the specification demands. */
 const ENDPOINTS = Object.entries(PATHS).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([, answer]) => answer !== refused)
@@ -101,7 +101,7 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
       const { naming, names } = WAREHOUSES[warehouse]!
       scope.route({
         method: [...METHODS],
-        // Writing is refused by us, in Iceberg's own form.
+        // A read-only key may send these, so that writing is refused below, with an error of Iceberg's form.
         config: { reads: true },
         url,
         schema: { hide: true, querystring: OPTIONS },

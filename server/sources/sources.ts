@@ -70,7 +70,7 @@ export class Sources {
     const { datasetId, accountId, start, every } = wanted
     const now = at.now.toISOString()
     return this.#database.transaction(async (t) => {
-      // Taken before it is read: from then on a run that is ending can't write down what it found.
+      // The source is taken before it is read. So a run that is just ending can't change it in between.
       const take = 'UPDATE dataset_sources SET taken_by = ?, taken_until = ? WHERE dataset_id = ?'
       await t.run(take, at.token, at.until.toISOString(), datasetId)
       const before = await read(t, datasetId)
