@@ -44,7 +44,7 @@ export interface Handle {
    * transaction, it opens a nested part that can be rolled back alone.
    * @throws EngineError `storage_full`, `outcome_unknown`, `writes_stopped`, `catalog_unavailable`
    */
-  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T>
+  transaction<T>(work: (t: Handle) => Promise<T>, how?: TransactionOptions): Promise<T>
 
   /** Like `transaction`, but does not wait for the disk: for data that means nothing after a power cut. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T>
@@ -54,6 +54,14 @@ export interface Handle {
    * The value is shared, so nobody may change it. In a transaction, `read` is always called.
    */
   recall<Value>(name: string, read: () => Promise<Value>, how?: RecallOptions): Promise<Value>
+}
+
+export interface TransactionOptions {
+  /**
+   * The names of the recalled values that the transaction changes. All processes forget these; without this option, they
+   * forget everything. A nested transaction leaves it to the outer one.
+   */
+  readonly changes?: readonly string[]
 }
 
 export interface RecallOptions {

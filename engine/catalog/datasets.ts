@@ -7,6 +7,9 @@ import { checkName, now } from './fields.ts'
 import type { DatasetRecord, DatasetSummary } from './records.ts'
 import { noRepository } from './repositories.ts'
 
+/** The name under which the record of a dataset is recalled. */
+export const recordNamed = (id: number) => `dataset ${id}`
+
 interface Row extends Omit<DatasetRecord, 'columns'> {
   readonly columns: string
 }
@@ -112,7 +115,7 @@ export class Datasets {
 
   /** @throws EngineError `not_found` */
   get(id: number): Promise<DatasetRecord> {
-    return this.#handle.recall(`dataset ${id}`, async () => {
+    return this.#handle.recall(recordNamed(id), async () => {
       const row = await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id)
       if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
       return recordOf(row)

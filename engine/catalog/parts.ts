@@ -14,6 +14,9 @@ export function partOf({ statistics, ...row }: PartRow): Part {
   return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
 }
 
+/** Parts are recalled only with their version. */
+const UNRECALLED = { changes: [] }
+
 /**
  * The parts that versions are made of. A part is registered before its file exists, and belongs to the process that
  * writes it until a commit takes it into a version. So each file on disk is in a version, is being written by a known
@@ -28,19 +31,24 @@ export class Parts {
 
   /** Registers a part that `process` is about to write. */
   register(process: string): Promise<number> {
-    return this.#database.insert('INSERT INTO parts (process) VALUES (?)', process)
+    const sql = 'INSERT INTO parts (process) VALUES (?)'
+    return this.#database.transaction((t) => t.insert(sql, process), UNRECALLED)
   }
 
   async describe(part: Part): Promise<void> {
-    await this.#database.run(
-      'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ? WHERE id = ?',
-      part.rows,
-      part.bytes,
-      part.rawBytes,
-      part.hash,
-      part.statistics && JSON.stringify(part.statistics),
-      now(),
-      part.id,
+    await this.#database.transaction(
+      (t) =>
+        t.run(
+          'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ? WHERE id = ?',
+          part.rows,
+          part.bytes,
+          part.rawBytes,
+          part.hash,
+          part.statistics && JSON.stringify(part.statistics),
+          now(),
+          part.id,
+        ),
+      UNRECALLED,
     )
   }
 
@@ -50,7 +58,7 @@ export class Parts {
    */
   async drop(id: number): Promise<boolean> {
     const sql = 'DELETE FROM parts WHERE id = ? AND process IS NOT NULL'
-    return (await this.#database.run(sql, id)) > 0
+    return (await this.#database.transaction((t) => t.run(sql, id), UNRECALLED)) > 0
   }
 
   /** The ids of all registered parts. A file with another id is a leftover. */

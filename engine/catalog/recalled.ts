@@ -25,7 +25,9 @@ export class Recalled {
     return value
   }
 
-  clear(): void {
-    this.#values.clear()
+  /** Forgets the values of these names, or all. */
+  forget(names: readonly string[] | undefined): void {
+    if (!names) this.#values.clear()
+    else for (const name of names) this.#values.delete(name)
   }
 }

@@ -7,6 +7,8 @@ import { PART, type PartRow, partOf } from './parts.ts'
 import type { Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts'>
+/** The name under which the current version of a dataset is recalled. */
+export const versionOf = (datasetId: number) => `version of ${datasetId}`
 /** A part that is no longer in the catalog, so that its bytes may be removed. */
 export type RemovedPart = Pick<Part, 'id' | 'hash'>
 type Content = Pick<Version, 'columns' | 'parts' | 'bytes'>
@@ -48,7 +50,7 @@ export class Versions {
 
   /** The version that a dataset shows now. @throws EngineError `not_found` */
   current(datasetId: number): Promise<Version> {
-    return this.#handle.recall(`version of ${datasetId}`, () => this.#current(datasetId))
+    return this.#handle.recall(versionOf(datasetId), () => this.#current(datasetId))
   }
 
   async #current(datasetId: number): Promise<Version> {

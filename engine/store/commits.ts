@@ -1,7 +1,8 @@
 import type { Handle } from '../catalog/database.ts'
+import { recordNamed } from '../catalog/datasets.ts'
 import type { Parts } from '../catalog/parts.ts'
 import type { Part, Version } from '../catalog/records.ts'
-import type { RemovedPart, Versions } from '../catalog/versions.ts'
+import { type RemovedPart, type Versions, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
@@ -149,13 +150,17 @@ export class Commits {
     let unneeded = parts
     const made = new Set(parts.map(({ id }) => id))
     try {
-      const shown = await hold.database.transaction(async (t) => {
-        await t.lock('datasets', datasetId)
-        const current = await versions.in(t).current(datasetId)
-        const next = await content(current, t)
-        if (next) await versions.in(t).commit(datasetId, current, { ...next, number: number(current), made })
-        return next
-      })
+      const shown = await hold.database.transaction(
+        async (t) => {
+          await t.lock('datasets', datasetId)
+          const current = await versions.in(t).current(datasetId)
+          const next = await content(current, t)
+          if (next)
+            await versions.in(t).commit(datasetId, current, { ...next, number: number(current), made })
+          return next
+        },
+        { changes: [versionOf(datasetId), recordNamed(datasetId)] },
+      )
       // An upload without rows makes a new version, but its empty part is not needed.
       const kept = new Set(shown?.parts.map(({ id }) => id))
       unneeded = parts.filter(({ id }) => !kept.has(id))

@@ -123,13 +123,9 @@ export class Usage {
     for (const [key, { accountId, month, rows }] of this.#unwritten) {
       this.#unwritten.delete(key)
       try {
-        await this.#database.run(
-          `INSERT INTO exported_rows VALUES (?, ?, ?)
-           ON CONFLICT (account_id, month) DO UPDATE SET rows = exported_rows.rows + excluded.rows`,
-          accountId,
-          month,
-          rows,
-        )
+        const sql = `INSERT INTO exported_rows VALUES (?, ?, ?)
+          ON CONFLICT (account_id, month) DO UPDATE SET rows = exported_rows.rows + excluded.rows`
+        await this.#database.transaction((t) => t.run(sql, accountId, month, rows), { changes: [] })
       } catch (error) {
         this.#add(accountId, month, rows)
         throw error

@@ -1,4 +1,4 @@
-import type { Database, Handle } from '../../engine/index.ts'
+import type { Database, Handle, SqlValue } from '../../engine/index.ts'
 import type { Interval } from './schedule.ts'
 
 /** An id that a dataset follows, as the user gave it; with wildcards it stands for several series. */
@@ -44,6 +44,9 @@ interface SourceRow extends Omit<Source, 'series'> {
 
 const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, start_date AS "start", every, since, due,
   scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
+
+/** Sources are not recalled. */
+const UNRECALLED = { changes: [] }
 
 /**
  * The sources of datasets. A run takes a source until a certain time, with a token of its own. No other process can
@@ -115,15 +118,16 @@ export class Sources {
         SELECT dataset_id FROM dataset_sources WHERE taken_until <= ? AND due <= ? ORDER BY due, dataset_id LIMIT 1)
       RETURNING ${COLUMNS}`
     const until = at.until.toISOString()
-    return this.#database.transaction(async (t) =>
-      sourceOf(await t.get<SourceRow>(sql, at.token, until, now, now, now, now)),
+    return this.#database.transaction(
+      async (t) => sourceOf(await t.get<SourceRow>(sql, at.token, until, now, now, now, now)),
+      UNRECALLED,
     )
   }
 
   /** Extends the time for which a source is taken. Gives false if another process has taken it, or it was removed. */
   async keep(datasetId: number, token: string, until: Date): Promise<boolean> {
     const sql = 'UPDATE dataset_sources SET taken_until = ? WHERE dataset_id = ? AND taken_by = ?'
-    return (await this.#database.run(sql, until.toISOString(), datasetId, token)) > 0
+    return (await this.#note(sql, until.toISOString(), datasetId, token)) > 0
   }
 
   /**
@@ -143,7 +147,7 @@ export class Sources {
 
   /** Records the outcome of a run and releases the source. */
   async settle(datasetId: number, token: string, outcome: Outcome): Promise<void> {
-    await this.#database.run(
+    await this.#note(
       `UPDATE dataset_sources SET series = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
          taken_by = NULL, taken_until = ''
        WHERE dataset_id = ? AND taken_by = ?`,
@@ -160,11 +164,15 @@ export class Sources {
 
   /** Releases a source unchanged, because its run was aborted or failed. */
   async giveBack(datasetId: number, token: string): Promise<void> {
-    await this.#database.run(
+    await this.#note(
       `UPDATE dataset_sources SET taken_by = NULL, taken_until = '' WHERE dataset_id = ? AND taken_by = ?`,
       datasetId,
       token,
     )
+  }
+
+  #note(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.#database.transaction((t) => t.run(sql, ...parameters), UNRECALLED)
   }
 }
 

@@ -156,7 +156,8 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
       const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
       const other = await new Datasets(database).create({ repositoryId, name: 'other', columns: [] })
-      const made = await Promise.all(Array.from({ length: 44 }, () => newPart(database)))
+      const made: Part[] = []
+      while (made.length < 44) made.push(await newPart(database))
       const changes: ((parts: readonly Part[]) => readonly Part[])[] = [
         ...made.slice(0, 40).map((part) => (parts: readonly Part[]) => [...parts, part]),
         (parts) => parts.toSpliced(30, 8, made[40]!),
@@ -227,6 +228,30 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       await new Repositories(other).create({ name: 'c' })
       expect(await exact()).toEqual(['a', 'b', 'c'])
     })
+
+    it.runIf(kind === 'PostgreSQL')(
+      'keeps what it recalls of other things than those that a transaction says it changes',
+      async () => {
+        const read = { one: 0, two: 0 }
+        const recall = (name: 'one' | 'two') => database.recall(name, async () => ++read[name])
+        const both = async () => [await recall('one'), await recall('two')]
+        const change = (on: Database, changes?: readonly string[]) =>
+          on.transaction(async () => {}, changes ? { changes } : {})
+        expect(await both()).toEqual([1, 1])
+        await change(other, ['one'])
+        await expect.poll(() => recall('one')).toBe(2)
+        await change(database, ['one'])
+        expect(await both()).toEqual([3, 1])
+        await change(other, [])
+        await change(
+          other,
+          Array.from({ length: 1_000 }, (_, n) => `a long list ${n}`),
+        )
+        await expect.poll(() => recall('two')).toBe(2)
+        await change(other)
+        await expect.poll(() => recall('two')).toBe(3)
+      },
+    )
 
     it('recalls nothing older than an exact value that was asked for before', async () => {
       const repositories = new Repositories(other)

@@ -121,4 +121,23 @@ describe.runIf(HAS_CLUSTER)('two nodes are one service', () => {
     expect(line.statements - before).toBeLessThanOrEqual(50)
     await node.close()
   })
+
+  it('writes to other datasets, downloads and sources make no node read again what it knows', async () => {
+    const [id, other] = [
+      await cluster.dataset(a, 'read', 'n\n1\n'),
+      await cluster.dataset(a, 'busy', 'n\n1\n'),
+    ]
+    await using line = await PostgresLine.before(cluster.postgres.url)
+    const node = await cluster.node('reading', { database: line.url(cluster.postgres.url) })
+    const counts: number[] = []
+    for (let n = 0; n < 10; n++) {
+      await json(b.ask('POST', `/datasets/${other}/data`, 'n\n2\n'))
+      await rows(b, other)
+      const before = line.statements
+      expect(await rows(node, id)).toBe('n\n1\n')
+      counts.push(line.statements - before)
+    }
+    expect(counts.toSorted((x, y) => x - y)[5]).toBe(1)
+    await node.close()
+  })
 })

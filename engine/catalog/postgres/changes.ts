@@ -1,6 +1,9 @@
-import type { Client } from 'pg'
+import type { Client, ClientBase } from 'pg'
+import { query } from './statements.ts'
 
 const CHANNEL = 'parquetry_changed'
+/** PostgreSQL takes payloads of less than 8,000 bytes. */
+const LONGEST = 7_000
 /** How long to wait before connecting again after the connection was lost. */
 const PAUSE_MS = 500
 /** After this time without an answer, the connection is taken for lost. */
@@ -11,19 +14,28 @@ const PATIENCE_MS = 5_000
  * were sent while the connection was lost are missed, so a lost connection counts as a change of everything.
  */
 export class Changes {
-  /** Sends a notification. In a transaction, PostgreSQL delivers it when the transaction is committed. */
-  static readonly TELL = `NOTIFY ${CHANNEL}`
   readonly #url: string
-  readonly #onChange: () => void
+  readonly #onChange: (changes?: readonly string[]) => void
   #client: Client | undefined
   #timer: NodeJS.Timeout | undefined
   #asking: Promise<boolean> | undefined
   #next: Promise<boolean> | undefined
   #ended = false
 
-  constructor(url: string, onChange: () => void) {
+  /** @param onChange called with the names of what has changed, without names if it may be everything */
+  constructor(url: string, onChange: (changes?: readonly string[]) => void) {
     this.#url = url
     this.#onChange = onChange
+  }
+
+  /**
+   * Tells all processes, if the transaction is committed.
+   * @param changes the names of what it changes; undefined: it may be everything
+   */
+  static async tell(t: Pick<ClientBase, 'query'>, changes: readonly string[] | undefined): Promise<void> {
+    if (changes?.length === 0) return
+    const names = changes ? JSON.stringify(changes) : ''
+    await query(t, 'SELECT pg_notify(?, ?)', [CHANNEL, names.length > LONGEST ? '' : names])
   }
 
   /** Whether the connection stands, so that changes are heard. */
@@ -40,7 +52,7 @@ export class Changes {
       query_timeout: PATIENCE_MS,
     })
     client.on('error', () => {})
-    client.on('notification', () => this.#onChange())
+    client.on('notification', ({ payload }) => this.#onChange(payload ? JSON.parse(payload) : undefined))
     await client.connect()
     await client.query(`LISTEN ${CHANNEL}`)
     client.once('end', () => this.#lose(client))

@@ -11,6 +11,9 @@ const GRACE_MS = 120_000
 /** A job that a node is at for longer is taken for stuck, and given to another. */
 const LONGEST_JOB_MS = 600_000
 
+/** Nothing of what nodes write down here is recalled, nor are versions that nothing shows. */
+const UNRECALLED = { changes: [] }
+
 interface NodeJob {
   readonly kind: string
   readonly subject: number
@@ -55,7 +58,7 @@ export class NodeTables {
     return this.#database.transaction(async (t) => {
       await t.run('DELETE FROM nodes WHERE id = ?', id)
       await takeUp(t, this.#now)
-    })
+    }, UNRECALLED)
   }
 
   /** Forgets nodes that have died; gives how many. */
@@ -64,7 +67,7 @@ export class NodeTables {
       const dead = await t.run(`DELETE FROM nodes WHERE seen < ${this.#now} - ?`, DEAD_MS)
       if (dead > 0) await takeUp(t, this.#now)
       return dead
-    })
+    }, UNRECALLED)
   }
 
   /** The names of the nodes that run. */
@@ -94,7 +97,7 @@ export class NodeTables {
         `UPDATE parts SET given_up_at = ${this.#now} WHERE process IS NULL AND given_up_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM part_ranges r WHERE r.part_id = parts.id)`,
       )
-    })
+    }, UNRECALLED)
   }
 
   /** Parts whose bytes are to be removed. */

@@ -1,6 +1,13 @@
 import type { Pool, PoolClient } from 'pg'
 import { Alone } from '../alone.ts'
-import type { Database, Handle, LockedTable, RecallOptions, SqlValue } from '../database.ts'
+import type {
+  Database,
+  Handle,
+  LockedTable,
+  RecallOptions,
+  SqlValue,
+  TransactionOptions,
+} from '../database.ts'
 import { POSTGRES } from '../dialect.ts'
 import { Recalled } from '../recalled.ts'
 import { Changes } from './changes.ts'
@@ -26,7 +33,7 @@ const LONGEST_SILENCE_MS = 30_000
  * the row first.
  *
  * A process that changes something sends NOTIFY in the same transaction, so that the other processes forget what they
- * have recalled a moment after the commit. They also forget everything after a lost connection. An exact value waits
+ * have recalled of it a moment after the commit. They also forget everything after a lost connection. An exact value waits
  * until all earlier changes have been heard, and so what is recalled after it, in the same request, is as new.
  */
 export class PostgresDatabase implements Database {
@@ -45,7 +52,7 @@ export class PostgresDatabase implements Database {
     // The pool removes a connection that breaks, and the statement that was using it fails by itself.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
-    this.#changes = new Changes(url, () => this.#recalled.clear())
+    this.#changes = new Changes(url, (changes) => this.#recalled.forget(changes))
   }
 
   /**
@@ -115,13 +122,14 @@ export class PostgresDatabase implements Database {
     return this.lock()
   }
 
-  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#transaction(work, ['BEGIN'], [Changes.TELL]).finally(() => this.#recalled.clear())
+  transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
+    const done = this.#transaction(work, ['BEGIN'], (client) => Changes.tell(client, changes))
+    return done.finally(() => this.#recalled.forget(changes))
   }
 
   /** Tells nobody, and so forgets nothing: what is recalled must not depend on it. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'], [])
+    return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'])
   }
 
   async hasTable(name: string): Promise<boolean> {
@@ -146,7 +154,7 @@ export class PostgresDatabase implements Database {
   async #transaction<T>(
     work: (t: Handle) => Promise<T>,
     before: readonly string[],
-    after: readonly string[],
+    after: (client: PoolClient) => Promise<void> = async () => {},
   ): Promise<T> {
     this.#alone.require()
     let client: PoolClient
@@ -161,7 +169,7 @@ export class PostgresDatabase implements Database {
       for (const sql of before) await client.query(sql)
       const result = await this.#alone.run(() => work(t))
       t.end()
-      for (const sql of after) await client.query(sql)
+      await after(client)
       await commit(client)
       return result
     } catch (error) {

@@ -76,7 +76,7 @@ export class SqliteDatabase implements Database {
       this.#writesAtRead = this.#turns.writes
       const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
       if (data_version !== this.#dataVersion) {
-        this.#recalled.clear()
+        this.#recalled.forget(undefined)
         this.#dataVersion = data_version
       }
     }
@@ -190,7 +190,7 @@ export class SqliteDatabase implements Database {
       throw this.#doubt.begin(error)
     } finally {
       this.#turns.writes += 1
-      this.#recalled.clear()
+      this.#recalled.forget(undefined)
     }
   }
 
