@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { compile, compileFilter } from '../../engine/filter/index.ts'
 import { Unsaid } from '../../engine/filter/sql/dialect.ts'
 import { positional, trino } from '../../engine/filter/sql/trino.ts'
-import { dataset, type Platform, platform } from '../server/platform.ts'
+import { dataset, type Platform } from '../server/platform.ts'
+import { askTrino } from '../trino/ask.ts'
+import { TrinoService } from '../trino/service.ts'
+import { TRINO_PROGRAM } from '../trino/trino-server.ts'
 import { evaluate } from './support/evaluate.ts'
 import { Generator } from './support/generate.ts'
 import type { Model, Row } from './support/model.ts'
@@ -10,25 +13,23 @@ import { COLUMNS, randomRows } from './support/pools.ts'
 import { print } from './support/print.ts'
 import { Random } from './support/random.ts'
 import type { Cell } from './support/table.ts'
-import { askTrino, PORT, TRINO } from './support/trino.ts'
 
 const COUNT = Number(process.env['PARQUETRY_TEST_FILTERS'] ?? 500)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 20_261_122)
 const AT_ONCE = 3
 
-if (!TRINO) console.warn('Trino is NOT ASKED: PARQUETRY_TEST_TRINO names none that runs.')
-
 /** The first column numbers the rows. */
 const columns = COLUMNS.map(({ name, type }, index) => ({ name, type, sql: `c${index + 1}` }))
 
-test.runIf(TRINO)(
+test.runIf(TRINO_PROGRAM)(
   `${COUNT} random filters pass the same rows in Trino, or it can't say them`,
   {
-    timeout: 60_000 + COUNT * 1_000,
+    timeout: 300_000 + COUNT * 1_000,
   },
   async () => {
-    await using at = await platform({ config: { iceberg: { localFiles: true } } })
-    await at.app.listen({ port: PORT, host: '127.0.0.1' })
+    await using service = await TrinoService.start()
+    const { at } = service
+    const ask = (sql: string, parameters: readonly string[]) => askTrino(service.trino.url, sql, parameters)
     const random = new Random(SEED)
     const { cells, rows } = randomRows(random, 50)
     const table = await upload(at, cells)
@@ -38,7 +39,7 @@ test.runIf(TRINO)(
     const work = async () => {
       while (left-- > 0) {
         const model = generator.condition(1 + random.below(4))
-        const outcome = await compare(model, print(model, random), rows, table)
+        const outcome = await compare(model, print(model, random), rows, table, ask)
         tally[outcome]++
         if (outcome === 'selective') tally.same++
       }
@@ -57,6 +58,7 @@ async function compare(
   filter: string,
   rows: readonly Row[],
   table: string,
+  ask: (sql: string, parameters: readonly string[]) => Promise<unknown[][]>,
 ): Promise<'same' | 'selective' | 'unsaid' | 'failed'> {
   let passing: ReadonlySet<number>
   let sql = ''
@@ -64,7 +66,7 @@ async function compare(
     const said = compile(compileFilter(filter, columns).tree, { dialect: trino })
     const statement = positional(`SELECT c0 FROM ${table} WHERE ${said.sql}`, said.parameters)
     sql = statement.sql
-    passing = new Set((await askTrino(sql, statement.parameters)).map(([row]) => Number(row)))
+    passing = new Set((await ask(sql, statement.parameters)).map(([row]) => Number(row)))
   } catch (error) {
     if (error instanceof Unsaid) return 'unsaid'
     // What Trino doesn't understand is a mistake of ours; values that overflow are the filter's own.

@@ -1,80 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, Query, QueryOptions } from '../../engine/index.ts'
-import { openEngine } from '../../engine/index.ts'
-import { freePort } from '../cluster/s3-server.ts'
-import { type Platform, platform, ROOT_KEY } from '../server/platform.ts'
+import type { QueryOptions } from '../../engine/index.ts'
 import { COLUMNS, LINES } from './every-type.ts'
-import { TRINO_PROGRAM, TrinoServer } from './trino-server.ts'
+import { TrinoService } from './service.ts'
+import { TRINO_PROGRAM } from './trino-server.ts'
 
-/** A service whose questions all go to a real Trino that reads its tables, if the dialect can say them. */
-let at: Platform
-let trino: TrinoServer
+let service: TrinoService
 let id: number
 beforeAll(async () => {
   if (!TRINO_PROGRAM) return
-  const port = await freePort()
-  const { CLUSTER_BUCKET: bucket, CLUSTER_ENDPOINT: endpoint } = process.env
-  trino = await TrinoServer.start({
-    catalog: `http://127.0.0.1:${port}/iceberg`,
-    key: ROOT_KEY,
-    // The tests of the cluster have their rows there, and then answers are left there to be fetched.
-    store: bucket && endpoint ? { bucket, endpoint } : undefined,
-  })
-  at = await platform({
-    config: { iceberg: { localFiles: true }, trinoUrl: trino.url, trino: { minBytes: 0 } },
-  })
-  await at.app.listen({ port, host: '127.0.0.1' })
-  alone = await openEngine({ directory: at.directory })
-  const repository = (await at.call(at.root, 'POST', '/repositories', { json: { name: 'tables' } })).json()
-  const made = await at.call(at.root, 'POST', '/datasets', {
-    json: { name: 'table', repositoryId: repository.id, columns: COLUMNS },
-  })
-  id = made.json().id
+  service = await TrinoService.start()
   // Several parts, so that the order of rows is not that of one file.
-  for (const some of [LINES.slice(0, 3), LINES.slice(3, 4), LINES.slice(4)]) {
-    const body = `${COLUMNS.map(({ name }) => name).join(',')}\n${some.join('\n')}\n`
-    const headers = { 'content-type': 'text/csv' }
-    const answer = await at.call(at.root, 'POST', `/datasets/${id}/data`, { body, headers })
-    expect(answer.statusCode, answer.body).toBe(200)
-  }
-}, 180_000)
-afterAll(async () => {
-  await alone?.close()
-  await at?.[Symbol.asyncDispose]()
-  await trino?.[Symbol.asyncDispose]()
-})
-
-/** The same tables without a Trino. */
-let alone: Engine
-
-const figures = async () => (await at.engine.stats()).executor?.trino
-
-/** What the answer of Trino is, as csv. Fails where DuckDB was asked in its place. */
-async function fromTrino(options: QueryOptions): Promise<string> {
-  const dataset = await at.engine.dataset(id)
-  using query = await dataset.query(options)
-  expect(await query.explain()).toMatch(
-    /^Read by: Trino, because it reads \d+ bytes of columns, at least 0\n/,
-  )
-  const before = await figures()
-  const text = await csv(query)
-  const after = await figures()
-  expect(after).toEqual({ ...before, answered: (before?.answered ?? 0) + 1 })
-  return text
-}
-
-async function fromDuckdb(options: QueryOptions): Promise<string> {
-  const dataset = await alone.dataset(id)
-  using query = await dataset.query(options)
-  return csv(query)
-}
-
-async function csv(query: Query): Promise<string> {
-  await using stream = await query.bytes('csv')
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString()
-}
+  id = await service.table(COLUMNS, LINES.slice(0, 3), LINES.slice(3, 4), LINES.slice(4))
+}, 300_000)
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 describe.runIf(TRINO_PROGRAM)(
   'a real Trino gives the same answers, byte for byte and in the same order',
@@ -114,7 +52,10 @@ describe.runIf(TRINO_PROGRAM)(
       { apply: 'concat(orderby(n)/top(2),filter(flag eq true)/top(3))' },
       { apply: 'groupby((word))', filter: "word eq '' or word gt 'a'" },
     ])('%o', async (options) => {
-      expect(await fromTrino(options)).toBe(await fromDuckdb(options))
+      const { text, by, why } = await service.ask(id, options)
+      expect(why).toMatch(/^Read by: Trino, because it reads \d+ bytes of columns, at least 0$/)
+      expect(by).toBe('Trino')
+      expect(text).toBe(await service.askAlone(id, options))
     })
   },
 )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../cluster/s3-server.ts'
 import { INSTALLED } from '../cluster/tools.ts'
+import { askTrino } from './ask.ts'
 
 /** Trino's server, which `npm run cluster:install -- --trino` brings, and a Java that it runs on. */
 const HOME = join(INSTALLED, 'trino')
@@ -82,7 +83,7 @@ export class TrinoServer implements AsyncDisposable {
       for (let number = 0; number <= workers; number++) {
         server.#run(number, number === 0 ? port : await freePort(), options)
       }
-      await server.#ready()
+      await server.#ready(1 + workers)
       return server
     } catch (error) {
       await server[Symbol.asyncDispose]()
@@ -180,14 +181,14 @@ export class TrinoServer implements AsyncDisposable {
     process.once('exit', () => child.kill('SIGKILL'))
   }
 
-  async #ready(): Promise<void> {
-    const { origin } = new URL(this.url)
+  async #ready(nodes: number): Promise<void> {
     for (;;) {
       const ended = this.nodes.find((node) => node.exitCode !== null)
       if (ended) throw new Error(`Trino ended with ${ended.exitCode}; its log is in ${this.folder}`)
       try {
-        const info = (await (await fetch(`${origin}/v1/info`)).json()) as { starting: boolean }
-        if (!info.starting) return
+        const active = "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"
+        const [[count] = []] = await askTrino(this.url, active)
+        if (count === nodes) return
       } catch {}
       await wait(250)
     }
