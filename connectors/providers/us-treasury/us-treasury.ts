@@ -97,7 +97,7 @@ export const usTreasury: Connector = {
     )
     const dates = matching.flatMap((row) => text(row['record_date']) ?? [])
     const frequency = table?.frequency ?? inferFrequency(dates.sort())
-    if (isAmbiguous(matching, field)) throw invalidSeriesId(info, id, SEVERAL)
+    if (table === undefined && isAmbiguous(matching, field)) throw invalidSeriesId(info, id, SEVERAL)
     const label = table?.fields[field] ?? text(record(meta['labels'])[field]) ?? field
     return {
       series_id: id,

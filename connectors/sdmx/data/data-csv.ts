@@ -61,7 +61,16 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
   const number = (text: string) =>
     table.delimiter === ';' && text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text
-  for (const row of table.rows) {
+  // A series has the attributes of its first row. A row without a value may leave them empty, and a row without a period
+  // is about the series alone.
+  const {
+    alone = [],
+    valued = [],
+    empty = [],
+  } = Object.groupBy(table.rows, (row) =>
+    cell(row, time) === '' ? 'alone' : cell(row, value) === '' ? 'empty' : 'valued',
+  )
+  for (const row of [...alone, ...valued, ...empty]) {
     const key = dimensions.map((column) => cell(row, column))
     const period = cell(row, time)
     // A row without an observation that leaves dimensions empty contains attributes shared by many series (SDMX-CSV

@@ -25,8 +25,8 @@ describe('a unit', () => {
     })
   })
 
-  it('has its multiplier from rows with a value: those without leave it empty', async () => {
-    const reply = rows('A,BEL,2022,,,PS', 'A,BEL,2023,1.5,6,PS')
+  it('and its multiplier are those of rows with a value: the others may leave them empty', async () => {
+    const reply = rows('A,BEL,2022,,,', 'A,BEL,2023,1.5,6,PS')
     expect(await read('ilo', 'DF_X/A.BEL', reply)).toMatchObject({
       unit: 'PS, millions',
       observations: [{ value: null }, { value: 1.5 }],
