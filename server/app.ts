@@ -87,6 +87,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
     await shedLoad(app, config)
     authenticate(app, services)
     refuseOtherSites(app, config.cors.origins)
+    const { database } = services.engine
+    if (database.isShared) app.addHook('preHandler', (_request, _reply, done) => database.answering(done))
     app.addHook('preValidation', async (request) => {
       const { config: route, schema } = request.routeOptions
       if (!route.public) {

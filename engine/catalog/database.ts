@@ -86,6 +86,12 @@ export interface Database extends Handle {
   /** Whether it will stay unknown if a commit succeeded. Then nothing may be written, and no file may be removed. */
   readonly inDoubt: boolean
 
+  /**
+   * Runs the work of a caller who is told one outcome, such as a request. If the database is lost after the work has
+   * changed something, the error is `outcome_unknown`; `catalog_unavailable` would say that nothing was changed.
+   */
+  answering<T>(work: () => T): T
+
   /** Whether a table of this name exists. */
   hasTable(name: string): Promise<boolean>
 

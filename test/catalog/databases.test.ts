@@ -283,6 +283,20 @@ describe.runIf(programs)('a PostgreSQL that is down', () => {
     await database.close()
   }, 60_000)
 
+  it('that is lost after a change leaves the outcome unknown to who is told one of all', async () => {
+    const database = await PostgresDatabase.open(postgres!.url)
+    const read = () => database.get('SELECT 1 AS one').catch((error) => error.code)
+    const written = await database.answering(async () => {
+      await database.exec('CREATE TABLE IF NOT EXISTS changed (id BIGINT)')
+      await postgres!.kill()
+      return read()
+    })
+    expect(written).toBe('outcome_unknown')
+    expect(await database.answering(read)).toBe('catalog_unavailable')
+    await postgres!.start()
+    await database.close()
+  }, 60_000)
+
   it('that is lost while it commits leaves the outcome unknown', async () => {
     const database = await PostgresDatabase.open(postgres!.url)
     const lost = database.transaction(async (t) => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../engine/index.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { PostgresLine } from '../cluster/postgres-line.ts'
 import { runCommand } from '../server/process.ts'
@@ -96,6 +97,26 @@ describe.runIf(HAS_CLUSTER)('a node on PostgreSQL', () => {
     expect((await node.ask('GET', '/readyz')).status).toBe(200)
     expect(await (await node.ask('GET', `/datasets/${id}/data`)).text()).toBe('n\n1\n2\n')
     await json(node.ask('POST', `/datasets/${id}/data`, 'n\n3\n'))
+    await node.close()
+  })
+
+  it('does not say that nothing was changed if it is lost after the change', async () => {
+    const node = await cluster.node('lost-later')
+    const { apiKey: old } = await json<{ apiKey: string }>(
+      node.ask('POST', '/accounts', { name: 'rotating', plan: 'free' }),
+    )
+    const database: Database = node.server.engine.database
+    const { transaction } = database
+    database.transaction = async (...given) => {
+      const result = await transaction.apply(database, given)
+      await cluster.postgres.kill()
+      return result as never
+    }
+    const answer = await node.ask('POST', '/account/api-key', undefined, old)
+    database.transaction = transaction
+    expect(await answer.json()).toMatchObject({ code: 'outcome_unknown' })
+    await cluster.postgres.start()
+    await expect.poll(async () => (await node.ask('GET', '/account', undefined, old)).status).toBe(401)
     await node.close()
   })
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient } from 'pg'
 import { Alone } from '../alone.ts'
 import type {
@@ -46,6 +47,8 @@ export class PostgresDatabase implements Database {
   readonly #changes: Changes
   readonly #alone = new Alone()
   readonly #recalled = new Recalled(OLDEST_MS)
+  /** What the work that `answering` runs has done. */
+  readonly #callers = new AsyncLocalStorage<{ hasChanged: boolean }>()
 
   private constructor(pool: Pool, url: string) {
     this.#pool = pool
@@ -89,7 +92,7 @@ export class PostgresDatabase implements Database {
     try {
       return (await query<Row>(this.#pool, sql, parameters)).rows
     } catch (error) {
-      throw postgresError(error)
+      throw this.#errorOf(error)
     }
   }
 
@@ -124,12 +127,22 @@ export class PostgresDatabase implements Database {
 
   transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
     const done = this.#transaction(work, ['BEGIN'], (client) => Changes.tell(client, changes))
-    return done.finally(() => this.#recalled.forget(changes))
+    const caller = this.#callers.getStore()
+    return done
+      .then((result) => {
+        if (caller && changes?.length !== 0) caller.hasChanged = true
+        return result
+      })
+      .finally(() => this.#recalled.forget(changes))
   }
 
   /** Tells nobody, and so forgets nothing: what is recalled must not depend on it. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'])
+  }
+
+  answering<T>(work: () => T): T {
+    return this.#callers.run({ hasChanged: false }, work)
   }
 
   async hasTable(name: string): Promise<boolean> {
@@ -151,6 +164,11 @@ export class PostgresDatabase implements Database {
     await this.#pool.end()
   }
 
+  #errorOf(error: unknown): unknown {
+    const hasChanged = this.#callers.getStore()?.hasChanged === true
+    return hasChanged && isUnreachable(error) ? unknownOutcome(error) : postgresError(error)
+  }
+
   async #transaction<T>(
     work: (t: Handle) => Promise<T>,
     before: readonly string[],
@@ -161,7 +179,7 @@ export class PostgresDatabase implements Database {
     try {
       client = await this.#pool.connect()
     } catch (error) {
-      throw postgresError(error)
+      throw this.#errorOf(error)
     }
     const t = new PostgresTransaction(client)
     let isLost = false
@@ -175,7 +193,7 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       // A connection that is lost is closed below, and the server then rolls back what is open on it.
       isLost = isUnreachable(error) || !(await rollBack(client))
-      throw postgresError(error)
+      throw this.#errorOf(error)
     } finally {
       t.end()
       client.release(isLost)

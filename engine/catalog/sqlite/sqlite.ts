@@ -116,6 +116,11 @@ export class SqliteDatabase implements Database {
     })
   }
 
+  /** A file is not lost between two statements. */
+  answering<T>(work: () => T): T {
+    return work()
+  }
+
   async hasTable(name: string): Promise<boolean> {
     return this.#readable().get('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]) !== undefined
   }
