@@ -61,30 +61,36 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
   const number = (text: string) =>
     table.delimiter === ';' && text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text
-  // A series has the attributes of its first row. A row without a value may leave them empty, and a row without a period
-  // is about the series alone.
-  const {
-    alone = [],
-    valued = [],
-    empty = [],
-  } = Object.groupBy(table.rows, (row) =>
-    cell(row, time) === '' ? 'alone' : cell(row, value) === '' ? 'empty' : 'valued',
-  )
+  // In SDMX-CSV 2.0 a row without an observation contains attributes: of the series, or, if it leaves dimensions empty,
+  // of all series with its other codes.
+  const isShared = (row: readonly string[]) =>
+    certain && dimensions.some((one) => one && cell(row, one) === '')
+  const { shared, alone, valued, empty } = grouped(table.rows, (row) => {
+    if (cell(row, time) === '') return isShared(row) ? 'shared' : 'alone'
+    return cell(row, value) === '' ? 'empty' : 'valued'
+  })
+  const sharedCell = (column: Column, key: readonly string[]) => {
+    const holds = (row: readonly string[]) =>
+      dimensions.every((one, i) => ['', key[i]].includes(cell(row, one)))
+    return shared.find((row) => holds(row) && cell(row, column) !== '')?.[column.index] ?? ''
+  }
+  // A series has the attributes of its first row, and rows without a value may leave them empty.
   for (const row of [...alone, ...valued, ...empty]) {
     const key = dimensions.map((column) => cell(row, column))
     const period = cell(row, time)
-    // A row without an observation that leaves dimensions empty contains attributes shared by many series (SDMX-CSV
-    // 2.0).
-    if (period === '' && certain && key.some((code, i) => code === '' && dimensions[i])) continue
     const observations = builder.series(
       key,
-      () => new Map(attributes.map((one) => [attributeId(one), cell(row, one)])),
+      () =>
+        new Map(
+          attributes.map((one) => [attributeId(one), cell(row, one) || codeIn(sharedCell(one, key), one)]),
+        ),
     )
     if (period === '') continue
     observations?.push({
       period,
       value: number(cell(row, value)),
-      multiplier: multiplier && cell(row, multiplier),
+      // An empty cell means the multiplier of the series.
+      multiplier: cell(row, multiplier) || undefined,
       status: status && cell(row, status),
     })
   }
@@ -96,6 +102,15 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
     series: builder.all(),
     labels: labelsOf(components, table),
   }
+}
+
+/** Rows by their content: observations with and without a value, and attributes of one series or of several. */
+function grouped(
+  rows: readonly (readonly string[])[],
+  kindOf: (row: readonly string[]) => 'shared' | 'alone' | 'valued' | 'empty',
+) {
+  const { shared = [], alone = [], valued = [], empty = [] } = Object.groupBy(rows, kindOf)
+  return { shared, alone, valued, empty }
 }
 
 /**

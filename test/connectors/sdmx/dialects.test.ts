@@ -33,6 +33,14 @@ describe('a unit', () => {
     })
   })
 
+  it('and its multiplier may be in rows of their own, for one series or for several', async () => {
+    const reply = rows('A,BEL,,,6,', 'A,,,,,PS', 'M,,,,,X', 'A,BEL,2022,2.5,,', 'A,BEL,2023,1.5,,')
+    expect(await read('ilo', 'DF_X/A.BEL', reply)).toMatchObject({
+      unit: 'PS, millions',
+      observations: [{ value: 2.5 }, { value: 1.5 }],
+    })
+  })
+
   it.each([
     ['3: Thousands', 'Persons, thousands'],
     ['0: Units', 'Persons'],
