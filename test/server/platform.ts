@@ -13,6 +13,7 @@ import { distributed } from '../../server/config/trino.ts'
 import { addGauges } from '../../server/metrics/gauges.ts'
 import { openServices, type Services } from '../../server/services.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
+import { forced } from '../trino/forced.ts'
 
 /** Parts of the configuration, each group merged with the defaults. */
 export type Overrides = { readonly [K in keyof Config]?: Partial<Config[K]> }
@@ -53,6 +54,7 @@ export async function platform(
   options: { config?: Overrides; routes?: Routes; now?: () => Date; console?: string } = {},
 ): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'parquetry-server-'))
+  const trino = options.config?.trinoUrl === undefined ? await forced() : undefined
   const upstream = await startUpstream(options.routes ?? {})
   const defaults = {
     ...readConfig({ data: directory, port: '0' }, {}),
@@ -72,6 +74,8 @@ export async function platform(
     secret: 'a secret of the tests',
     ...(options.config?.trinoUrl !== undefined && { trinoUrl: options.config.trinoUrl }),
     ...merged,
+    ...(trino && { trinoUrl: trino.trinoUrl, trino: { minBytes: 0, maxRows: 100_000 } }),
+    ...(trino && { iceberg: { localFiles: true } }),
     engine: { threads: 2, workers: 1, memoryLimit: '1GiB' },
   } as unknown as Config
   const engine = await openEngine({
@@ -110,6 +114,7 @@ export async function platform(
   await services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })
   const app = buildApp(services, { write: (line) => log.push(JSON.parse(line)) })
   await app.ready()
+  trino?.serve((request, response) => app.routing(request, response), engine)
   return {
     directory,
     engine,
@@ -134,6 +139,7 @@ export async function platform(
       }),
     listen: () => app.listen({ port: 0, host: '127.0.0.1' }),
     async [Symbol.asyncDispose]() {
+      await trino?.close()
       await app.close()
       await services.refresher.close()
       await connectors.close()
