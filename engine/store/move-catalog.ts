@@ -32,9 +32,8 @@ const MOVED = '.moved'
 
 /**
  * Moves a data directory into a cluster: first the rows, each part checked, then the catalog in one transaction. If it is
- * interrupted before that transaction, the next call continues. What is in the directory stays, but its catalog is
- * renamed at the end, because a second catalog on the same rows would remove them. If it is interrupted between the
- * transaction and the renaming, the next call refuses the database, and the catalog must be renamed by hand.
+ * interrupted, the next call continues. What is in the directory stays, but its catalog is renamed at the end, because a
+ * second catalog on the same rows would remove them.
  * @throws EngineError `locked` beside a server; `invalid_option` if the database holds a catalog already;
  * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
  */
@@ -57,10 +56,11 @@ export async function moveToCluster(
           await migrate(database, 'catalog', CATALOG_STEPS)
           await prepare?.(database)
         }
+        const isCopied = await isCopyOf(hold.database, shared)
         // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
-        await requireEmpty(shared, await tablesOf(hold.database))
+        if (!isCopied) await requireEmpty(shared, await tablesOf(hold.database))
         const report = await moveHeldParts(hold, store, onProgress)
-        await copyCatalog(hold.database, shared, hold.database)
+        if (!isCopied) await copyCatalog(hold.database, shared, hold.database)
         return { layout: hold.layout, report }
       } finally {
         await shared.close()
@@ -105,6 +105,15 @@ export async function moveToDirectory(
     lock.release()
   }
   return moveParts(directory, { target: undefined, from: cluster.store }, events, onProgress)
+}
+
+/**
+ * Whether an earlier call has copied the catalog, and was interrupted before the renaming. Both then name the same store
+ * of objects with the same mark, which no other catalog has. It was copied in one transaction, so it is whole.
+ */
+async function isCopyOf(own: Database, shared: Database): Promise<boolean> {
+  const [here, there] = [await ownStore(own), await ownStore(shared)]
+  return here !== undefined && here.name === there?.name && here.mark === there.mark
 }
 
 async function refuseNodes(shared: Database): Promise<void> {

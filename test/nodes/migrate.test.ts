@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/config/read.ts'
@@ -74,6 +74,10 @@ describe.runIf(HAS_CLUSTER)('parquetry migrate', () => {
     const failed = await forth()
     expect(failed).toMatchObject({ code: 1, out: '' })
     await cluster.postgres.start()
+    expect(await forth()).toMatchObject({ code: 0, err: '' })
+    expect(existsSync(join(directory, 'catalog.sqlite'))).toBe(false)
+    // As if it had been killed before the renaming.
+    renameSync(join(directory, 'catalog.sqlite.moved'), join(directory, 'catalog.sqlite'))
     expect(await forth()).toMatchObject({ code: 0, err: '' })
     expect(existsSync(join(directory, 'catalog.sqlite'))).toBe(false)
 
