@@ -59,3 +59,17 @@ describe.runIf(TRINO_PROGRAM)(
     })
   },
 )
+
+test.runIf(TRINO_PROGRAM)('an answer of many rows is whole and in order', async () => {
+  const columns = [
+    { name: 'n', type: 'integer' },
+    { name: 'word', type: 'string' },
+    { name: 'd', type: 'double' },
+  ]
+  const lines = Array.from({ length: 60_000 }, (_, n) => `${n},w${(n * 7_919) % 10_007},${n / 7}`)
+  const many = await service.table(columns, lines.slice(0, 25_000), lines.slice(25_000))
+  const options = { orderBy: 'word', top: 50_000, filter: 'n mod 50 ne 7' }
+  const { text, by } = await service.ask(many, options)
+  expect(by).toBe('Trino')
+  expect(text).toBe(await service.askAlone(many, options))
+})
