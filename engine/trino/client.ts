@@ -5,8 +5,8 @@ import { TrinoAddress, TrinoRequests } from './requests.ts'
 import { type Data, type Rows, rowsOf } from './spooled.ts'
 import { batchesOf } from './values.ts'
 
-/** The most bytes of a segment of an answer, unpacked. */
-const SEGMENT_BYTES = 256 << 20
+/** The most bytes of an answer, unpacked. All of it is in memory at once. */
+const MOST_BYTES = 256 << 20
 
 /** A page of Trino's protocol (https://trino.io/docs/current/develop/client-protocol.html). */
 interface Page {
@@ -17,7 +17,7 @@ interface Page {
 
 export interface AnswerOptions {
   readonly types: readonly ColumnType[]
-  /** With more rows the query is ended. @throws TrinoFailure `many` */
+  /** With more rows, or too many bytes, the query is ended. @throws TrinoFailure `many` */
   readonly maxRows: number
   readonly signal?: AbortSignal | undefined
 }
@@ -27,10 +27,15 @@ export class TrinoClient {
   readonly #address: TrinoAddress
   readonly #background = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
+  readonly #maxBytes: number
 
-  /** @param url `http://user:password@host:port/catalog` */
-  constructor(url: string) {
+  /**
+   * @param url `http://user:password@host:port/catalog`
+   * @param maxBytes the most bytes of an answer
+   */
+  constructor(url: string, maxBytes: number = MOST_BYTES) {
     this.#address = new TrinoAddress(url)
+    this.#maxBytes = maxBytes
   }
 
   /**
@@ -40,7 +45,7 @@ export class TrinoClient {
   async answer(sql: string, { types, maxRows, signal }: AnswerOptions): Promise<Batch[]> {
     const ending = this.#closing.signal
     const either = signal ? AbortSignal.any([signal, ending]) : ending
-    const requests = new TrinoRequests(this.#address, either, (work) => this.#watch(work))
+    const requests = new TrinoRequests(this.#address, either, this.#maxBytes, (work) => this.#watch(work))
     const pages: Promise<Rows>[] = []
     let rows = 0
     let failure: unknown
@@ -53,7 +58,7 @@ export class TrinoClient {
         if (failure !== undefined) throw failure
         if (page.data) {
           // Segments are fetched while Trino goes on.
-          const reading = rowsOf(page.data, requests, SEGMENT_BYTES).then((some) => {
+          const reading = rowsOf(page.data, requests).then((some) => {
             rows += some.length
             if (rows > maxRows) throw new TrinoFailure('many', `more than ${maxRows} rows`)
             return some

@@ -40,21 +40,44 @@ export class TrinoRequests {
   readonly #address: TrinoAddress
   readonly #signal: AbortSignal
   readonly #background: (work: Promise<unknown>) => void
+  /** The most bytes of the answer. */
+  readonly maxBytes: number
+  #bytes = 0
 
   /** @param background is told of requests that nobody waits for */
-  constructor(address: TrinoAddress, signal: AbortSignal, background: (work: Promise<unknown>) => void) {
+  constructor(
+    address: TrinoAddress,
+    signal: AbortSignal,
+    maxBytes: number,
+    background: (work: Promise<unknown>) => void,
+  ) {
     this.#address = address
     this.#signal = signal
+    this.maxBytes = maxBytes
     this.#background = background
   }
 
   async statement(sql: string): Promise<unknown> {
     const { origin, headers } = this.#address
-    return (await this.#send(`${origin}/v1/statement`, { method: 'POST', headers, body: sql })).json()
+    return this.#json(await this.#send(`${origin}/v1/statement`, { method: 'POST', headers, body: sql }))
   }
 
   async next(uri: string): Promise<unknown> {
-    return (await this.#send(uri, { headers: this.#headersFor(uri) })).json()
+    return this.#json(await this.#send(uri, { headers: this.#headersFor(uri) }))
+  }
+
+  /** Counts bytes of the answer. @throws TrinoFailure `many` */
+  take(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > this.maxBytes) {
+      throw new TrinoFailure('many', `more than ${this.maxBytes} bytes`)
+    }
+  }
+
+  async #json(answer: Response): Promise<unknown> {
+    const text = await answer.text()
+    this.take(text.length)
+    return JSON.parse(text)
   }
 
   /** The bytes of a segment, which may be in another place than Trino. */

@@ -29,27 +29,26 @@ export type Rows = readonly (readonly unknown[])[]
 
 const unpack = promisify(zstdDecompress)
 
-/**
- * The rows of a page.
- * @param maxBytes the most bytes of a segment once it is unpacked
- */
-export async function rowsOf(data: Data, requests: TrinoRequests, maxBytes: number): Promise<Rows> {
+/** The rows of a page. */
+export async function rowsOf(data: Data, requests: TrinoRequests): Promise<Rows> {
   if (Array.isArray(data)) return data
   const { encoding, segments } = data as Exclude<Data, Rows>
   if (encoding !== 'json' && encoding !== 'json+zstd') throw new TypeError(`unknown encoding ${encoding}`)
   // They are fetched side by side, and put in order by the numbers of their first rows.
   const sorted = segments.toSorted((a, b) => (a.metadata?.rowOffset ?? 0) - (b.metadata?.rowOffset ?? 0))
-  const parts = await Promise.all(sorted.map((segment) => rowsOfSegment(segment, requests, maxBytes)))
+  const parts = await Promise.all(sorted.map((segment) => rowsOfSegment(segment, requests)))
   return parts.flat()
 }
 
-async function rowsOfSegment(segment: Segment, requests: TrinoRequests, maxBytes: number): Promise<Rows> {
+async function rowsOfSegment(segment: Segment, requests: TrinoRequests): Promise<Rows> {
   const { rowsCount, uncompressedSize } = segment.metadata ?? {}
   const bytes =
     segment.type === 'inline'
       ? Buffer.from(segment.data, 'base64')
       : await requests.segment(segment.uri, segment.headers ?? {})
-  const text = uncompressedSize === undefined ? bytes : await unpack(bytes, { maxOutputLength: maxBytes })
+  const packed = uncompressedSize !== undefined
+  const text = packed ? await unpack(bytes, { maxOutputLength: requests.maxBytes }) : bytes
+  requests.take(text.length)
   const rows: unknown = JSON.parse(text.toString())
   if (!Array.isArray(rows) || (rowsCount !== undefined && rows.length !== rowsCount)) {
     throw new TypeError(`a segment has not the ${rowsCount} rows that it should have`)

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { TrinoClient } from '../../engine/trino/client.ts'
 import { basic, dataset, type Platform, platform } from '../server/platform.ts'
 import { FakeTrino, type Page } from './fake-trino.ts'
 
@@ -218,6 +219,24 @@ describe('the query is ended in Trino', () => {
     expect((await ask(TOP)).body).toBe(FROM_DUCKDB)
     await vi.waitFor(() => expect(fake.cancelled).toHaveLength(1))
   })
+})
+
+test('an answer that is too large for memory is given up, however it comes', async () => {
+  await start()
+  const client = new TrinoClient(fake.url, 1_000)
+  const text = 'x'.repeat(600)
+  const options = { types: ['string'], maxRows: 10 } as const
+  const segments = [fake.spooled([[text]], 0), fake.spooled([[text]], 1)]
+  for (const pages of [
+    [{ data: [[text]] }, { data: [[text]] }],
+    [{ data: { encoding: 'json+zstd', segments } }],
+  ]) {
+    says(...pages, {})
+    await expect(client.answer('SELECT 1', options)).rejects.toThrow()
+  }
+  says({ data: [[text]] })
+  expect(await client.answer('SELECT 1', options)).toHaveLength(1)
+  await client.close()
 })
 
 describe('Trino is not asked', () => {
