@@ -51,7 +51,8 @@ describe('the tarball', () => {
       /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/console\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|engine\/guide\/\w+\.md|engine\/filter\/REFERENCE\.md|server\/deploy\/.+|examples\/[\w-]+\.(ts|md)|(package\.json|LICENSE|(README|ARCHITECTURE|CHANGELOG)\.md))$/
     expect(packed.files.filter((file) => !needed.test(file))).toEqual([])
     expect(packed.files.filter((file) => /(^|\/)(test|bench|node_modules)\//.test(file))).toEqual([])
-    expect(packed.size).toBeLessThan(2_000_000)
+    // A tenth more than it has: what does not belong there, such as a second copy of something, is usually more.
+    expect(packed.size).toBeLessThan(2_240_000)
   })
 
   test('maps lead to sources that are there', () => {
