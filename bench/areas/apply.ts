@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openFiles } from '../../engine/index.ts'
-import { rowsStatement } from '../../engine/plan/sql.ts'
+import { rowsStatement } from '../../engine/plan/statements.ts'
 import { type BenchOptions, type Case, duel } from '../case.ts'
 import { openScratch } from '../scratch.ts'
 

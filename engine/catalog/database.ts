@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './database-dialect.ts'
 
 export type SqlValue = string | number | bigint | Uint8Array | null
 

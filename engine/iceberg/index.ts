@@ -1,3 +1,3 @@
 export type { TableMetadata } from './metadata.ts'
-export { isNumbered, NAMED, type Naming, PLAIN } from './schema.ts'
+export { isNumbered, NAMED, type Naming, PLAIN } from './table-schema.ts'
 export { IcebergTables, type ManifestStore, versionOfManifest } from './tables.ts'

@@ -2,7 +2,7 @@ import type { Part, Version } from '../catalog/records.ts'
 import { avroFile } from './avro-file.ts'
 import { MANIFEST_FILE, manifestEntry } from './avro-schemas.ts'
 import { boundBytes, type Side } from './bounds.ts'
-import { FIRST, fieldId, isOrdered, type Naming, partitionOf, schemaOf } from './schema.ts'
+import { FIRST, fieldId, isOrdered, type Naming, partitionOf, schemaOf } from './table-schema.ts'
 
 /**
  * Entries for files kept from an older snapshot or for deleted rows are not needed: each version lists all its parts.

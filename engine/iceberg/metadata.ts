@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DatasetRecord, Version } from '../catalog/records.ts'
 import { SEQUENCE } from './manifest.ts'
-import { NAMED, type Naming, nameMapping, partitionOf, schemaOf } from './schema.ts'
+import { NAMED, type Naming, nameMapping, partitionOf, schemaOf } from './table-schema.ts'
 
 /** Iceberg numbers the fields of partitions from 1000 on. */
 const LAST_PARTITION_ID = 999

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { manifest, manifestList } from './manifest.ts'
 import { type TableMetadata, tableMetadata } from './metadata.ts'
-import type { Naming } from './schema.ts'
+import type { Naming } from './table-schema.ts'
 
 /** The place of the manifests, from which readers open them as files. */
 export interface ManifestStore {

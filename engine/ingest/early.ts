@@ -1,6 +1,6 @@
 import type { JobHooks, JobId, ScanInput } from './process/jobs.ts'
 import type { ReaderProcess } from './process/reader-process.ts'
-import type { LentReader } from './process/readers.ts'
+import type { LentReader } from './process/reader-processes.ts'
 import { WHOLE } from './process/start.ts'
 
 /** A scan that began before all of the file had arrived, and the reader that does it. */

@@ -6,7 +6,7 @@ import type { PartStatistics } from '../types/statistics.ts'
 import type { Cut } from './cut.ts'
 import { EarlyReading } from './early.ts'
 import type { Input, JobHooks, JobName, Result, ScanInput } from './process/jobs.ts'
-import { type ReaderState, Readers, type ReadersOptions } from './process/readers.ts'
+import { type ReaderState, Readers, type ReadersOptions } from './process/reader-processes.ts'
 import type { Described, IngestRequest, IngestResult, PartSize } from './request.ts'
 
 export type {

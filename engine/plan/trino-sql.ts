@@ -12,7 +12,7 @@ export interface TrinoSql {
   readonly parameters: readonly string[]
 }
 
-/** The number of a row in its table, from 0: plain tables of Iceberg have both columns (`engine/iceberg/schema.ts`). */
+/** The number of a row in its table, from 0: plain tables of Iceberg have both columns (`engine/iceberg/table-schema.ts`). */
 const NUMBER = 'f + r'
 
 /**

@@ -3,7 +3,7 @@ import type { ColumnType } from '../types/index.ts'
 import { failureOf, type TrinoError, TrinoFailure } from './failure.ts'
 import { TrinoAddress, TrinoRequests } from './requests.ts'
 import { type Data, type Rows, rowsOf } from './spooled.ts'
-import { batchesOf } from './values.ts'
+import { batchesOf } from './trino-values.ts'
 
 /** The most bytes of an answer, unpacked. All of it is in memory at once. */
 const MOST_BYTES = 256 << 20

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
-import { findRepository } from './tables/names.ts'
+import { findRepository } from './tables/find-by-name.ts'
 import type { Source, Tables } from './tables/tables.ts'
 import { UsageError } from './usage.ts'
 

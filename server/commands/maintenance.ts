@@ -13,7 +13,7 @@ import {
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import type { Config, ConfigArguments } from '../config/config.ts'
 import { readConfig } from '../config/read.ts'
-import { objectStore } from '../config/store.ts'
+import { objectStore } from '../config/store-options.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { UsageError } from './usage.ts'
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Snapshot } from '../../engine/index.ts'
+import { type EntityQuery, entityQuery, type RowOptions } from './entity-query.ts'
 import { contextHead, type Exchange, type Place } from './exchange.ts'
 import type { EntitySet } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
 import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.ts'
-import { type EntityQuery, entityQuery, type RowOptions } from './rows.ts'
 
 /** The system query options of a request for a collection. */
 export interface CollectionOptions extends RowOptions {

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import { entityQuery, type RowOptions } from './entity-query.ts'
 import { ODataError } from './errors.ts'
 import { contextHead, type Exchange, type Place } from './exchange.ts'
 import { type EntitySet, KEY, propertiesOf } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
-import { entityQuery, type RowOptions } from './rows.ts'
 
 /** Answers with one row. */
 export async function answerEntity(

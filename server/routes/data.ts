@@ -6,7 +6,7 @@ import { empty, type HeaderText, type JsonSchema, json } from '../openapi/descri
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { followsSeries } from '../sources/conflicts.ts'
-import { questionOf } from '../transfers/answers.ts'
+import { questionOf } from '../transfers/answer-cache.ts'
 import { chooseFormat, mediaType } from '../transfers/formats.ts'
 import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
 import { APPEND_PARAMETERS, REPLACE_PARAMETERS } from '../transfers/upload-options.ts'

@@ -4,7 +4,7 @@ import type { ByteStream, Format, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
 import type { Outcome } from '../metrics/metrics.ts'
-import { type Answer, Answers, SMALL_ANSWER } from './answers.ts'
+import { type Answer, AnswerCache, SMALL_ANSWER } from './answer-cache.ts'
 import { bodyStream } from './compress.ts'
 import {
   type Announced,
@@ -46,7 +46,7 @@ interface Opened {
  */
 export class Exports {
   readonly gate: Gate
-  readonly answers: Answers
+  readonly answers: AnswerCache
   readonly #parts: ExportParts
   /** A part of each entity tag, because another release may write different bytes for the same rows. */
   readonly #release: string
@@ -55,7 +55,7 @@ export class Exports {
     const { exports, exportsPerAccount, queue } = parts.config.limits
     this.#parts = parts
     this.#release = release
-    this.answers = new Answers(parts.config.limits.cachedAnswerBytes)
+    this.answers = new AnswerCache(parts.config.limits.cachedAnswerBytes)
     this.gate = new Gate('downloads', {
       places: exports,
       placesPerAccount: exportsPerAccount,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { providerTable } from '../../connectors/guide/table.ts'
+import { providerTable } from '../../connectors/guide/provider-table.ts'
 import { connectors } from '../../connectors/providers/index.ts'
 
 const page = readFileSync(new URL('../../connectors/guide/README.md', import.meta.url), 'utf8')

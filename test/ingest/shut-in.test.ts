@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Ingestor } from '../../engine/ingest/index.ts'
-import { Readers } from '../../engine/ingest/process/readers.ts'
+import { Readers } from '../../engine/ingest/process/reader-processes.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()

@@ -30,13 +30,13 @@ test('the places that know most column types are these', () => {
     'engine/duckdb/normalise.ts', // types of foreign files onto ours
     'engine/export/formats/json.ts', // what needs quotes and escapes
     'engine/export/formats/text/cells.ts', // a value as text
-    'engine/export/formats/text/compile.ts', // the same in a loop that is made for the columns
     'engine/export/formats/text/kinds.ts', // the order in which text formats tell types apart
+    'engine/export/formats/text/rows-writer.ts', // the same in a loop that is made for the columns
     'engine/export/formats/xlsx/cells.ts', // a cell of a sheet
     'engine/export/formats/xlsx/widths.ts', // how wide its column is at least
     'engine/export/row-values.ts', // a value of JavaScript
     'engine/iceberg/bounds.ts', // bounds of values as Iceberg writes them
-    'engine/trino/values.ts', // how Trino writes values in JSON
+    'engine/trino/trino-values.ts', // how Trino writes values in JSON
     'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
   ])

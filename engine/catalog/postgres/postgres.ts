@@ -9,7 +9,7 @@ import type {
   SqlValue,
   TransactionOptions,
 } from '../database.ts'
-import { POSTGRES } from '../dialect.ts'
+import { POSTGRES } from '../database-dialect.ts'
 import { Recalled } from '../recalled.ts'
 import { Changes } from './changes.ts'
 import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'

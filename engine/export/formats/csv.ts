@@ -1,10 +1,10 @@
 import type { Vector } from '../../duckdb/batch.ts'
-import { beginsFormula, type Dialect, isFormula, separatorOf } from './dialect.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
 import { literal, writeLiteral } from './output.ts'
 import { boundOf, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './text/cells.ts'
-import { compileRows, fixed, of, write } from './text/compile.ts'
 import { KIND } from './text/kinds.ts'
+import { compileRows, fixed, of, write } from './text/rows-writer.ts'
+import { beginsFormula, type Dialect, isFormula, separatorOf } from './text-dialect.ts'
 
 const QUOTE = 0x22
 const NEWLINE = 0x0a

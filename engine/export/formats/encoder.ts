@@ -1,7 +1,7 @@
 import type { Batch } from '../../duckdb/batch.ts'
 import type { Column } from '../../types/index.ts'
-import type { Dialect } from './dialect.ts'
 import type { Output } from './output.ts'
+import type { Dialect } from './text-dialect.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
 

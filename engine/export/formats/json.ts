@@ -11,10 +11,10 @@ import {
   writeBase64,
   writeBase64Url,
 } from './text/cells.ts'
-import { compileRows, fixed, of, write } from './text/compile.ts'
 import { embedJson } from './text/json-text.ts'
 import { KIND } from './text/kinds.ts'
 import { double, MAX_INTEGER, unsigned } from './text/numbers.ts'
+import { compileRows, fixed, of, write } from './text/rows-writer.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

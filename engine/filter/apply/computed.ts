@@ -2,8 +2,8 @@ import type { ValueType } from '../check/value-types.ts'
 import { excerpt, invalid } from '../errors.ts'
 import type { Token } from '../syntax/tokens.ts'
 import { asColumn, type Building, type Place, type Value } from './building.ts'
-import { type Cursor, isName, isWord, type Name, nameOf } from './cursor.ts'
 import type { AddedColumn, SortKey, StepColumn } from './steps.ts'
+import { type Cursor, isName, isWord, type Name, nameOf } from './token-cursor.ts'
 
 /** Reads `price mul 2 as double, …` and returns the columns that it adds. */
 export function readComputed(

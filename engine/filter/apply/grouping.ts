@@ -8,8 +8,8 @@ import { LParen, RParen, type Token } from '../syntax/tokens.ts'
 import { type AggregateRow, aggregateRow, aggregateTable } from './aggregates.ts'
 import { asColumn, type Building, type Place } from './building.ts'
 import { named, requireNew } from './computed.ts'
-import { type Cursor, isName, isWord, nameOf } from './cursor.ts'
 import type { AddedColumn, StepColumn } from './steps.ts'
+import { type Cursor, isName, isWord, nameOf } from './token-cursor.ts'
 
 /** Columns to group by. */
 export type Keys = readonly StepColumn[]

@@ -9,10 +9,10 @@ import { Comma, LParen, RParen, Slash, type Token } from '../syntax/tokens.ts'
 import type { Building, Place } from './building.ts'
 import { readComputed, readOrder, sortable } from './computed.ts'
 import { concatenated } from './concat.ts'
-import { type Cursor, quoted } from './cursor.ts'
 import { type Keys, readAggregates, readKeys } from './grouping.ts'
 import { searchCondition } from './search.ts'
 import type { AddedColumn, KeepUntil, Relation, Step, StepColumn, Transformed } from './steps.ts'
+import { type Cursor, quoted } from './token-cursor.ts'
 
 /** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
 interface Within {

@@ -19,7 +19,7 @@ import {
   TRUE,
 } from './fragments.ts'
 import { narrow } from './narrow.ts'
-import type { Place, SqlWriter } from './writer.ts'
+import type { Place, SqlWriter } from './sql-writer.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Order = 'gt' | 'ge' | 'lt' | 'le'

@@ -2,7 +2,7 @@ import type { Expression } from '../check/expression.ts'
 import type { ValueType } from '../check/value-types.ts'
 import { all, any, atom, caseWhen, comparison, FALSE, orFalse, postfix, type Sql } from './fragments.ts'
 import { byKey, type Keyed, narrow } from './narrow.ts'
-import type { Place, SqlWriter } from './writer.ts'
+import type { Place, SqlWriter } from './sql-writer.ts'
 
 /**
  * The longest `IN` list that DuckDB compares value by value. It turns a longer list into a join, and a join gives the

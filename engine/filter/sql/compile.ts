@@ -23,7 +23,7 @@ import {
   TRUE,
 } from './fragments.ts'
 import { literalText } from './narrow.ts'
-import type { Place, SqlWriter } from './writer.ts'
+import type { Place, SqlWriter } from './sql-writer.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */

@@ -11,9 +11,9 @@ import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
 import { malformed, outOfRange, tooFine } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
+import { arrowMessages, verifyFile } from './arrow-messages.ts'
 import { checkData } from './check-data.ts'
 import { unpackLz4 } from './lz4.ts'
-import { arrowMessages, verifyFile } from './messages.ts'
 import { isText, NoSuchValue, type ReadingOptions, textReader, typeOfArrow, uuidReader } from './read-text.ts'
 
 export interface ArrowTask {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { LONGEST_RECORD, wholeCharacters } from '../csv/bytes.ts'
 import { malformed } from '../text/value-errors.ts'
-import { INCOMPLETE, JsonReader, TOKEN } from './reader.ts'
+import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
 import type { JsonRows } from './rows.ts'
 
 const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] = [

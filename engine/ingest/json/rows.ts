@@ -5,7 +5,7 @@ import { Blanks } from '../text/blanks.ts'
 import { acceptance, CellWriter } from '../text/cell-writer.ts'
 import { badValue, malformed, missingValue } from '../text/value-errors.ts'
 import type { JsonField, JsonLayout } from './fields.ts'
-import { type JsonReader, TOKEN } from './reader.ts'
+import { type JsonReader, TOKEN } from './json-reader.ts'
 import { JsonSkim } from './skim.ts'
 
 const ABSENT = -1

@@ -9,8 +9,8 @@ import { measure, readParts, widened } from '../parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, type Target, takes } from '../targets.ts'
 import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/value-errors.ts'
-import { type ParquetColumn, parquetColumns } from './columns.ts'
-import { inRange } from './ranges.ts'
+import { inRange } from './in-range.ts'
+import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
 export async function ingestParquet(

@@ -3,7 +3,7 @@ import { EngineError } from '../../../engine/errors.ts'
 import { runtimeFilterError } from '../../../engine/filter/index.ts'
 import type { QueryOptions } from '../../../engine/plan/options.ts'
 import { type PlanColumn, planQuery } from '../../../engine/plan/plan.ts'
-import { rowsStatement } from '../../../engine/plan/sql.ts'
+import { rowsStatement } from '../../../engine/plan/statements.ts'
 import { type ColumnType, sqlType } from '../../../engine/types/index.ts'
 
 /** What comes out: names, and rows as texts, null as null. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkEncoding, type Dialect } from '../../../engine/export/formats/dialect.ts'
+import { checkEncoding, type Dialect } from '../../../engine/export/formats/text-dialect.ts'
 import type { Executor } from '../../../engine/export/index.ts'
 import type { Format } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement } from '../support.ts'

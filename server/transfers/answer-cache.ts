@@ -21,7 +21,7 @@ const SMALLEST = 512
  * Keeps answers by version and question. A version never changes, so no answer is ever outdated. The least recently
  * used ones are removed when there is no room.
  */
-export class Answers {
+export class AnswerCache {
   readonly #kept: LRUCache<string, Answer> | undefined
 
   /** @param bytes the most bytes of all answers together; 0 keeps none */
