@@ -1,3 +1,6 @@
+import { quoted } from './errors.ts'
+import { type Json, number, text } from './read.ts'
+
 /** SDMX code list CL_OBS_STATUS 2.2. Eurostat writes the same letters in lower case, and several of them together. */
 const WORDS: Readonly<Record<string, string>> = {
   B: 'break',
@@ -58,4 +61,20 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Why a value is missing, from a text that contains such a code; undefined for any other text. */
 export function missingReason(text: string | null): string | undefined {
   return REASONS[/\(([A-Z]{1,2})\)/.exec(text ?? '')?.[1] ?? '']
+}
+
+/** What providers write where there is no value, in lower case. It says no more than null does. */
+const BLANKS = new Set(['.', '..', '...', '-', '--', ':', 'nan', 'null', 'na', 'n/a', 'n.a.'])
+
+/**
+ * The status of an observation with this value. A text that is not a number becomes null, and then the status says what
+ * stood there: in words for a reason, unless the provider gave a status of its own, and as it was written for anything
+ * else, such as `<5`, since it may be more than a gap. A mark such as `.` says nothing.
+ */
+export function statusOfValue(value: Json | undefined, status: string | undefined): string | undefined {
+  const written = text(value)
+  if (written === null || number(value) !== null || BLANKS.has(written.toLowerCase())) return status
+  const meaning = missingReason(written)
+  if (meaning !== undefined) return status ?? meaning
+  return [status, `reported as ${quoted(written)}`].filter((each) => each !== undefined).join(', ')
 }

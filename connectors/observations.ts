@@ -1,5 +1,6 @@
 import type { Observation, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
+import { statusOfValue } from './observation-status.ts'
 import { asInstant, isDate, parsePeriod, periodOfDate } from './periods.ts'
 import { type Json, notUnderstood, number, text } from './read.ts'
 
@@ -15,12 +16,14 @@ export interface Row {
  * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
  * period, and the first day of the period becomes the date. If two rows would then have the same period, the dates don't
  * follow the frequency, so all dates stay as they are. Rows whose time can't be read are
- * left out; throws `not_understood` if no row has a readable time, or if there are digits but no numbers.
+ * left out, and a value that can't be read is null with a status that says why; throws `not_understood` if no row has a readable time, or if there are digits but no numbers.
  */
 export function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
   const parsed = rows.flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
-    return written === undefined ? [] : [{ written, value: number(value), status }]
+    return written === undefined
+      ? []
+      : [{ written, value: number(value), status: statusOfValue(value, status) }]
   })
   if (hasOnlyUnread(rows.map(({ value }) => value))) throw notUnderstood('none of its values is a number')
   const isIntraday =

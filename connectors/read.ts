@@ -73,7 +73,7 @@ export function firstText(from: JsonRecord, ...names: readonly string[]): string
 
 /**
  * The number that a value stands for, or null for a missing value. Everything that isn't a finite number counts as
- * missing, such as `.`, `NA`, `null`, `-` or an empty text.
+ * missing (`statusOfValue` says why), such as `.`, `NA`, `null`, `-` or an empty text.
  */
 export function number(value: Json | undefined): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
@@ -83,6 +83,16 @@ export function number(value: Json | undefined): number | null {
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits)) return null
   const parsed = Number(digits)
   return Number.isFinite(parsed) ? parsed : null
+}
+
+/**
+ * Moves the decimal point to the right, or to the left for a negative power, in the text of the number, since
+ * 149.21 / 100 in floating point is not 1.4921.
+ */
+export function timesTenTo(power: number, value: number): number {
+  if (power === 0) return value
+  const [digits, own = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(own) + power}`)
 }
 
 /** The objects of a list that an answer must contain; throws `not_understood` if it doesn't. */

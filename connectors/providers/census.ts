@@ -6,7 +6,6 @@ import {
   type UpstreamAnswer,
 } from '../connector.ts'
 import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
-import { missingReason } from '../observation-status.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
@@ -97,11 +96,7 @@ export const census: Connector = {
       lastUpdated: null,
       seasonalAdjustment: adjusted === 'yes' ? 'Seasonally adjusted' : 'Not seasonally adjusted',
       observations: observed(
-        rows.map((row) => ({
-          time: row['time'],
-          value: row['cell_value'],
-          status: missingReason(text(row['cell_value'])),
-        })),
+        rows.map((row) => ({ time: row['time'], value: row['cell_value'] })),
         frequency,
       ),
     }

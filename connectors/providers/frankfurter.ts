@@ -166,10 +166,10 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
  * In version 1 `rates` by day for a range, or those of the one day in `date`; `amount` is the amount of the base
  * currency that they are for. In version 2 a list of `{date, base, quote, rate}`.
  */
-function rowsOf(body: Json, symbol: string): { time: string; value: number | null }[] {
+function rowsOf(body: Json, symbol: string): { time: string; value: Json | undefined }[] {
   if (!isRecord(body)) {
     const own = records(body).filter((row) => text(row['quote']) === symbol)
-    return own.map((row) => ({ time: text(row['date']) ?? '', value: number(row['rate']) }))
+    return own.map((row) => ({ time: text(row['date']) ?? '', value: row['rate'] }))
   }
   const rates = body['rates']
   if (!isRecord(rates)) throw notUnderstood('rates are missing')
@@ -181,6 +181,6 @@ function rowsOf(body: Json, symbol: string): { time: string; value: number | nul
     const rate = record(each)[symbol]
     if (rate === undefined) return []
     const value = number(rate)
-    return [{ time, value: value === null || amount === 1 ? value : value / amount }]
+    return [{ time, value: value === null || amount === 1 ? rate : value / amount }]
   })
 }

@@ -5,10 +5,18 @@ import {
   type SeriesInfo,
   type UpstreamAnswer,
 } from '../connector.ts'
-import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
+import {
+  ConnectorError,
+  invalidSeriesId,
+  keyRejected,
+  pathNotFound,
+  quoted,
+  seriesNotFound,
+} from '../errors.ts'
 import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
-import { isRecord, type JsonRecord, record, records, required, text } from '../read.ts'
+import { addDays, isDate, periodOfDate } from '../periods.ts'
+import { isRecord, type Json, type JsonRecord, record, records, required, text } from '../read.ts'
 import { openBody, refusedStatus } from '../statuses.ts'
 
 const info = {
@@ -44,6 +52,7 @@ const SHAPE = 'as 320193/us-gaap/Assets/USD, with /A or /Q behind it for years o
 /**
  * Facts from "companyconcept" and "companyfacts" of EDGAR. Reports repeat figures of earlier reports; the SEC marks the
  * figure that was filed last for a calendar period with a `frame`: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a moment.
+ * If no fact of a concept has a frame, the periods are told from the days that the facts give, by the same rules.
  */
 export const sec: Connector = {
   info,
@@ -82,16 +91,13 @@ export const sec: Connector = {
       required(concept, 'units')
       throw notFound()
     }
-    const facts = records(units[name]).flatMap((fact) => {
-      const [, year, quarter] = /^CY(\d{4})(?:(Q[1-4])I?)?$/.exec(text(fact['frame']) ?? '') ?? []
-      if (year === undefined) return []
-      return [
-        { time: quarter === undefined ? year : `${year}-${quarter}`, value: fact['val'], quarter, fact },
-      ]
-    })
-    const isQuarterly =
-      asked === undefined ? facts.some(({ quarter }) => quarter !== undefined) : asked === 'Q'
-    const rows = facts.filter(({ quarter }) => (quarter !== undefined) === isQuarterly)
+    const reported = records(units[name])
+    const framed = reported.flatMap((fact) => rowOf(fact, periodOfFrame(text(fact['frame']) ?? '')))
+    const facts =
+      framed.length > 0 ? framed : lastFiled(reported.flatMap((fact) => rowOf(fact, periodOfDays(fact))))
+    if (facts.length === 0 && reported.length > 0) throw noPeriods(id)
+    const isQuarterly = asked === undefined ? facts.some(isOfQuarter) : asked === 'Q'
+    const rows = facts.filter((row) => isOfQuarter(row) === isQuarterly)
     if (rows.length === 0) throw notFound()
     const filed = rows.map(({ fact }) => text(fact['filed']) ?? '').sort()
     return {
@@ -105,6 +111,59 @@ export const sec: Connector = {
       observations: observed(rows, isQuarterly ? 'quarterly' : 'annual'),
     }
   },
+}
+
+interface Row {
+  /** `2023` or `2023-Q1`. */
+  readonly time: string
+  readonly value: Json | undefined
+  readonly fact: JsonRecord
+}
+
+function rowOf(fact: JsonRecord, time: string | undefined): readonly Row[] {
+  return time === undefined ? [] : [{ time, value: fact['val'], fact }]
+}
+
+function isOfQuarter({ time }: Row): boolean {
+  return time.includes('Q')
+}
+
+function periodOfFrame(frame: string): string | undefined {
+  const [, year, quarter] = /^CY(\d{4})(?:(Q[1-4])I?)?$/.exec(frame) ?? []
+  return quarter === undefined ? year : `${year}-${quarter}`
+}
+
+/**
+ * The calendar period of a fact by the rules for frames: a year has 365 days and a quarter 91, give or take 30, and the
+ * period is the one that contains the middle; a moment belongs to the quarter whose end is nearest.
+ */
+function periodOfDays({ start, end }: JsonRecord): string | undefined {
+  const [first, last] = [text(start), text(end)]
+  if (last === null || !isDate(last)) return undefined
+  if (first === null) return periodOfDate(addDays(last, -45), 'quarterly').period
+  if (!isDate(first)) return undefined
+  const days = (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1
+  const frequency = FREQUENCIES.find(([, length]) => Math.abs(days - length) <= 30)?.[0]
+  return frequency && periodOfDate(addDays(first, Math.floor(days / 2)), frequency).period
+}
+
+const FREQUENCIES = [
+  ['annual', 365],
+  ['quarterly', 91],
+] as const
+
+/** The row that was filed last for each period; of those filed on one day, the one that ends last. */
+function lastFiled(rows: readonly Row[]): readonly Row[] {
+  const order = ({ fact }: Row) => `${text(fact['filed']) ?? ''} ${text(fact['end']) ?? ''}`
+  const sorted = rows.toSorted((a, b) => (order(a) < order(b) ? -1 : Number(order(a) > order(b))))
+  return [...new Map(sorted.map((row) => [row.time, row])).values()]
+}
+
+function noPeriods(id: string): Error {
+  const sentence =
+    `${info.name} has ${quoted(id)}, but not as a series: ` +
+    'none of its figures is for a quarter, a year or one moment.'
+  return new ConnectorError('series_not_found', sentence, { provider: info.slug })
 }
 
 /** The SEC refuses programs that don't say who runs them. */

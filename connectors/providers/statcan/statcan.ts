@@ -11,13 +11,16 @@ import { addDays, isoDate } from '../../periods.ts'
 import {
   firstText,
   isRecord,
+  type Json,
   type JsonRecord,
   list,
   notUnderstood,
+  number,
   optional,
   records,
   required,
   text,
+  timesTenTo,
 } from '../../read.ts'
 import { openBody, refusedStatus } from '../../statuses.ts'
 import { type Cube, coordinateOf, dimensionsAt, readCube, seriesAt, titleAt } from './cube.ts'
@@ -82,6 +85,7 @@ const FREQUENCIES: Readonly<Record<string, string>> = {
   12: 'annual',
 }
 
+/** Names of the scalar factors, whose codes are powers of ten. */
 const SCALES: Readonly<Record<string, string>> = {
   1: 'tens',
   2: 'hundreds',
@@ -147,12 +151,14 @@ export const statcan: Connector = {
     const codes = await codeSets(context)
     const unitCode =
       text(object['memberUomCode']) ?? dimensions.find(({ unit }) => unit !== null)?.unit ?? null
-    const scale = SCALES[text(points.at(-1)?.['scalarFactorCode'] ?? object['scalarFactorCode']) ?? '']
+    const powerOf = (point: JsonRecord = {}) =>
+      number(point['scalarFactorCode'] ?? object['scalarFactorCode']) ?? 0
+    const power = powerOf(points.at(-1))
     return {
       series_id: id,
       name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
       frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
-      unit: [unitName(codes, unitCode), scale].filter((part) => part != null).join(', ') || null,
+      unit: [unitName(codes, unitCode), SCALES[power]].filter((part) => part != null).join(', ') || null,
       source: cube?.title ?? null,
       dimensions:
         dimensions.length === 0
@@ -166,7 +172,7 @@ export const statcan: Connector = {
       observations: observed(
         points.map((point) => ({
           time: firstText(point, 'refPer', 'refPerRaw'),
-          value: point['value'],
+          value: inUnit(point, powerOf(point) - power),
           status: statusOf(codes, point),
         })),
         frequency,
@@ -233,6 +239,12 @@ async function codeSets({ cached }: ConnectorContext): Promise<JsonRecord> {
 function unitName(codes: JsonRecord, code: string | null): string | null {
   const found = records(codes['uom']).find((unit) => code !== null && text(unit['memberUomCode']) === code)
   return found === undefined ? null : text(found['memberUomEn'])
+}
+
+/** The value of a point, whose scale is a power of ten larger than that of the series. */
+function inUnit(point: JsonRecord, power: number): Json | undefined {
+  const value = number(point['value'])
+  return value === null ? point['value'] : timesTenTo(power, value)
 }
 
 /** The meaning of a point's codes; 0 in either list means nothing special. */

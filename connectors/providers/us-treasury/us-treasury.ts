@@ -136,7 +136,8 @@ function movedTo(table: Table | undefined, field: string | undefined, group: Gro
 
 /** The value of a field. If it is missing (the text `null`) and the table has moved it, the value of its new column. */
 function amountIn(row: JsonRecord, field: string, moved: string | undefined) {
-  return moved === undefined || number(row[field]) !== null ? row[field] : row[moved]
+  const isHere = moved === undefined || number(row[field]) !== null || text(row[moved]) === null
+  return isHere ? row[field] : row[moved]
 }
 
 type Group = Readonly<Record<string, string>>

@@ -60,7 +60,9 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const builder = new SeriesBuilder(expected)
   // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
   const number = (text: string) =>
-    table.delimiter === ';' && text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text
+    table.delimiter === ';' && /^[+-]?[\d.]*,\d+$/.test(text)
+      ? text.replaceAll('.', '').replace(',', '.')
+      : text
   // In SDMX-CSV 2.0 a row without an observation contains attributes: of the series, or, if it leaves dimensions empty,
   // of all series with its other codes.
   const isShared = (row: readonly string[]) =>

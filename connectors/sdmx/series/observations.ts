@@ -1,8 +1,8 @@
 import type { Observation, SeriesRange } from '../../connector.ts'
-import { statusOfCode, statusOfFlags } from '../../observation-status.ts'
+import { statusOfCode, statusOfFlags, statusOfValue } from '../../observation-status.ts'
 import { arranged, hasOnlyUnread } from '../../observations.ts'
 import { asInstant, inferFrequency, parsePeriod, periodOfDate } from '../../periods.ts'
-import { type Json, number } from '../../read.ts'
+import { type Json, number, text, timesTenTo } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
 import type { RawObservation } from '../data/message.ts'
 import { SdmxFailure } from '../failures.ts'
@@ -11,7 +11,7 @@ import type { Names } from './describe.ts'
 
 /**
  * Observations within a range of dates, oldest first, whatever their order in the message. Anything that is not a
- * number is a missing value: providers write nothing, `NaN`, `:`, `-` or a letter for it. Throws `unreadable` for a
+ * number is null, with a status that says what was written (`NaN`, `:`, `<5`). Throws `unreadable` for a
  * period that can't be read, and for two values in one period, which mean that the answer mixes several series.
  */
 export function observationsOf(
@@ -20,28 +20,35 @@ export function observationsOf(
   frequency: string | null,
   scale: Scale & { readonly names?: Names },
 ): readonly Observation[] {
-  const found = new Map<string, Observation>()
+  const found = new Map<string, Observation & { readonly written: Json | undefined }>()
   for (const one of raw) {
     const { date, period } = periodOf(one.period, frequency)
-    const value = scaled(number(one.value as Json), scale.multiplier, one.multiplier ?? scale.power)
+    const written = one.value as Json | undefined
+    const value = scaled(number(written), scale.multiplier, one.multiplier ?? scale.power)
     const name = period ?? date
-    const known = found.get(name)?.value ?? null
+    const earlier = found.get(name)
+    const known = earlier?.value ?? null
     if (known !== null && value !== null && known !== value) {
       throw new SdmxFailure('unreadable', 'The answer has two values for one period.')
     }
     const isDay = period === undefined || frequency === 'daily'
-    const status = statusOf(one.status, scale.names) ?? found.get(name)?.status
+    const status = statusOf(one.status, scale.names) ?? earlier?.status
     found.set(name, {
       date,
       ...(isDay ? {} : { period }),
       value: value ?? known,
+      written: value === null && (known !== null || text(written) === null) ? earlier?.written : written,
       ...(status === undefined ? {} : { status }),
     })
   }
   if (hasOnlyUnread(raw.map(({ value }) => value as Json))) {
     throw new SdmxFailure('unreadable', 'The answer has values, none of which is a number.')
   }
-  return arranged([...found.values()], range)
+  const observations = [...found.values()].map(({ written, status: given, ...observation }) => {
+    const status = statusOfValue(written, given)
+    return { ...observation, ...(status === undefined ? {} : { status }) }
+  })
+  return arranged(observations, range)
 }
 
 /**
@@ -86,11 +93,9 @@ function periodOf(text: string, frequency: string | null) {
   return period.frequency === 'daily' && isCoarser ? periodOfDate(period.date, frequency) : period
 }
 
-/** Moves the decimal point in the number's text, since 149.21 / 100 in floating point is not 1.4921. */
 function scaled(value: number | null, multiplier: Multiplier, power: string | undefined): number | null {
   const exponent = Number(power ?? 0)
-  if (value === null || !Number.isInteger(exponent) || exponent === 0) return value
+  if (value === null || !Number.isInteger(exponent)) return value
   if (multiplier !== 'multiply' && multiplier !== 'divide') return value
-  const [digits, own = '0'] = String(value).split('e')
-  return Number(`${digits}e${Number(own) + (multiplier === 'multiply' ? exponent : -exponent)}`)
+  return timesTenTo(multiplier === 'multiply' ? exponent : -exponent, value)
 }

@@ -70,6 +70,8 @@ const routes: Routes = {
 }
 const open = (more: Routes = {}) => harness('statcan', { ...routes, ...more })
 
+const LATEST = 'POST /getDataFromVectorsAndLatestNPeriods'
+
 describe('statcan', () => {
   it('goes from a subject and a table to a series', async () => {
     await using at = await open()
@@ -117,6 +119,23 @@ describe('statcan', () => {
     expect(JSON.parse(at.upstream.requests[0]!.body)).toMatchObject([{ vectorId: 41690973 }])
   })
 
+  it('gives all values in one unit where the scale of the series changes', async () => {
+    const scaled = (refPer: string, value: number | null, scalarFactorCode: number) => ({
+      ...point(refPer, value),
+      scalarFactorCode,
+    })
+    const points = [
+      scaled('2023-10-01', 1_234_567, 0),
+      scaled('2023-11-01', 1.1, 6),
+      scaled('2023-12-01', null, 6),
+      scaled('2024-01-01', 1300.5, 3),
+    ]
+    await using at = await open({ [LATEST]: success(object(...points)) })
+    const { unit, observations } = await at.connectors.series('statcan', 'v1')
+    expect(unit).toBe('2002=100, thousands')
+    expect(observations.map(({ value }) => value)).toEqual([1234.567, 1100, null, 1300.5])
+  })
+
   it('asks for a range by reference period, with the vector in quotes', async () => {
     await using at = await open()
     await at.connectors.series('statcan', 'v1', { start: '2023-12-01', end: '2023-12-31' })
@@ -134,7 +153,6 @@ describe('statcan', () => {
     expect(await at.connectors.series('statcan', 'v1')).toMatchObject({ name: 'v1', unit: 'thousands' })
   })
 
-  const LATEST = 'POST /getDataFromVectorsAndLatestNPeriods'
   it.each([
     [
       'an item that failed: its object is a sentence',

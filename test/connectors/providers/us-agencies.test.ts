@@ -230,6 +230,73 @@ describe('the SEC', () => {
     })
   })
 
+  describe('without a calendar frame for any fact of a concept', () => {
+    const reported = (start: string | undefined, end: string, val: number, filed: string) => ({
+      ...(start && { start }),
+      end,
+      val,
+      filed,
+      form: '10-Q',
+    })
+    const open = (...facts: unknown[]) =>
+      harness(
+        'sec',
+        {
+          '/companyconcept/CIK0000320193/us-gaap/Revenues.json': {
+            body: { ...concept, units: { USD: facts } },
+          },
+        },
+        { key },
+      )
+    const id = '320193/us-gaap/Revenues/USD'
+
+    it('tells quarters and years from its days, and takes the figure that was filed last', async () => {
+      await using at = await open(
+        reported('2022-09-25', '2022-12-31', 117, '2023-02-03'),
+        reported('2023-10-01', '2023-12-30', 119, '2024-02-02'),
+        reported('2022-09-25', '2022-12-31', 116, '2024-02-02'),
+        reported('2022-09-25', '2022-12-31', 115, '2023-05-05'),
+        reported('2022-09-25', '2023-04-01', 212, '2023-05-05'),
+        reported('2022-09-25', '2023-09-30', 383, '2023-11-03'),
+      )
+      expect(await at.connectors.series('sec', id)).toMatchObject({
+        frequency: 'quarterly',
+        lastUpdated: '2024-02-02',
+        observations: [
+          { date: '2022-10-01', period: '2022-Q4', value: 116 },
+          { date: '2023-10-01', period: '2023-Q4', value: 119 },
+        ],
+      })
+      expect((await at.connectors.series('sec', `${id}/A`)).observations).toEqual([
+        { date: '2023-01-01', period: '2023', value: 383 },
+      ])
+    })
+
+    it('gives a moment to the quarter whose end is nearest', async () => {
+      await using at = await open(
+        reported(undefined, '2023-12-31', 1, '2024-02-02'),
+        reported(undefined, '2024-04-30', 2, '2024-05-02'),
+      )
+      expect((await at.connectors.series('sec', id)).observations).toMatchObject([
+        { period: '2023-Q4', value: 1 },
+        { period: '2024-Q1', value: 2 },
+      ])
+    })
+
+    it('refuses figures of spans that are no periods, and says so', async () => {
+      await using at = await open(
+        reported('2022-09-25', '2023-04-01', 212, '2023-05-05'),
+        reported('2023-13-01', '2023-04-01', 212, '2023-05-05'),
+      )
+      expect(await failureOf(at.connectors.series('sec', id))).toMatchObject({
+        status: 404,
+        message:
+          "SEC has '320193/us-gaap/Revenues/USD', but not as a series: " +
+          'none of its figures is for a quarter, a year or one moment.',
+      })
+    })
+  })
+
   it('lists the concepts of a company', async () => {
     await using at = await harness('sec', routes, { key })
     expect((await at.connectors.browse('sec', '320193')).categories).toMatchObject([
