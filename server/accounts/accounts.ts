@@ -19,7 +19,8 @@ const SELECT =
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const INVITED_ARE_MEMBERS = `
   INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+/** What the name of an account looks like. */
+export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
 /** The accounts of the service. Keys are looked up for each request, so that a rotated key stops working at once. */
 export class Accounts {
@@ -154,7 +155,7 @@ function accountOf({ admin, disabled, ...row }: AccountRow): Account {
 
 /** @throws ServerError `invalid_name` */
 export function checkAccountName(name: string): void {
-  if (NAME.test(name)) return
+  if (ACCOUNT_NAME.test(name)) return
   throw new ServerError(
     'invalid_name',
     'The name of an account has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter ' +

@@ -1,5 +1,6 @@
 import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
+import { ACCOUNT_NAME } from './accounts.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
 /**
@@ -22,7 +23,9 @@ interface Row extends Omit<NamedKey, 'readOnly'> {
 
 const SELECT = `SELECT name, account_id AS "accountId", key_hash AS hash, key_hint AS "keyHint",
   read_only AS "readOnly", expires_at AS "expiresAt", created_at AS "createdAt" FROM account_keys`
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+/** What the name of a key looks like, and the time at which it expires. */
+export const KEY_NAME = ACCOUNT_NAME
+export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
 const MOST = 100
 
 /** The further keys of accounts. They are looked up for each request, so that a deleted one stops working at once. */
@@ -47,7 +50,7 @@ export class NamedKeys {
     accountId: number,
     fields: { readonly name: string; readonly expiresAt?: string | null; readonly readOnly?: boolean },
   ): Promise<NamedKey & { readonly apiKey: string }> {
-    if (!NAME.test(fields.name)) {
+    if (!KEY_NAME.test(fields.name)) {
       throw new ServerError(
         'invalid_body',
         'The name of a key has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter ' +
@@ -113,9 +116,7 @@ export class NamedKeys {
   }
 
   #laterTime(text: string): string {
-    const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text)
-      ? Date.parse(text)
-      : Number.NaN
+    const time = EXPIRY.test(text) ? Date.parse(text) : Number.NaN
     if (time > this.#now().getTime()) return new Date(time).toISOString()
     throw new ServerError(
       'invalid_body',

@@ -126,11 +126,12 @@ interface MadeDocument {
 /** The schema of a route in the form that @fastify/swagger expects. */
 function asSwagger(schema: FastifySchema | undefined, url: string, { config }: RouteOptions) {
   if (!schema || schema.hide) return { schema: { hide: true }, url }
-  const { requestBody, body, response: _, ...rest } = schema
+  const { requestBody, body, querystring, response: _, ...rest } = schema
   return {
     url: url.replace('*', ':series_id'),
     schema: {
       ...rest,
+      ...(querystring !== undefined && { querystring: withReferences(querystring) }),
       ...(body !== undefined && { body: withReferences(body) }),
       ...(requestBody && {
         body: { content: withReferences(requestBody.content) },

@@ -1,3 +1,4 @@
+import { ACCOUNT_NAME } from '../accounts/accounts.ts'
 import type { JsonSchema } from './describe.ts'
 
 /** Path parameters, by their name in the routes. */
@@ -9,7 +10,12 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
     description: 'Name of a file, from the list of files.',
     examples: ['17.parquet'],
   },
-  account: { type: 'string', description: 'Name of an account.', examples: ['grace'] },
+  account: {
+    type: 'string',
+    pattern: ACCOUNT_NAME.source,
+    description: 'Name of an account.',
+    examples: ['grace'],
+  },
   name: { type: 'string', description: 'Name of a key.', examples: ['nightly-job'] },
   slug: { type: 'string', description: 'Slug of a provider, case-insensitive.', examples: ['fred'] },
   '*': {

@@ -1,3 +1,4 @@
+import { EXPIRY, KEY_NAME } from '../accounts/named-keys.ts'
 import { empty, json, LOCATION, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
@@ -34,9 +35,20 @@ export function accountKeyRoutes(app: Routes, { namedKeys }: Services): void {
         required: ['name'],
         additionalProperties: false,
         properties: {
-          name: { type: 'string', description: 'What or whom the key is for.', examples: ['nightly-job'] },
+          name: {
+            type: 'string',
+            description: 'What or whom the key is for.',
+            examples: ['nightly-job'],
+            documented: { pattern: KEY_NAME.source },
+          },
           readOnly: { type: 'boolean', description: 'Whether the key may only read.' },
-          expiresAt: { type: ['string', 'null'], description: 'When the key expires; null: never.' },
+          expiresAt: {
+            type: ['string', 'null'],
+            description:
+              'When the key expires: a time in the future, or a day, which means its beginning in UTC. null: never.',
+            examples: ['2099-12-31T00:00:00Z'],
+            documented: { pattern: EXPIRY.source },
+          },
         },
       },
       response: {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Account } from '../accounts/accounts.ts'
+import { ACCOUNT_NAME, type Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { json, LOCATION, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
@@ -62,7 +62,11 @@ export function accountsRoutes(app: Routes, services: Services): void {
         type: 'object',
         required: ['name'],
         additionalProperties: false,
-        properties: { name: { type: 'string', examples: ['ada'] }, plan, admin: { type: 'boolean' } },
+        properties: {
+          name: { type: 'string', examples: ['ada'], documented: { pattern: ACCOUNT_NAME.source } },
+          plan,
+          admin: { type: 'boolean' },
+        },
       },
       response: {
         201: json(NEW_ACCOUNT, 'The account with its key, which is shown only once.', {

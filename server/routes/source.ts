@@ -117,7 +117,11 @@ export function sourceRoutes(app: Routes, services: Services): void {
               'Ids, each with its provider in front; an id with wildcards stands for several series.',
             examples: [['fred/GDP']],
           },
-          start: { type: ['string', 'null'], description: 'The first date to fetch, as in ISO 8601.' },
+          start: {
+            type: ['string', 'null'],
+            description: 'The first date to fetch, as in ISO 8601.',
+            documented: { format: 'date' },
+          },
           every: { type: 'string', enum: INTERVALS, description: 'How often to refresh. Default day.' },
         },
       },

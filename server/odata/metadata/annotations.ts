@@ -1,4 +1,4 @@
-import type { EntitySet, Property } from './model.ts'
+import type { DescribedSet, Property } from './model.ts'
 
 /** The value of an annotation: a constant, a collection or a record (CSDL XML 4.01, 14.3 and 14.4). */
 export type Value = string | number | boolean | readonly Value[] | Fields
@@ -35,8 +35,12 @@ export const KEY_ANNOTATIONS: readonly Annotation[] = [
   [`${CORE}.Computed`, true],
 ]
 
-/** Capabilities that every entity set declares: everything for reading, nothing for writing. */
-export function setAnnotations({ name, title, description }: EntitySet): Annotation[] {
+/**
+ * Capabilities of an entity set: everything for reading, nothing for writing. Values of binary columns can't be compared
+ * in `$filter`.
+ */
+export function setAnnotations({ name, title, description, properties }: DescribedSet): Annotation[] {
+  const binary = properties.filter(({ type }) => type.name === 'Edm.Binary').map((property) => property.name)
   return [
     ...named(name, title, description),
     [`${CAPABILITIES}.TopSupported`, true],
@@ -44,7 +48,10 @@ export function setAnnotations({ name, title, description }: EntitySet): Annotat
     [`${CAPABILITIES}.ComputeSupported`, true],
     [`${CAPABILITIES}.IndexableByKey`, true],
     [`${CAPABILITIES}.CountRestrictions`, { Countable: true }],
-    [`${CAPABILITIES}.FilterRestrictions`, { Filterable: true }],
+    [
+      `${CAPABILITIES}.FilterRestrictions`,
+      { Filterable: true, ...(binary.length > 0 && { [NOT_FILTERED]: binary }) },
+    ],
     [`${CAPABILITIES}.SortRestrictions`, { Sortable: true }],
     [`${CAPABILITIES}.SelectSupport`, { Supported: true }],
     [`${CAPABILITIES}.SearchRestrictions`, { Searchable: true }],
@@ -52,7 +59,7 @@ export function setAnnotations({ name, title, description }: EntitySet): Annotat
     [`${CAPABILITIES}.InsertRestrictions`, { Insertable: false }],
     [`${CAPABILITIES}.UpdateRestrictions`, { Updatable: false }],
     [`${CAPABILITIES}.DeleteRestrictions`, { Deletable: false }],
-    [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'None' }],
+    [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'MultipleHierarchies' }],
   ]
 }
 
@@ -81,6 +88,11 @@ const TRANSFORMATIONS = [
   'toppercent',
   'topsum',
 ]
+
+const NOT_FILTERED = 'NonFilterableProperties'
+
+/** Properties of annotation records whose texts are the names of properties. They are written as such, not as strings. */
+export const PATHS: ReadonlySet<string> = new Set([NOT_FILTERED])
 
 /** Properties of annotation records whose values are enumeration members. They are written as such, not as strings. */
 export const ENUM_TYPES: Readonly<Record<string, string>> = { Rollup: `${AGGREGATION}.RollupType` }

@@ -5,6 +5,7 @@ import {
   ENUM_TYPES,
   KEY_ANNOTATIONS,
   ORIGINAL_NAME,
+  PATHS,
   propertyAnnotations,
   setAnnotations,
   type Value,
@@ -83,18 +84,25 @@ function attributeOf(value: Value): Record<string, string> | undefined {
   return undefined
 }
 
-function expression(value: Value): string {
-  if (typeof value === 'string') return element('String', {}, [text(value)])
+function expression(value: Value, textElement: 'String' | 'PropertyPath' = 'String'): string {
+  if (typeof value === 'string') return element(textElement, {}, [text(value)])
   if (typeof value === 'boolean') return element('Bool', {}, [String(value)])
   if (typeof value === 'number') return element('Int', {}, [String(value)])
-  if (Array.isArray(value)) return element('Collection', {}, value.map(expression))
+  if (Array.isArray(value))
+    return element(
+      'Collection',
+      {},
+      value.map((item) => expression(item, textElement)),
+    )
   const fields = Object.entries(value).map(([property, inner]) => {
     const enumType = ENUM_TYPES[property]
     if (enumType) return element('PropertyValue', { Property: property, EnumMember: `${enumType}/${inner}` })
     const simple = attributeOf(inner)
     return simple
       ? element('PropertyValue', { Property: property, ...simple })
-      : element('PropertyValue', { Property: property }, [expression(inner)])
+      : element('PropertyValue', { Property: property }, [
+          expression(inner, PATHS.has(property) ? 'PropertyPath' : 'String'),
+        ])
   })
   return element('Record', {}, fields)
 }

@@ -23,9 +23,14 @@ import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
 
 const tags = ['Providers']
 
-const QUERY = parameters({
+const OPTIONS = parameters({
   ...rowParameters('csv'),
-  ids: { type: 'string', description: 'Ids of series, separated by commas; a comma in an id is `%252C`.' },
+  ids: {
+    type: 'string',
+    description: 'Ids of series, separated by commas; a comma in an id is `%252C`.',
+    examples: ['GDP,UNRATE'],
+    documented: { pattern: '[^,]' },
+  },
   shape: {
     type: 'string',
     enum: SHAPES,
@@ -39,6 +44,9 @@ const QUERY = parameters({
   },
   ...SERIES_PARAMETERS,
 })
+
+/** A request without ids gets a message of its own, which tells more than Ajv would. */
+const QUERY = { ...OPTIONS, documented: { required: ['ids'] } } as const
 
 type Query = Parameters<typeof queryOptions>[0] &
   EncodingQuery &
