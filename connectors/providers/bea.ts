@@ -12,6 +12,7 @@ import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
 import {
   firstText,
+  type Json,
   type JsonRecord,
   notUnderstood,
   number,
@@ -19,6 +20,7 @@ import {
   records,
   required,
   text,
+  timesTenTo,
 } from '../read.ts'
 import { openBody, refusedStatus } from '../statuses.ts'
 
@@ -110,7 +112,11 @@ export const bea: Connector = {
         rows.map((row) => {
           // The value of a suppressed figure may be 0, and only the note beside it says so.
           const status = missingReason(text(row['DataValue'])) ?? missingReason(text(row['NoteRef']))
-          return { time: row['TimePeriod'], value: status === undefined ? row['DataValue'] : null, status }
+          return {
+            time: row['TimePeriod'],
+            value: status === undefined ? inUnitOf(first, row) : null,
+            status,
+          }
         }),
         frequency,
       ),
@@ -162,8 +168,18 @@ function described(dataset: string, row: JsonRecord): SeriesInfo {
 function unitOf(row: JsonRecord): string | null {
   const calculated = text(row['CL_UNIT'])
   const unit = calculated === 'Level' ? (text(row['METRIC_NAME']) ?? calculated) : calculated
-  const multiple = MULTIPLES[String(number(row['UNIT_MULT']) ?? 0)]
+  const multiple = MULTIPLES[String(powerOf(row))]
   return unit === null || multiple === undefined ? unit : `${unit}, ${multiple}`
+}
+
+function powerOf(row: JsonRecord): number {
+  return number(row['UNIT_MULT']) ?? 0
+}
+
+/** The value of a row in the unit of the first row of its series. */
+function inUnitOf(first: JsonRecord, row: JsonRecord): Json | undefined {
+  const value = number(row['DataValue'])
+  return value === null ? row['DataValue'] : timesTenTo(powerOf(row) - powerOf(first), value)
 }
 
 /** Errors come with status 200: `{BEAAPI: {Error}}` or `{BEAAPI: {Results: {Error}}}`. */

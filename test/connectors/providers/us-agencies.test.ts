@@ -61,6 +61,17 @@ describe('BEA', () => {
     ])
   })
 
+  it('gives all values in one unit where the multiple changes', async () => {
+    const Data = [
+      row('A191RC', '1', '2024Q1', '28,624.069', { UNIT_MULT: '9' }),
+      row('A191RC', '1', '2024Q2', '29,016,714'),
+    ]
+    await using at = await harness('bea', answer({ ...data, Data }), { key: 'k' })
+    const { unit, observations } = await at.connectors.series('bea', 'NIPA/T10105/A191RC/Q')
+    expect(unit).toBe('Current Dollars, billions')
+    expect(observations.map(({ value }) => value)).toEqual([28_624.069, 29_016.714])
+  })
+
   it('lists datasets and their tables', async () => {
     const tables = answer({ ParamValue: [{ TableName: 'T10105', Description: 'Table 1.1.5. GDP (A) (Q)' }] })
     await using at = await harness('bea', tables, { key: 'k' })
