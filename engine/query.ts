@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import type { Counts } from './counts.ts'
@@ -12,6 +12,7 @@ import type { ByteStream, Executor, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
+import { etagOf } from './plan/etag.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
@@ -19,7 +20,7 @@ import { countStatement, rowsStatement } from './plan/statements.ts'
 import { withoutRowNumbers } from './plan/view.ts'
 import { TrinoRoute, type TrinoTable } from './trino/index.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
-import { objectMaker } from './util/objects.ts'
+import { inBatches, objectMaker } from './util/objects.ts'
 
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
@@ -100,19 +101,7 @@ export class Query implements Disposable {
       context.release?.()
       throw error
     }
-    this.etag = createHash('sha256')
-      // The compiled filter is part of it, because now() is another moment each time.
-      .update(
-        JSON.stringify([
-          context.identity,
-          options,
-          this.plan.filter,
-          this.plan.steps,
-          this.plan.stepParameters,
-        ]),
-      )
-      .digest('base64url')
-      .slice(0, 22)
+    this.etag = etagOf(context.identity, options, this.plan)
     this.#route = context.trino && new TrinoRoute(context.trino, this.plan, context.source, options, now)
     if (context.release) forgotten.register(this, context.release, this)
   }
@@ -169,10 +158,7 @@ export class Query implements Disposable {
     try {
       const executor = await this.#executor(options, statement)
       const whole = this.#whole(options, statement)
-      const values = executor.values(statement, this.#hints(options))
-      const objects = (async function* () {
-        for await (const some of values) yield Array.from(some, asObject)
-      })()
+      const objects = inBatches(executor.values(statement, this.#hints(options)), asObject)
       for await (const some of heldBack(objects, whole)) for (const row of some) yield row
     } catch (error) {
       throw this.#readable(error)
@@ -287,11 +273,10 @@ export class Query implements Disposable {
     const { source, identity } = this.#context
     const page = pageOf(this.plan, source, this.#options, `${identity} ${format}`)
     if (!page) return undefined
-    const { skip: _, top: __, ...others } = this.#options
     return {
       ...page,
       statement: () => {
-        const plan = planQuery(source, { ...others, ...page.window })
+        const plan = planQuery(source, page.options)
         return rowsStatement((format === 'json' && withoutRowNumbers(plan)?.plan) || plan, undefined)
       },
       hold: () => {

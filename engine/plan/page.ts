@@ -8,8 +8,8 @@ export interface PageOfRows {
   /** Names the rows from this page on, and those behind it; undefined if the statement ends with this page. */
   readonly name: string
   readonly next: string | undefined
-  /** The window of the statement. */
-  readonly window: Pick<QueryOptions, 'skip' | 'top'>
+  /** The query with the window of the statement. */
+  readonly options: QueryOptions
 }
 
 /**
@@ -21,7 +21,7 @@ export interface PageOfRows {
 export function pageOf(
   plan: Plan,
   source: PlanSource,
-  { skip = 0, top }: QueryOptions,
+  { skip = 0, top, ...others }: QueryOptions,
   identity: string,
 ): PageOfRows | undefined {
   const { filter, order, steps, columns, result } = plan
@@ -35,7 +35,7 @@ export function pageOf(
     rows,
     name: `${question} ${skip}`,
     next: end === skip + rows ? undefined : `${question} ${skip + rows}`,
-    window: { skip, ...(end !== undefined && { top: end - skip }) },
+    options: { ...others, skip, ...(end !== undefined && { top: end - skip }) },
   }
 }
 

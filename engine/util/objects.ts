@@ -10,3 +10,14 @@ export function objectMaker(names: readonly string[]): (row: readonly unknown[])
     return object
   }
 }
+
+/**
+ * Makes an object of each row, batch by batch, because the arrays of a batch may be written again when the next one is
+ * read.
+ */
+export async function* inBatches<Row, Item>(
+  batches: AsyncIterable<Iterable<Row>>,
+  make: (row: Row) => Item,
+): AsyncGenerator<Item[], void, undefined> {
+  for await (const rows of batches) yield Array.from(rows, make)
+}
