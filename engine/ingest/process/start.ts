@@ -29,9 +29,10 @@ const SECRET = /SECRET|KEY|TOKEN|PASSWORD|CREDENTIAL|DATABASE|^AWS_/i
 
 /**
  * The limit on the data of a reader's process. It is larger than the limit on memory because programs reserve more
- * address space than they use. The memory in use is watched separately, by `ReaderProcess`.
+ * address space than they use: with 1 GiB in place of 2, V8 ended most readers before they had read anything. The memory
+ * in use is watched separately, by `ReaderProcess`.
  */
-const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 30
+const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 31
 
 /** Starts a reader's process: without secrets, and on Linux without core dumps and with a limit on its memory. */
 export function startReader(options: ReaderOptions): ChildProcess {
