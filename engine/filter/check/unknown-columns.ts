@@ -17,7 +17,7 @@ export function unknownColumns(
 ): EngineError {
   const names = [...unknown.keys()]
   const hint =
-    first(unknown, ([name, at]) => hintFor(name, at, text)) ??
+    first(unknown, ([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)) ??
     first(unknown, ([name]) => meantColumn(name, columns)) ??
     first(unknown, ([name, at]) => textHint(name, at, text))
   return new EngineError(
@@ -69,6 +69,15 @@ function hintFor(name: string, at: number, text: string): string | undefined {
   if (durationMicros(name) !== undefined) return `A duration is written duration'${name}'.`
   const row = functionRow(name)
   return row?.constant && `${row.name}() is a function: write its parentheses, too.`
+}
+
+/** A hint for a name that an earlier expression of the same step makes. */
+function madeBeside(name: string, at: number, text: string): string | undefined {
+  const before = text.slice(0, at)
+  const made = before.lastIndexOf(` as ${name}`)
+  return made < 0 || before.includes('/', made)
+    ? undefined
+    : `${name} can be used from the next step on, as in compute(… as ${name})/compute(…).`
 }
 
 /** How many characters before a name are searched for a comparison. */

@@ -179,6 +179,13 @@ describe('query options', () => {
     expect(await errorOf('?$filter=N eq 1')).toMatch(/: N\./)
   })
 
+  it('a name that is made beside is for the next step', async () => {
+    const hint = /b can be used from the next step on, as in compute\(… as b\)\/compute\(…\)\.$/
+    expect(await errorOf('?$apply=compute(n as b,b mul 2 as c)')).toMatch(hint)
+    expect(await errorOf('?$compute=n as b,b mul 2 as c')).toMatch(hint)
+    expect(await errorOf('?$apply=compute(n as b)/groupby((word))/filter(b eq 1)')).not.toMatch(/next step/)
+  })
+
   it.each([
     '',
     'n eq',

@@ -173,6 +173,8 @@ describe('every answer', () => {
       ` type="text/javascript" nonce="${nonce}"`,
     ])
     expect(response.body).not.toMatch(/https?:/)
+    // Otherwise browsers ask for /favicon.ico, which is answered by 401.
+    expect(response.body).toContain('<link rel="icon" href="data:,"')
     expect((await at.call(undefined, 'GET', '/docs')).headers['content-security-policy']).not.toBe(policy)
   })
 
