@@ -40,6 +40,16 @@ export class Dataset implements Queryable {
     return new Snapshot(this.id, await this.#place.store.read(this.id), this.#place)
   }
 
+  /**
+   * A version that may no longer be current; undefined if it was removed, because nobody read it any more. Dispose it.
+   * @param file the number of a file that it must have: a merge gives the same version other files
+   * @throws EngineError `not_found`
+   */
+  async snapshotOf(version: number, file?: number): Promise<Snapshot | undefined> {
+    const lease = await this.#place.store.readNumbered(this.id, { number: version, part: file })
+    return lease && new Snapshot(this.id, lease, this.#place)
+  }
+
   /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */
   replace(upload: Upload): Promise<DatasetRecord> {
     return this.#place.store.write(this.id, upload, 'replace')

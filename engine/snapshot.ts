@@ -98,6 +98,10 @@ export class Snapshot implements Disposable {
     return Promise.all(this.#lease.version.parts.map((part) => this.#show(part)))
   }
 
+  hasFile(number: number): boolean {
+    return this.#lease.version.parts.some(({ id }) => id === number)
+  }
+
   /** The file with this number; undefined where the version has none. */
   async file(number: number): Promise<ShownFile | undefined> {
     const part = this.#lease.version.parts.find(({ id }) => id === number)

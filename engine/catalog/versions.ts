@@ -7,6 +7,18 @@ import { PART, type PartRow, partOf } from './parts.ts'
 import type { Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts'>
+/** The columns of a `VersionRow`. */
+const ROW = 'v.id, v.number, v.rows, v.bytes, v.raw_bytes AS "rawBytes", v.created_at AS "createdAt"'
+
+/**
+ * A version by its number. A merge makes a version of the same number with the same rows in other parts, so who needs a
+ * certain part names it.
+ */
+export interface NumberedVersion {
+  readonly number: number
+  readonly part?: number | undefined
+}
+
 /** The name under which the current version of a dataset is recalled. */
 export const versionOf = (datasetId: number) => `version of ${datasetId}`
 /** A part that is no longer in the catalog, so that its bytes may be removed. */
@@ -48,6 +60,21 @@ export class Versions {
     return new Versions(t, this.#contents)
   }
 
+  /**
+   * A version of a dataset by its number, also one that it no longer shows, if it is still there. Make sure first that
+   * nobody removes it meanwhile.
+   */
+  async numbered(datasetId: number, { number, part }: NumberedVersion): Promise<Version | undefined> {
+    const hasPart = 'SELECT 1 FROM version_parts vp WHERE vp.version_id = v.id AND vp.part_id = ?'
+    const row = await this.#handle.get<VersionRow>(
+      `SELECT ${ROW} FROM versions v WHERE v.dataset_id = ? AND v.number = ?
+         ${part === undefined ? '' : `AND EXISTS (${hasPart})`} ORDER BY v.id DESC LIMIT 1`,
+      ...[datasetId, number, ...(part === undefined ? [] : [part])],
+    )
+    const content = row && (await this.#content(row))
+    return content && { ...row, columns: content.columns, parts: content.parts }
+  }
+
   /** The version that a dataset shows now. @throws EngineError `not_found` */
   current(datasetId: number): Promise<Version> {
     return this.#handle.recall(versionOf(datasetId), () => this.#current(datasetId))
@@ -56,9 +83,7 @@ export class Versions {
   async #current(datasetId: number): Promise<Version> {
     for (let seen: number | undefined; ; ) {
       const row = await this.#handle.get<VersionRow>(
-        `SELECT v.id, v.number, v.rows, v.bytes, v.raw_bytes AS "rawBytes",
-           v.created_at AS "createdAt"
-         FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?`,
+        `SELECT ${ROW} FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?`,
         datasetId,
       )
       if (!row) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)

@@ -5,7 +5,7 @@ import { isUnwritable } from '../catalog/failures.ts'
 import { Parts } from '../catalog/parts.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
-import { Versions } from '../catalog/versions.ts'
+import { type NumberedVersion, Versions } from '../catalog/versions.ts'
 import type { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Ingestor } from '../ingest/index.ts'
@@ -190,6 +190,17 @@ export class Store {
 
   read(datasetId: number): Promise<Lease> {
     return this.#members.take(datasetId)
+  }
+
+  /** A version of a dataset that it may no longer show; undefined if it is no longer there. */
+  async readNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
+    const current = await this.#members.take(datasetId)
+    const { number, parts } = current.version
+    const { part } = wanted
+    if (number === wanted.number && (part === undefined || parts.some(({ id }) => id === part)))
+      return current
+    current.release()
+    return this.#members.takeNumbered(datasetId, wanted)
   }
 
   /** The address of a part for other programs. @throws EngineError `storage_damaged` */

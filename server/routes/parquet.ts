@@ -97,8 +97,12 @@ export function parquetRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Read')
-      const snapshot = await kept.get(dataset, versionIn(request))
-      return sendFile(services, request, reply, snapshot, await fileIn(request, snapshot))
+      const version = versionIn(request)
+      const number = fileIn(request)
+      const snapshot = await kept.get(dataset, version, number)
+      const file = await snapshot.file(number)
+      if (!file) throw noFile(request)
+      return sendFile(services, request, reply, snapshot, file)
     },
   })
 }
@@ -114,12 +118,15 @@ function versionIn(request: FastifyRequest): number {
 }
 
 /** @throws EngineError `not_found` */
-async function fileIn(request: FastifyRequest, snapshot: Snapshot): Promise<ShownFile> {
+function fileIn(request: FastifyRequest): number {
+  const number = /^(\d{1,15})\.parquet$/.exec(pathParameter(request, 'file'))?.[1]
+  if (number === undefined) throw noFile(request)
+  return Number(number)
+}
+
+function noFile(request: FastifyRequest): EngineError {
   const name = pathParameter(request, 'file')
-  const number = /^(\d{1,15})\.parquet$/.exec(name)?.[1]
-  const file = number === undefined ? undefined : await snapshot.file(Number(number))
-  if (file) return file
-  throw new EngineError(
+  return new EngineError(
     'not_found',
     `This version has no file ${JSON.stringify(name)}; GET /datasets/{id}/parquet lists those that it has.`,
   )

@@ -8,7 +8,8 @@ const MOST_KEPT = 256
 
 /**
  * Keeps versions that clients read with several requests, such as pages of a feed or ranges of files. Without it, a
- * version that is no longer current could be removed between two requests.
+ * version that is no longer current could be removed between two requests. A version that one node keeps can be read on
+ * every other one.
  */
 export class KeptSnapshots {
   readonly #kept = new LRUCache<string, Snapshot>({
@@ -19,23 +20,22 @@ export class KeptSnapshots {
     dispose: (snapshot) => snapshot[Symbol.dispose](),
   })
 
-  /** Keeps the given version for later requests, if it is still the current one. */
+  /** Keeps the given version for later requests, if it is still there. */
   async keep(dataset: Dataset, version: number): Promise<void> {
-    const key = keyOf(dataset, version)
-    if (this.#kept.get(key)) return
-    const snapshot = await dataset.snapshot()
-    // Another request may have kept the same version meanwhile and may be reading from that snapshot, so it stays.
-    if (snapshot.version === version && !this.#kept.has(key)) this.#kept.set(key, snapshot)
-    else snapshot[Symbol.dispose]()
+    await this.#keep(nameOf(dataset, version), () => dataset.snapshotOf(version))
   }
 
   /**
-   * Gives a version that is kept or current, and keeps it for later requests. Don't dispose it.
+   * Gives a version that somebody keeps or that is current, and keeps it for later requests. Don't dispose it.
+   * @param file the number of a file that it should have: a merge gives the same version other files
    * @throws ServerError `version_gone`
    */
-  async get(dataset: Dataset, version: number): Promise<Snapshot> {
-    await this.keep(dataset, version)
-    const kept = this.#kept.get(keyOf(dataset, version))
+  async get(dataset: Dataset, version: number, file?: number): Promise<Snapshot> {
+    const name = nameOf(dataset, version)
+    const found = await this.#keep(name, () => dataset.snapshotOf(version))
+    const isOther = file !== undefined && !found?.hasFile(file)
+    const other = isOther && (await this.#keep(`${name}.${file}`, () => dataset.snapshotOf(version, file)))
+    const kept = other || found
     if (kept) return kept
     throw new ServerError(
       'version_gone',
@@ -46,8 +46,19 @@ export class KeptSnapshots {
   clear(): void {
     this.#kept.clear()
   }
+
+  async #keep(name: string, find: () => Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    const kept = this.#kept.get(name)
+    if (kept) return kept
+    const found = await find()
+    // Another request may have kept the same version meanwhile and may be reading from that snapshot, so it stays.
+    const other = this.#kept.get(name)
+    if (other) found?.[Symbol.dispose]()
+    else if (found) this.#kept.set(name, found)
+    return other ?? found
+  }
 }
 
-function keyOf(dataset: Dataset, version: number): string {
+function nameOf(dataset: Dataset, version: number): string {
   return `${dataset.id}.${version}`
 }

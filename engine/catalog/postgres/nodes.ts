@@ -11,6 +11,8 @@ const GRACE_MS = 120_000
 /** A job that a node is at for longer is taken for stuck, and given to another. */
 const LONGEST_JOB_MS = 600_000
 
+const IS_SHOWN = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
+
 /** Nothing of what nodes write down here is recalled, nor are versions that nothing shows. */
 const UNRECALLED = { changes: [] }
 
@@ -82,14 +84,24 @@ export class NodeTables {
     return (await this.#database.get(sql, DEAD_MS)) !== undefined
   }
 
+  /**
+   * Makes versions of a dataset that it no longer shows stay as if they had been replaced only now, so that this node
+   * has time to say that it reads one. One that is just being removed is gone when this resolves.
+   */
+  async prolong(datasetId: number, number: number): Promise<void> {
+    const sql = `UPDATE versions SET retired_at = ${this.#now} WHERE dataset_id = ? AND number = ? AND NOT ${IS_SHOWN}`
+    await this.#database.transient((t) => t.run(sql, datasetId, number))
+  }
+
   /** Removes versions that have not been shown for a while and that no node reads; gives parts up that are in none. */
   reclaim(): Promise<void> {
-    const isShown = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
     return this.#database.transaction(async (t) => {
-      await t.run(`UPDATE versions SET retired_at = ${this.#now} WHERE retired_at IS NULL AND NOT ${isShown}`)
+      await t.run(
+        `UPDATE versions SET retired_at = ${this.#now} WHERE retired_at IS NULL AND NOT ${IS_SHOWN}`,
+      )
       await removeVersions(
         t,
-        `retired_at < ${this.#now} - ? AND NOT ${isShown}
+        `retired_at < ${this.#now} - ? AND NOT ${IS_SHOWN}
          AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.version_id = versions.id)`,
         GRACE_MS,
       )
@@ -151,6 +163,11 @@ export class NodeTables {
 /** Takes back what belonged to nodes that are no longer there: leases, parts that they were writing, jobs. */
 async function takeUp(t: Handle, now: string): Promise<void> {
   const isGone = (column: string) => `${column} IS NOT NULL AND ${column} NOT IN (SELECT id FROM nodes)`
+  // Its clients may go on at another node, which then says that it reads these versions.
+  await t.run(
+    `UPDATE versions SET retired_at = ${now} WHERE retired_at IS NOT NULL
+     AND id IN (SELECT version_id FROM leases WHERE ${isGone('process')})`,
+  )
   await t.run(`DELETE FROM leases WHERE ${isGone('process')}`)
   await t.run(`UPDATE parts SET given_up_at = ${now} WHERE given_up_at IS NULL AND ${isGone('process')}`)
   await t.run(`UPDATE jobs SET due = 0, taken_by = NULL WHERE ${isGone('taken_by')}`)

@@ -1,4 +1,4 @@
-import type { RemovedPart } from '../../catalog/versions.ts'
+import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
 import type { Lease } from './readers.ts'
 
 /** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset, else 0. */
@@ -18,6 +18,8 @@ export interface Membership {
   readonly readers: number
   /** Keeps the version that a dataset shows now from being removed. @throws EngineError `not_found` */
   take(datasetId: number): Promise<Lease>
+  /** Keeps a version that a dataset may no longer show from being removed. Undefined if it is no longer there. */
+  takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined>
   /** Says that there is work. It is done before this resolves, unless another process does it. */
   assign(job: Job): Promise<void>
   /** Forgets processes that have died; gives how many. */

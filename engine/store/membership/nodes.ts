@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { DEAD_MS, NodeTables } from '../../catalog/postgres/nodes.ts'
-import type { RemovedPart, Versions } from '../../catalog/versions.ts'
+import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import type { Hold } from '../hold.ts'
 import { removeDeadMarks } from './mark.ts'
@@ -65,13 +65,25 @@ export class Nodes implements Membership {
 
   /** @throws EngineError `not_found`; `catalog_unavailable` if the others take this node for dead by now */
   async take(datasetId: number): Promise<Lease> {
+    this.#requireHeard()
+    return this.#readers.enter(datasetId, await this.#place.versions.current(datasetId))
+  }
+
+  /** @throws EngineError `catalog_unavailable` as `take` does */
+  async takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
+    this.#requireHeard()
+    await this.#tables.prolong(datasetId, wanted.number)
+    const version = await this.#place.versions.numbered(datasetId, wanted)
+    return version && this.#readers.enter(datasetId, version)
+  }
+
+  #requireHeard(): void {
     if (performance.now() - this.#heard > DEAD_MS) {
       throw new EngineError(
         'catalog_unavailable',
         'This node could not reach the database for a while. It reads again as soon as it can. Try again in a moment.',
       )
     }
-    return this.#readers.enter(datasetId, await this.#place.versions.current(datasetId))
   }
 
   async assign(job: Job): Promise<void> {

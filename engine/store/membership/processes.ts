@@ -1,6 +1,7 @@
 import type { Database } from '../../catalog/database.ts'
 import { isUnwritable } from '../../catalog/failures.ts'
-import type { RemovedPart, Versions } from '../../catalog/versions.ts'
+import type { Version } from '../../catalog/records.ts'
+import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import type { Layout } from '../layout.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { Job, Membership } from './membership.ts'
@@ -55,7 +56,11 @@ export class Processes implements Membership {
     if (this.#written.has(version.id) || this.#unwritten.has(version.id)) {
       return this.#readers.enter(datasetId, version)
     }
-    return this.#leaseCurrent(datasetId)
+    return (await this.#lease(datasetId, (inside) => inside.current(datasetId)))!
+  }
+
+  takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
+    return this.#lease(datasetId, (inside) => inside.numbered(datasetId, wanted))
   }
 
   /** Does the work itself: if another process on the directory does the same, only time is lost. */
@@ -109,7 +114,10 @@ export class Processes implements Membership {
     }
   }
 
-  async #leaseCurrent(datasetId: number): Promise<Lease> {
+  async #lease(
+    datasetId: number,
+    find: (versions: Versions) => Promise<Version | undefined>,
+  ): Promise<Lease | undefined> {
     const { database, versions, process, onUnwritten } = this.#place
     let entered: Lease | undefined
     try {
@@ -118,13 +126,14 @@ export class Processes implements Membership {
         // is written.
         await t.lock('datasets', datasetId)
         const inside = versions.in(t)
-        const version = await inside.current(datasetId)
+        const version = await find(inside)
+        if (!version) return undefined
         // Counted as a reader from now on, so that `#settle` does not remove the lease before the caller has it.
         entered = this.#readers.enter(datasetId, version)
         await inside.lease(version.id, process)
         return entered
       })
-      this.#written.add(lease.version.id)
+      if (lease) this.#written.add(lease.version.id)
       return lease
     } catch (error) {
       entered?.release()
@@ -132,7 +141,8 @@ export class Processes implements Membership {
       // versions needs writing, too.
       if (!isUnwritable(error)) throw error
       if (this.#unwritten.size === 0) onUnwritten(error)
-      const version = await versions.current(datasetId)
+      const version = await find(versions)
+      if (!version) return undefined
       this.#unwritten.add(version.id)
       return this.#readers.enter(datasetId, version)
     }
