@@ -30,6 +30,7 @@ interface Member {
 
 /** Threads that encode, started when there is work for them. They keep the process alive only while they have work. */
 export class WorkerPool {
+  /** In the order in which they were last given work. */
   readonly #members: Member[] = []
   readonly #size: number
   /** For the memory of each piece that was sent here: the thread it came from, and how many bytes are still in use. */
@@ -89,6 +90,8 @@ export class WorkerPool {
 
   #send(exportId: number, recipe: Recipe, work: Work, waiting: Waiting): void {
     const member = this.#leastBusy()
+    this.#members.splice(this.#members.indexOf(member), 1)
+    this.#members.push(member)
     const id = this.#nextId++
     const known = member.known.has(exportId)
     member.known.add(exportId)
@@ -123,6 +126,7 @@ export class WorkerPool {
     await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
   }
 
+  /** Of threads that are equally busy, the one whose work began first, because it is done first. */
   #leastBusy(): Member {
     const idle = this.#members.find((member) => member.waiting.size === 0)
     if (idle) return idle
