@@ -23,6 +23,7 @@ describe.runIf(TRINO_PROGRAM)(
       { filter: "day ge 1900-01-01 and word ne 'c'", top: 3, skip: 1 },
       { filter: 'd gt 0', top: 100, select: 'word,d' },
       { filter: 'flag ne true', last: 2 },
+      { filter: 'year(instant) lt 3000000000 and year(day) ne 5000000000', top: 100 },
       { orderBy: 'd', top: 100 },
       { orderBy: 'd desc', last: 4 },
       { orderBy: 'word,n desc', top: 100 },

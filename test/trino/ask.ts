@@ -6,6 +6,16 @@ interface Answer {
   readonly nextUri?: string
 }
 
+/** A statement failed in Trino. */
+export class TrinoRefusal extends Error {
+  readonly errorName: string
+
+  constructor(errorName: string, message: string) {
+    super(`${errorName}: ${message}`)
+    this.errorName = errorName
+  }
+}
+
 /** The rows of a statement with parameters, which are texts, from the Trino at `http://host:port/catalog`. */
 export async function askTrino(
   url: string,
@@ -26,7 +36,7 @@ export async function askTrino(
   })
   const rows: unknown[][] = []
   for (let answer = (await response.json()) as Answer; ; ) {
-    if (answer.error) throw new Error(`${answer.error.errorName}: ${answer.error.message}`)
+    if (answer.error) throw new TrinoRefusal(answer.error.errorName, answer.error.message)
     rows.push(...(answer.data ?? []).map((row) => [...row]))
     if (answer.nextUri === undefined) return rows
     answer = (await (await fetch(answer.nextUri)).json()) as Answer

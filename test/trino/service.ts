@@ -80,7 +80,14 @@ export class TrinoService implements AsyncDisposable {
     )
   }
 
-  /** The answer as csv, and what became of the question. */
+  /** Who reads, and why. */
+  async explain(id: number, options: QueryOptions): Promise<string> {
+    const dataset = await this.at.engine.dataset(id)
+    using query = await dataset.query(options)
+    return (await query.explain()).split('\n')[0]!
+  }
+
+  /** The answer as csv, and what became of the question if it is the only one. */
   async ask(
     id: number,
     options: QueryOptions,

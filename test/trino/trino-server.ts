@@ -57,6 +57,8 @@ export interface TrinoOptions {
   readonly memory?: number
   /** How many threads of each node run queries. */
   readonly threads?: number
+  /** Whether each worker has a core for itself alone: the first worker core 0, and so on. */
+  readonly onOneCore?: boolean
 }
 
 /** A real Trino on 127.0.0.1, with one catalog called `parquetry`. Dispose it. */
@@ -153,9 +155,12 @@ export class TrinoServer implements AsyncDisposable {
     writeFileSync(join(folder, 'etc/log.properties'), 'io.trino=WARN\nio.airlift=WARN\n')
     const log = openSync(join(folder, 'log'), 'a')
     const flags = [`-Xmx${memory}M`, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+    const [command, ...before] =
+      options.onOneCore && !coordinates ? ['taskset', '-c', String(number - 1), java] : [java]
     const child = spawn(
-      java,
+      command!,
       [
+        ...before,
         ...flags,
         '--sun-misc-unsafe-memory-access=allow',
         '--enable-native-access=ALL-UNNAMED',

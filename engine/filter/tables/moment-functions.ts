@@ -91,15 +91,19 @@ export const momentFunctions: readonly FunctionRow[] = [
 ]
 
 function datePart(name: 'year' | 'month' | 'day', about: string, example: string): FunctionRow {
+  const part = (x: Sql) => call(name, x)
+  // Trino turns a comparison of year() with a number into one of moments, and fails if the number is larger than 2^31.
+  // Comparisons that can be turned have been already (`compile-range.ts`).
+  const trinoPart = (x: Sql) => (name === 'year' ? infix(part(x), '+', atom('0'), LEVEL.additive) : part(x))
   const overloads = [
-    ...forKinds(['date', 'timestamp'], TYPE.integer, (x) => call(name, x)),
+    ...forKinds(['date', 'timestamp'], TYPE.integer, part, trinoPart),
     // The cast is needed because DuckDB gives positive years before year 1 for a TIMESTAMPTZ. For a TIMESTAMP it counts
     // years as ISO 8601 does.
     of(
       ['timestamptz'],
       TYPE.integer,
-      (x) => call(name, cast(x!, 'TIMESTAMP')),
-      (x) => call(name, cast(x!, 'TIMESTAMP(6)')),
+      (x) => part(cast(x!, 'TIMESTAMP')),
+      (x) => trinoPart(cast(x!, 'TIMESTAMP(6)')),
     ),
   ]
   return { name, args: ['moment'], overloads, ofMoment: { name, anyOffset: false }, about, example }
