@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { cancelled } from '../duckdb/errors.ts'
-import { readFooter } from '../parquet/file-footer.ts'
-import { type Joined, type JoinedColumn, joinFiles, MAGIC } from '../parquet/joined.ts'
+import { fileEnd, MAGIC, readFooter } from '../parquet/file-footer.ts'
+import { type Joined, type JoinedColumn, type JoinedFile, joinFiles } from '../parquet/joined.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
 
 const READ_BYTES = 256 << 10
@@ -74,18 +74,11 @@ export async function exportCopied(
   return stream
 }
 
-/** What stands behind the pages of a Parquet file: the footer, its length, the magic number. */
-function fileEnd(footer: Uint8Array): Buffer {
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(footer.length)
-  return Buffer.concat([footer, length, MAGIC])
-}
-
 async function join(files: readonly string[], columns: readonly JoinedColumn[]): Promise<Joined | undefined> {
   if (files.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
     return undefined
   }
-  const footers: Uint8Array[] = []
+  const joined: JoinedFile[] = []
   let bytes = 0
   let footerBytes = 0
   for (const file of files) {
@@ -94,8 +87,8 @@ async function join(files: readonly string[], columns: readonly JoinedColumn[]):
     bytes += start
     footerBytes += footer.length
     if (footerBytes > MOST_FOOTERS) return undefined
-    footers.push(footer)
+    joined.push({ footer })
   }
   if (files.length > 1 && bytes < LEAST_FILE * files.length) return undefined
-  return joinFiles(footers, columns)
+  return joinFiles(joined, columns)
 }

@@ -1,5 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
+/** The magic number at both ends of a file. */
+export const MAGIC = Buffer.from('PAR1')
 /** The bytes after the footer: its length in four bytes, and the four bytes `PAR1`. */
 export const TAIL_BYTES = 8
 
@@ -19,6 +21,13 @@ export async function readFooter(handle: FileHandle): Promise<FileFooter> {
   const length = tail.readUInt32LE(0)
   const start = size - TAIL_BYTES - length
   return { footer: await readExactly(handle, start, length), start, tail }
+}
+
+/** What stands behind the pages of a file: the footer, its length, the magic number. */
+export function fileEnd(footer: Uint8Array): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(footer.length)
+  return Buffer.concat([footer, length, MAGIC])
 }
 
 async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {

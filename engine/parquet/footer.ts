@@ -4,7 +4,8 @@ import { type Field, type List, readStruct, type Struct, TYPE, type Value, write
 /** A column as the readers of a file shall see it. */
 export interface ShownColumn {
   readonly name: string
-  readonly type: ColumnType
+  /** Undefined leaves the type as it is in the file. */
+  readonly type?: ColumnType | undefined
 }
 
 /** A row group of a file: its rows, and where its bytes lie. */

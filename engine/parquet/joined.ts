@@ -1,9 +1,17 @@
+import { MAGIC } from './file-footer.ts'
 import { chunkRange, FIELD, listOf, numberOf, type ShownColumn, set, shown, structOf } from './footer.ts'
 import { readStruct, type Struct, TYPE, writeStruct } from './thrift.ts'
 
 /** A column of the joined file: its name and type for readers, and its position among the columns of the files. */
 export interface JoinedColumn extends ShownColumn {
   readonly stored: number
+}
+
+/** A file to be joined with others, or some of its row groups: `from` (inclusive) to `to` (exclusive). */
+export interface JoinedFile {
+  /** `FileMetaData`, without the length and the magic number after it. */
+  readonly footer: Uint8Array
+  readonly groups?: { readonly from: number; readonly to: number } | undefined
 }
 
 /** Bytes `from` (inclusive) to `to` (exclusive) of the file at position `file` of the list. */
@@ -20,65 +28,81 @@ export interface Joined {
   readonly rows: number
 }
 
-/** The magic number at both ends of a file. */
-export const MAGIC = Buffer.from('PAR1')
 /** The codecs that every engine reads (parquet.thrift, CompressionCodec): none, snappy, gzip, zstd. */
 const COMMON_CODECS: ReadonlySet<number> = new Set([0, 1, 2, 6])
 
 /**
- * Plans one Parquet file with columns of several, in the order of the files. Their pages are to be copied as they are;
- * only the offsets in the footer change. Bloom filters and page indexes are left out.
- * @param footers `FileMetaData` of each file, without the length and the magic number after it
+ * Plans one Parquet file with columns of several, in the order of the files. Their pages are to be copied as they are,
+ * and behind them their Bloom filters; only the offsets in the footer change. Page indexes are left out.
  * @returns undefined if the files' columns differ, or are compressed in a way that not every engine can read
  * @throws RangeError if one is not the footer of a flat table with these columns
  */
 export function joinFiles(
-  footers: readonly Uint8Array[],
+  files: readonly JoinedFile[],
   columns: readonly JoinedColumn[],
 ): Joined | undefined {
-  const copied: Copied[] = []
+  const copying = new Copying()
+  const places = columns.map(({ stored }) => stored)
   const groups: Struct[] = []
+  const filtered: { readonly number: number; readonly meta: Struct }[] = []
   let first: Struct | undefined
   let form: string | undefined
   let rows = 0
-  let at = MAGIC.length
-  for (const [number, footer] of footers.entries()) {
+  for (const [number, { footer, groups: wanted }] of files.entries()) {
     const file = readStruct(footer)
-    const elements = chosenElements(file, columns)
+    const elements = chosenElements(file, places)
     const ownForm = formOf(elements)
     form ??= ownForm
     if (form !== ownForm) return undefined
-    first ??= file
-    rows += numberOf(file, FIELD.file.rows)
-    for (const group of listOf(file, FIELD.file.rowGroups).values as Struct[]) {
+    if (!first) {
+      first = file
+      choose(file, places)
+    }
+    const all = listOf(file, FIELD.file.rowGroups).values as Struct[]
+    for (const group of all.slice(wanted?.from, wanted?.to)) {
       const chunks = listOf(group, FIELD.group.columns)
-      const chosen = columns.map(({ stored }) => present(chunks.values[stored]) as Struct)
-      const start = at
+      const chosen = places.map((place) => present(chunks.values[place]))
+      const start = copying.at
       for (const chunk of chosen) {
         const meta = structOf(chunk, FIELD.chunk.metadata)
         if (!COMMON_CODECS.has(numberOf(meta, FIELD.meta.codec))) return undefined
         const { from, to } = chunkRange(chunk)
-        move(chunk, meta, at - from)
-        at += to - from
-        const last = copied.at(-1)
-        if (last?.file === number && last.to === from) copied[copied.length - 1] = { ...last, to }
-        else copied.push({ file: number, from, to })
+        move(chunk, meta, copying.copy(number, from, to) - from)
+        if (meta.has(FIELD.meta.bloomOffset)) filtered.push({ number, meta })
       }
       chunks.values = chosen
       resize(group, chosen, start)
+      rows += numberOf(group, FIELD.group.rows)
       groups.push(group)
     }
   }
   if (!first) return undefined
-  choose(first, columns)
+  for (const { number, meta } of filtered) moveFilter(number, meta, copying)
   set(first, FIELD.file.rows, TYPE.i64, rows)
   listOf(first, FIELD.file.rowGroups).values = groups
-  return { copied, footer: writeStruct(shown(first, columns)), rows }
+  return { copied: copying.ranges, footer: writeStruct(shown(first, columns)), rows }
 }
 
-function chosenElements(file: Struct, columns: readonly JoinedColumn[]): Struct[] {
+/** The bytes that are copied, in the order of the new file. */
+class Copying {
+  readonly ranges: Copied[] = []
+  /** The place in the new file of what is copied next. */
+  at = MAGIC.length
+
+  /** @returns the place of the bytes in the new file */
+  copy(file: number, from: number, to: number): number {
+    const { at } = this
+    this.at += to - from
+    const last = this.ranges.at(-1)
+    if (last?.file === file && last.to === from) this.ranges[this.ranges.length - 1] = { ...last, to }
+    else this.ranges.push({ file, from, to })
+    return at
+  }
+}
+
+function chosenElements(file: Struct, places: readonly number[]): Struct[] {
   const [, ...elements] = listOf(file, FIELD.file.schema).values as Struct[]
-  return columns.map(({ stored }) => present(elements[stored]))
+  return places.map((place) => present(elements[place]))
 }
 
 /** A text for the types and properties of columns, without their names: the same text means they can be joined. */
@@ -92,26 +116,35 @@ function formOf(elements: readonly Struct[]): string {
     .join()
 }
 
-/** Removes all but the chosen columns from a file's metadata. */
-function choose(file: Struct, columns: readonly JoinedColumn[]): void {
+/** Removes all but the chosen columns from what a file's metadata says of all row groups. */
+function choose(file: Struct, places: readonly number[]): void {
   const schema = listOf(file, FIELD.file.schema)
-  schema.values = [schema.values[0]!, ...chosenElements(file, columns)]
+  schema.values = [schema.values[0]!, ...chosenElements(file, places)]
   if (!file.has(FIELD.file.columnOrders)) return
   const orders = listOf(file, FIELD.file.columnOrders)
-  orders.values = columns.map(({ stored }) => present(orders.values[stored]))
+  orders.values = places.map((place) => present(orders.values[place]))
 }
 
 /** Moves a column chunk's offsets to its new place. */
 function move(chunk: Struct, meta: Struct, distance: number): void {
-  const { dataOffset, indexOffset, dictionaryOffset, bloomOffset, bloomLength } = FIELD.meta
+  const { dataOffset, indexOffset, dictionaryOffset } = FIELD.meta
   for (const id of [dataOffset, indexOffset, dictionaryOffset]) {
     if (meta.has(id)) set(meta, id, TYPE.i64, numberOf(meta, id) + distance)
   }
-  meta.delete(bloomOffset)
-  meta.delete(bloomLength)
   // The field is required; it is 0 if the file has no copy of the metadata next to the chunk.
   set(chunk, FIELD.chunk.fileOffset, TYPE.i64, 0)
   for (const id of FIELD.chunk.indexes) chunk.delete(id)
+}
+
+/** Copies a column chunk's Bloom filter, unless its length isn't known. */
+function moveFilter(file: number, meta: Struct, copying: Copying): void {
+  const { bloomOffset, bloomLength } = FIELD.meta
+  if (!meta.has(bloomLength)) {
+    meta.delete(bloomOffset)
+    return
+  }
+  const from = numberOf(meta, bloomOffset)
+  set(meta, bloomOffset, TYPE.i64, copying.copy(file, from, from + numberOf(meta, bloomLength)))
 }
 
 /** Sets how large a row group is, and where it begins. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { piecesOf } from '../../engine/store/part-size.ts'
@@ -52,6 +53,18 @@ async function numbers(options = {}): Promise<number[]> {
   return found
 }
 
+/** What DuckDB finds in the files of parts. */
+async function ask(sql: string): Promise<unknown[][]> {
+  const duckdb = await DuckDBInstance.create()
+  const connection = await duckdb.connect()
+  try {
+    return (await connection.runAndReadAll(sql)).getRowsJson()
+  } finally {
+    connection.closeSync()
+    duckdb.closeSync()
+  }
+}
+
 const count = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
 
 describe('a large upload', () => {
@@ -78,6 +91,45 @@ describe('a large upload', () => {
     expect(await scan({})).toEqual([8, 8])
     expect(await numbers({ skip: 20_000, top: 10 })).toEqual(count(20_000, 20_010))
     expect(await numbers({ filter: 'n ge 8191 and n lt 8193' })).toEqual([8_191, 8_192])
+  })
+
+  test('is cut between row groups, which are copied as they are', async () => {
+    await engine.close()
+    engine = await open({ rows: 200_000, bytes: 2 ** 30 })
+    const body = (async function* () {
+      yield Buffer.from('n,kind,doc\n')
+      for (let from = 0; from < 500_000; from += 10_000) {
+        yield Buffer.from(
+          count(from, from + 10_000)
+            .map((n) => `${n},kind ${n % 7},{}\n`)
+            .join(''),
+        )
+      }
+    })()
+    const declared = { name: 'doc', type: 'json' as const }
+    await (await engine.dataset(id)).replace({ format: 'csv', body, columns: [declared] })
+    const sizes = await parts()
+    // A row group has 122,880 rows or a few more, so the ends of parts are not those that were asked for.
+    expect(sizes).toHaveLength(3)
+    for (const size of sizes.slice(0, -1)) expect(Math.abs(size - 200_000)).toBeLessThan(125_000)
+    expect(await numbers()).toEqual(count(0, 500_000))
+    expect(await numbers({ filter: `n gt 499995 or n eq 250000` })).toEqual([
+      250_000, 499_996, 499_997, 499_998, 499_999,
+    ])
+    expect((await engine.verify()).problems).toEqual([])
+    const files = join(directory, 'parts', '*.parquet')
+    expect(
+      await ask(`SELECT count(*), count(*) FILTER (WHERE r = file_row_number AND c1 = 'kind ' || c0 % 7)
+        FROM read_parquet('${files}', file_row_number = true)`),
+    ).toEqual([['500000', '500000']])
+    expect(
+      await ask(`SELECT bool_and(bloom_filter_length > 0), bool_and(bloom_filter_excludes) FROM (
+        SELECT bloom_filter_length FROM parquet_metadata('${files}') WHERE path_in_schema = 'c1'),
+        parquet_bloom_probe('${files}', 'c1', 'kind 8')`),
+    ).toEqual([[true, true]])
+    expect(
+      await ask(`SELECT bool_or(bloom_filter_excludes) FROM parquet_bloom_probe('${files}', 'c1', 'kind 3')`),
+    ).toEqual([[false]])
   })
 
   test('keeps its columns where they are rewritten', async () => {
