@@ -12,6 +12,7 @@ const AREAS = [
   'pieces',
   'export',
   'http',
+  'nodes',
   'ingest',
   'providers',
   'search',

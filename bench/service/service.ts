@@ -28,10 +28,25 @@ const TICK_MS = 10
 /** The key of the account root. */
 export const KEY = 'bench-key-of-at-least-16-characters'
 
-export async function startService(directory: string): Promise<Service> {
-  const child = spawn(
+export interface ServiceOptions {
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** The only core of the processor on which it may run; needs `taskset`. */
+  readonly core?: number
+}
+
+export async function startService(
+  directory: string,
+  { environment, core }: ServiceOptions = {},
+): Promise<Service> {
+  const [command, ...before] = [
+    ...(core === undefined ? [] : ['taskset', '-c', String(core)]),
     process.execPath,
+  ] as const
+  const child = spawn(
+    command!,
     [
+      ...before,
       new URL('../../server/bin.js', import.meta.url).pathname,
       'serve',
       '--port',
@@ -42,7 +57,7 @@ export async function startService(directory: string): Promise<Service> {
     ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'error' },
+      env: { ...process.env, ...environment, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'error' },
     },
   )
   const url = await address(child.stdout)
@@ -82,14 +97,7 @@ export async function startService(directory: string): Promise<Service> {
         return undefined
       }
     },
-    cpu: () => {
-      try {
-        const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-        return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-      } catch {
-        return undefined
-      }
-    },
+    cpu: () => cpuOf(child.pid!),
     handles: () => {
       try {
         return readdirSync(`/proc/${child.pid}/fd`).length
@@ -102,6 +110,27 @@ export async function startService(directory: string): Promise<Service> {
       child.kill('SIGTERM')
       await Promise.race([new Promise((resolve) => child.once('exit', resolve)), sleep(15_000)])
     },
+  }
+}
+
+/** Milliseconds of the processor that a process has used; undefined if the system doesn't report them. */
+export function cpuOf(pid: number | string): number | undefined {
+  const fields = statOf(pid)
+  return fields && (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** The process that started another one. */
+export function parentOf(pid: number | string): number | undefined {
+  const fields = statOf(pid)
+  return fields && Number(fields[1])
+}
+
+/** What Linux says of a process, from its state on. */
+function statOf(pid: number | string): string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  } catch {
+    return undefined
   }
 }
 
