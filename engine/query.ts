@@ -202,7 +202,7 @@ export class Query implements Disposable {
       }
       const copied = format === 'parquet' && copies(this.plan)
       const stream =
-        (copied && (await executor.copied(copied.files, copied.columns, options))) ||
+        (copied && (await executor.copied(copied, this.#hints(options)))) ||
         (await executor.bytes(statement, format, {
           ...this.#hints(options),
           page: options.paged && !statement.elsewhere ? this.#page(format) : undefined,

@@ -1,8 +1,15 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { cancelled } from '../duckdb/errors.ts'
+import type { StartOptions } from '../duckdb/source.ts'
 import { fileEnd, MAGIC, readFooter } from '../parquet/file-footer.ts'
-import { type Joined, type JoinedColumn, type JoinedFile, joinFiles } from '../parquet/joined.ts'
+import { rowGroups } from '../parquet/footer.ts'
+import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
+import type { Copies } from '../plan/copies.ts'
+import type { Slice } from '../plan/plan.ts'
 import type { ByteStream, Surroundings } from './deliver.ts'
+import { writeParquet } from './parquet.ts'
 
 const READ_BYTES = 256 << 10
 /** How many buffers are kept to be read into again. */
@@ -13,20 +20,55 @@ const LEAST_FILE = 256 << 10
 const MOST_FOOTERS = 16 << 20
 const MOST_FILES = 1_000
 
+/** A part, a part of it, or rows of it that were written anew. */
+interface Source extends JoinedFile {
+  readonly path: string
+}
+
 /**
- * Joins columns of several Parquet files into one file and copies their pages as they are: nothing is unpacked, so the
- * first bytes are there at once.
- * @returns undefined where the files are too many, too small or too different; then they have to be written anew
+ * Joins rows of several Parquet files into one file and copies their pages as they are: nothing is unpacked, so the
+ * first bytes are there at once. If the rows begin or end within a row group, those of this row group are written anew.
+ * @param directory for what is written anew; it is removed with the stream
+ * @returns undefined where the files are too many, too small or too different; then all rows have to be written anew
  */
 export async function exportCopied(
   around: Surroundings,
-  files: readonly string[],
-  columns: readonly JoinedColumn[],
-  { signal }: { readonly signal?: AbortSignal | undefined },
+  copies: Copies,
+  directory: string,
+  options: StartOptions,
 ): Promise<ByteStream | undefined> {
+  const { signal } = options
   if (signal?.aborted) throw cancelled(signal)
-  const joined = await join(files, columns)
-  if (!joined) return undefined
+  const written: string[] = []
+  const clean = async () => {
+    await Promise.all(written.map((path) => rm(path, { force: true })))
+  }
+  const write = async (slice: Slice): Promise<string> => {
+    const path = join(directory, `export-${randomUUID()}.parquet`)
+    written.push(path)
+    await writeParquet(around, copies.statement(slice), path, options)
+    return path
+  }
+  try {
+    const found = await sourcesOf(copies, write)
+    const joined = found && joinFiles(found, copies.columns)
+    if (joined) return joinedBytes(around, found, joined, signal, clean)
+  } catch (error) {
+    await clean()
+    throw error
+  }
+  await clean()
+  return undefined
+}
+
+/** @param clean called at the end of the stream */
+function joinedBytes(
+  around: Surroundings,
+  sources: readonly Source[],
+  joined: Joined,
+  signal: AbortSignal | undefined,
+  clean: () => Promise<void>,
+): ByteStream {
   const end = fileEnd(joined.footer)
   const ending = new AbortController()
   const over = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
@@ -36,24 +78,25 @@ export async function exportCopied(
   async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       yield MAGIC
-      for (const { file, from, to } of joined!.copied) {
-        await using handle = await open(files[file]!)
+      for (const { file, from, to } of joined.copied) {
+        await using handle = await open(sources[file]!.path)
         for (let at = from; at < to; ) {
           if (over.aborted) throw cancelled(over)
           const memory = spare.pop() ?? new ArrayBuffer(READ_BYTES)
           const part = new Uint8Array(memory, 0, Math.min(READ_BYTES, to - at))
           const { bytesRead } = await handle.read(part, 0, part.length, at)
-          if (bytesRead === 0) throw new RangeError(`${files[file]} is cut off`)
+          if (bytesRead === 0) throw new RangeError(`${sources[file]!.path} is cut off`)
           at += bytesRead
           lent.add(memory)
           yield part.subarray(0, bytesRead)
         }
       }
       if (over.aborted) throw cancelled(over)
-      rows = joined!.rows
+      rows = joined.rows
       yield end
     } finally {
       around.running.delete(stream)
+      await clean()
     }
   }
   const generator = bytes()
@@ -67,6 +110,8 @@ export async function exportCopied(
       ending.abort(cancelled(signal))
       around.running.delete(stream)
       await generator.return()
+      // The end of a generator that has not begun runs none of its code.
+      await clean()
     },
     [Symbol.asyncIterator]: () => generator,
   }
@@ -74,21 +119,73 @@ export async function exportCopied(
   return stream
 }
 
-async function join(files: readonly string[], columns: readonly JoinedColumn[]): Promise<Joined | undefined> {
-  if (files.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
+/** What to join; undefined where copying would not be worth it. */
+async function sourcesOf(
+  { slices, columns }: Copies,
+  write: (slice: Slice) => Promise<string>,
+): Promise<Source[] | undefined> {
+  if (slices.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
     return undefined
   }
-  const joined: JoinedFile[] = []
+  const pieces: (Source | Slice)[] = []
   let bytes = 0
   let footerBytes = 0
-  for (const file of files) {
-    await using handle: FileHandle = await open(file)
-    const { footer, start } = await readFooter(handle)
+  let copied = 0
+  let rewritten = 0
+  for (const slice of slices) {
+    const { footer, start } = await footerOf(slice.file)
     bytes += start
     footerBytes += footer.length
     if (footerBytes > MOST_FOOTERS) return undefined
-    joined.push({ footer })
+    const cut = cutSlice(slice, footer)
+    pieces.push(...cut.pieces)
+    copied += cut.copied
+    rewritten += cut.rewritten
   }
-  if (files.length > 1 && bytes < LEAST_FILE * files.length) return undefined
-  return joinFiles(joined, columns)
+  if (slices.length > 1 && bytes < LEAST_FILE * slices.length) return undefined
+  if (rewritten > copied) return undefined
+  const sources: Source[] = []
+  const whole = pieces.filter((piece) => 'path' in piece)
+  // Nothing is written in vain if what is copied can't be joined.
+  if (rewritten > 0 && !joinFiles(whole, columns)) return undefined
+  for (const piece of pieces) {
+    if ('path' in piece) {
+      sources.push(piece)
+      continue
+    }
+    const path = await write(piece)
+    sources.push({ path, footer: (await footerOf(path)).footer, same: true })
+  }
+  return sources
+}
+
+async function footerOf(file: string) {
+  await using handle = await open(file)
+  return await readFooter(handle)
+}
+
+/** The whole row groups of a slice, and the rows before and after them. */
+function cutSlice(slice: Slice, footer: Uint8Array) {
+  const { file: path, from = 0, to = Number.POSITIVE_INFINITY } = slice
+  const pieces: (Source | Slice)[] = []
+  let rows = 0
+  let first: number | undefined
+  let last = 0
+  let begin = 0
+  let end = 0
+  for (const [index, group] of rowGroups(footer).entries()) {
+    const start = rows
+    rows += group.rows
+    if (start < from || rows > to) continue
+    if (first === undefined) begin = start
+    first ??= index
+    last = index + 1
+    end = rows
+  }
+  const wanted = Math.min(to, rows) - from
+  if (first === undefined) return { pieces: [slice], copied: 0, rewritten: wanted }
+  if (begin > from) pieces.push({ ...slice, from, to: begin })
+  pieces.push({ path, footer, groups: { from: first, to: last } })
+  if (end < Math.min(to, rows)) pieces.push({ ...slice, from: end, to })
+  return { pieces, copied: end - begin, rewritten: wanted - (end - begin) }
 }

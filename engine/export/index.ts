@@ -5,7 +5,7 @@ import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
 import type { Source, StartOptions } from '../duckdb/source.ts'
-import type { JoinedColumn } from '../parquet/joined.ts'
+import type { Copies } from '../plan/copies.ts'
 import type { TrinoSourceOptions, TrinoStats } from '../trino/source.ts'
 import type { Format, Statement } from '../types/index.ts'
 import { exportCopied } from './copied.ts'
@@ -78,14 +78,10 @@ export interface Executor {
     options?: RunOptions & EncodeOptions & { readonly page?: Page | undefined },
   ): Promise<ByteStream>
   /**
-   * All rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that
-   * is not possible and the rows have to be written anew.
+   * Rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that is
+   * not possible and all rows have to be written anew.
    */
-  copied(
-    files: readonly string[],
-    columns: readonly JoinedColumn[],
-    options?: RunOptions,
-  ): Promise<ByteStream | undefined>
+  copied(copies: Copies, options?: RunOptions): Promise<ByteStream | undefined>
   /** The first `most` of the rows of a statement that gives few, and how many it gave. */
   firstRows(
     statement: Statement,
@@ -155,9 +151,9 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       throw cancelled(undefined)
     },
 
-    async copied(files, columns, runOptions = {}) {
+    async copied(copies, runOptions = {}) {
       if (closing) throw cancelled(undefined)
-      return exportCopied(around, files, columns, runOptions)
+      return exportCopied(around, copies, options.tempDirectory, runOptions)
     },
 
     firstRows: (statement, format, runOptions) => exportFew(around, statement, format, runOptions),

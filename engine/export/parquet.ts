@@ -31,7 +31,7 @@ export async function exportParquet(
   const file = join(directory, `export-${randomUUID()}.parquet`)
   const ending = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
-  const writing = new Writing(copy(around, statement, file, { ...options, signal }))
+  const writing = new Writing(writeParquet(around, statement, file, { ...options, signal }))
   let rows = 0
   const generator = growingFile(file, writing, statement, signal, (all) => (rows = all))
   const dispose = async (): Promise<void> => {
@@ -97,10 +97,10 @@ class Writing {
 }
 
 /**
- * Writes the file and returns the number of rows. The columns are called `c0`, `c1` … in it, because DuckDB does not
+ * Has DuckDB write a Parquet file, and returns the number of rows. The columns are called `c0`, `c1` … in it, because DuckDB does not
  * distinguish names that differ only by case.
  */
-async function copy(
+export async function writeParquet(
   around: Surroundings,
   { sql, parameters, columns }: Statement,
   file: string,

@@ -12,6 +12,8 @@ export interface JoinedFile {
   /** `FileMetaData`, without the length and the magic number after it. */
   readonly footer: Uint8Array
   readonly groups?: { readonly from: number; readonly to: number } | undefined
+  /** Whether the file has the columns of the joined file and no others. */
+  readonly same?: boolean
 }
 
 /** Bytes `from` (inclusive) to `to` (exclusive) of the file at position `file` of the list. */
@@ -42,14 +44,14 @@ export function joinFiles(
   columns: readonly JoinedColumn[],
 ): Joined | undefined {
   const copying = new Copying()
-  const places = columns.map(({ stored }) => stored)
   const groups: Struct[] = []
   const filtered: { readonly number: number; readonly meta: Struct }[] = []
   let first: Struct | undefined
   let form: string | undefined
   let rows = 0
-  for (const [number, { footer, groups: wanted }] of files.entries()) {
+  for (const [number, { footer, groups: wanted, same }] of files.entries()) {
     const file = readStruct(footer)
+    const places = columns.map(({ stored }, index) => (same ? index : stored))
     const elements = chosenElements(file, places)
     const ownForm = formOf(elements)
     form ??= ownForm

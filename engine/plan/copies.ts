@@ -1,35 +1,35 @@
 import type { JoinedColumn } from '../parquet/joined.ts'
-import type { Plan } from './plan.ts'
+import type { Statement } from '../types/index.ts'
+import type { Plan, Slice } from './plan.ts'
+import { rowsStatement } from './statements.ts'
+
+/** A result that consists of columns of files, unchanged and in order. */
+export interface Copies {
+  readonly slices: readonly Slice[]
+  readonly columns: readonly JoinedColumn[]
+  /** The statement of some rows of a slice, for those that can't be copied. */
+  readonly statement: (slice: Slice) => Statement
+}
 
 /** The SQL of a stored column: in parts, columns are called `c0`, `c1` …. All other SQL is a calculation. */
 const STORED = /^c(\d+)$/
 
-/**
- * The files and columns of a plan whose result is all rows of some files, unchanged and in order; undefined for every
- * other plan.
- */
-export function copies({
-  scan,
-  steps,
-  columns,
-  filter,
-  order,
-  window,
-}: Plan): { readonly files: readonly string[]; readonly columns: readonly JoinedColumn[] } | undefined {
+/** What to copy for a plan whose result is a range of rows of some files; undefined for every other plan. */
+export function copies(plan: Plan): Copies | undefined {
+  const { scan, steps, columns, filter, order, window } = plan
   const { skip, top, last } = window
   const narrowed = filter || steps.length > 0 || order.length > 0 || skip > 0
   if (scan.kind !== 'slices' || narrowed || top !== undefined || last !== undefined) return undefined
-  if (
-    scan.slices.length === 0 ||
-    scan.slices.some(({ from, to }) => from !== undefined || to !== undefined)
-  ) {
-    return undefined
-  }
+  if (scan.slices.length === 0) return undefined
   const stored: JoinedColumn[] = []
   for (const { name, type, sql } of columns) {
     const number = STORED.exec(sql)?.[1]
     if (number === undefined) return undefined
     stored.push({ name, type, stored: Number(number) })
   }
-  return { files: scan.slices.map(({ file }) => file), columns: stored }
+  return {
+    slices: scan.slices,
+    columns: stored,
+    statement: (slice) => rowsStatement({ ...plan, scan: { ...scan, slices: [slice] } }, undefined),
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +49,11 @@ async function copied(
   columns: readonly JoinedColumn[],
 ): Promise<string | undefined> {
   const around = { running: new Set() } as unknown as Surroundings
-  const stream = await exportCopied(around, files, columns, {})
+  const slices = files.map((file) => ({ file, first: 0 }))
+  const statement = () => {
+    throw new Error('nothing is written anew')
+  }
+  const stream = await exportCopied(around, { slices, columns, statement }, folder, {})
   if (!stream) return undefined
   const parts: Buffer[] = []
   for await (const bytes of stream) {
@@ -163,4 +167,57 @@ test('an export of all rows is a copy of the part, one of some rows is written a
     ['Name', 'SNAPPY'],
     ['n', 'SNAPPY'],
   ])
+})
+
+test('an export of a window copies whole row groups, and writes only the rows around them anew', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  const text = `n,Name,kind\n${Array.from({ length: 400_000 }, (_, n) => `${n},name ${n},${n % 7}\n`).join('')}`
+  await dataset.replace({ body: bytesOf(text), format: 'csv' })
+  const exported = async (options: Parameters<typeof dataset.query>[0]) => {
+    using query = await dataset.query(options)
+    const file = join(folder, `export-${++made}.parquet`)
+    await query.toFile(file, 'parquet')
+    const [found] = await read(
+      `SELECT count(*), min(n), max(n), bool_and(n = file_row_number + ${options?.skip ?? 0} AND "Name" = 'name ' || n)
+       FROM read_parquet('${file}', file_row_number = true)`,
+    )
+    const codecs = await read(
+      `SELECT compression, sum(num_values) FROM parquet_metadata('${file}') WHERE path_in_schema = 'n' GROUP BY ALL
+       ORDER BY min(row_group_id)`,
+    )
+    return { found, codecs: codecs.map(([codec]) => codec) }
+  }
+  const columns = ['Name', 'n']
+  expect(await exported({ select: columns, skip: 100_000, top: 290_000 })).toEqual({
+    found: ['290000', '100000', '389999', true],
+    codecs: ['SNAPPY', 'ZSTD'],
+  })
+  expect(await exported({ select: columns, top: 200_000 })).toEqual({
+    found: ['200000', '0', '199999', true],
+    codecs: ['ZSTD', 'SNAPPY'],
+  })
+  // Less than a row group: there is nothing to copy.
+  expect(await exported({ skip: 10, top: 1_000 })).toEqual({
+    found: ['1000', '10', '1009', true],
+    codecs: ['SNAPPY'],
+  })
+  const files = readdirSync(place.directory, { recursive: true, encoding: 'utf8' })
+  expect(files.filter((name) => /export/.test(name))).toEqual([])
+})
+
+test('what was written anew is removed where nobody reads the export', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  await dataset.replace({
+    body: bytesOf(`n\n${Array.from({ length: 200_000 }, (_, n) => `${n}\n`).join('')}`),
+    format: 'csv',
+  })
+  using query = await dataset.query({ top: 150_000 })
+  const left = () =>
+    readdirSync(place.directory, { recursive: true, encoding: 'utf8' }).filter((name) => /export/.test(name))
+  const stream = await query.bytes('parquet')
+  expect(left()).toHaveLength(1)
+  await stream[Symbol.asyncDispose]()
+  expect(left()).toEqual([])
 })
