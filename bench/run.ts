@@ -27,18 +27,20 @@ const { values } = parseArgs({
     only: { type: 'string' },
     peers: { type: 'boolean', default: false },
     beside: { type: 'string' },
+    keep: { type: 'string' },
   },
 })
 
-if (values.beside !== undefined && !values.peers) {
-  console.error('--beside names another checkout for the comparison with peers: use it with --peers.')
+for (const name of ['beside', 'keep'] as const) {
+  if (values[name] === undefined || values.peers) continue
+  console.error(`--${name} belongs to the comparison with peers: use it with --peers.`)
   process.exit(2)
 }
 if (values.peers) {
   // The servers that the benchmarks start end when this process exits.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const { comparePeers } = await import('./peers/index.ts')
-  const report = await comparePeers(values.quick, values.beside)
+  const report = await comparePeers(values)
   if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
   if (values.svg) {
     const { asCases } = await import('./peers/cases.ts')

@@ -16,7 +16,13 @@ import { etagOf } from './plan/etag.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
-import { countStatement, rowsStatement } from './plan/statements.ts'
+import {
+  countStatement,
+  type Position,
+  planAt,
+  positionsStatement,
+  rowsStatement,
+} from './plan/statements.ts'
 import { withoutRowNumbers } from './plan/view.ts'
 import { TrinoRoute, type TrinoTable } from './trino/index.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
@@ -299,25 +305,35 @@ export class Query implements Disposable {
     const { skip, top } = this.plan.window
     const most = top!
     const window = { skip, top: most + LOOK_AHEAD }
-    const statement = await this.#withTrino(
-      rowsStatement({ ...this.plan, window }, undefined),
-      this.#route?.rows(window),
-    )
+    const wider = { ...this.plan, window }
+    const places = this.#route ? undefined : positionsStatement(wider)
+    const statement = await this.#withTrino(rowsStatement(wider, undefined), this.#route?.rows(window))
     try {
       const executor = await this.#executor(options, statement)
       const whole = this.#whole(options, statement)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
-      const { stream, found } = await executor.firstRows(statement, format, hints)
+      const found =
+        places &&
+        (await executor.rows(places, options)).map(([file, row]): Position => [Number(file), Number(row)])
+      const { stream, found: rows } = await executor.firstRows(
+        found ? rowsStatement(planAt(this.plan, found.slice(0, most)), undefined) : statement,
+        format,
+        hints,
+      )
       await whole
-      // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
-      if (found < most + LOOK_AHEAD && (found > 0 || skip === 0)) {
-        this.#count = skip + found
-        this.#context.counts.set(this.#context.identity, this.plan, this.#count)
-      }
+      this.#learn(found?.length ?? rows, window)
       return stream
     } catch (error) {
       throw this.#readable(error)
     }
+  }
+
+  /** Notes how many rows match, if a window had room for all of them and `found` of them were in it. */
+  #learn(found: number, { skip, top }: { skip: number; top: number }): void {
+    // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
+    if (found >= top || (found === 0 && skip > 0)) return
+    this.#count = skip + found
+    this.#context.counts.set(this.#context.identity, this.plan, this.#count)
   }
 
   /** What DuckDB reads is made readable, unless somebody else is asked first. */
@@ -372,7 +388,7 @@ export class Query implements Disposable {
 
   #hints({ signal }: RunOptions) {
     const { top, last } = this.plan.window
-    const most = this.plan.result ?? top ?? last
+    const most = this.plan.result ?? top ?? last ?? this.plan.most
     const { filter, order, steps } = this.plan
     const steady = filter === undefined && order.length === 0 && steps.length === 0
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }

@@ -23,13 +23,16 @@ export async function makeEnvironment(folder: string): Promise<Environment> {
   const program = (name: string) => join(folder, 'bin', name)
   const missing: Partial<Record<Package, string>> = {}
   const packages = Object.keys(VERSIONS) as Package[]
+  const installed = await run(program('python'), ['-m', 'pip', 'freeze']).catch(() => undefined)
+  const present = new Set(installed?.stdout.split('\n'))
   try {
-    await run('python3', ['-m', 'venv', folder])
+    if (!installed) await run('python3', ['-m', 'venv', folder])
   } catch (error) {
     for (const name of packages) missing[name] = `no environment of Python: ${reason(error)}`
     return { program, missing }
   }
   for (const name of packages) {
+    if (present.has(`${name}==${VERSIONS[name]}`)) continue
     try {
       // Only wheels are installed, so that no foreign code is compiled here.
       const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:']

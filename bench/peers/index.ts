@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../case.ts'
@@ -20,22 +20,40 @@ export interface PeersReport {
   readonly figures: readonly Figure[]
 }
 
+export interface PeersOptions {
+  /** A smaller table, and fewer requests. */
+  readonly quick: boolean
+  /** Folder of another checkout of ours, whose server is measured as well. */
+  readonly beside?: string | undefined
+  /** Measures only the questions whose names contain one of these texts, separated by commas. */
+  readonly only?: string | undefined
+  /**
+   * Folder for the tables, the servers' data and the peers' packages. What is there from an earlier run is used again,
+   * so that a run of a few questions begins at once. Without it a temporary folder is used.
+   */
+  readonly keep?: string | undefined
+}
+
+const START = 'start until the first answer'
+
 /**
  * Sends the same small reads and exports of one table to our server and to similar servers, in turns, on this machine.
  * The processor time is what the operating system reports for the processes of each server. Prints a line for each
  * figure as soon as it is measured.
  */
-export async function comparePeers(quick: boolean, beside?: string): Promise<PeersReport> {
+export async function comparePeers({ quick, beside, only, keep }: PeersOptions): Promise<PeersReport> {
   if (!canMeasure()) throw new Error('The comparison with peers reads /proc, which only Linux has.')
-  const folder = mkdtempSync(join(tmpdir(), 'parquetry-peers-'))
+  const rows = quick ? 600_000 : 6_000_000
+  const chosen = chooser(only, [START, ...questions(rows, {}).map(({ name }) => name)])
+  if (keep !== undefined) mkdirSync(keep, { recursive: true })
+  const folder = keep ?? mkdtempSync(join(tmpdir(), 'parquetry-peers-'))
   const running: Server[] = []
   try {
-    const rows = quick ? 600_000 : 6_000_000
-    const tables = { lineitem: join(folder, 'lineitem.parquet'), tiny: join(folder, 'tiny.parquet') }
-    await writeLineitem(tables.lineitem, rows)
-    await writeTiny(tables.tiny)
+    const tables = { lineitem: join(folder, `lineitem-${rows}.parquet`), tiny: join(folder, 'tiny.parquet') }
+    if (!existsSync(tables.lineitem)) await writeLineitem(tables.lineitem, rows)
+    if (!existsSync(tables.tiny)) await writeTiny(tables.tiny)
     const all = starters(
-      join(folder, 'servers'),
+      join(folder, `servers-${rows}`),
       tables,
       await makeEnvironment(join(folder, 'python')),
       beside,
@@ -51,13 +69,13 @@ export async function comparePeers(quick: boolean, beside?: string): Promise<Pee
     }
 
     console.log(line(`${rows} rows`, '', ...names))
-    await restart(found, running, quick ? 1 : 2, tell)
+    await restart(found, running, !chosen(START) ? 0 : quick ? 1 : 2, tell)
     const etags: Record<string, string> = {}
     for (const { name, port } of running.filter(({ dialect }) => dialect === 'ours')) {
       etags[name] = (await ask(port, WINDOW)).headers.etag!
     }
     const effort = quick ? { rounds: 3, share: 0.25, seconds: 1 } : { rounds: 3, share: 1, seconds: 2 }
-    for (const question of questions(rows, etags)) {
+    for (const question of questions(rows, etags).filter(({ name }) => chosen(name))) {
       for (const figure of await measure(question, running, effort)) tell(figure)
       if (question.name === '$orderby descending, first 10') tell(memory('after the small reads', running))
     }
@@ -66,13 +84,13 @@ export async function comparePeers(quick: boolean, beside?: string): Promise<Pee
     return { rows, processors, versions: { ...VERSIONS, node: process.version }, notRun, figures }
   } finally {
     for (const server of running) await server[Symbol.asyncDispose]()
-    rmSync(folder, { recursive: true, force: true })
+    if (keep === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /**
- * Starts each server `times` times and leaves it running after the last start. The figure is the milliseconds until a
- * point read is answered.
+ * Starts each server once more than `times` and leaves it running after the last start. The figure is the milliseconds
+ * until a point read is answered.
  */
 async function restart(all: Starter[], running: Server[], times: number, tell: (figure: Figure) => void) {
   const values: Record<string, number> = {}
@@ -95,7 +113,17 @@ async function restart(all: Starter[], running: Server[], times: number, tell: (
     }
     values[starter.name] = median(samples)
   }
-  tell({ question: 'start until the first answer', measure: 'ms', values })
+  if (times > 0) tell({ question: START, measure: 'ms', values })
+}
+
+/** Whether a question is to be measured. Throws if a text of `only` is in no question's name. */
+function chooser(only: string | undefined, names: readonly string[]): (name: string) => boolean {
+  const texts = only?.split(',') ?? ['']
+  const lost = texts.find((text) => !names.some((name) => name.includes(text)))
+  if (lost !== undefined) {
+    throw new Error(`No question is called ${JSON.stringify(lost)}; there are: ${names.join('; ')}.`)
+  }
+  return (name) => texts.some((text) => name.includes(text))
 }
 
 function memory(question: string, servers: readonly Server[]): Figure {

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 
 /** Four lines per order, so `l_orderkey` rises by one every four rows. */
@@ -40,9 +41,11 @@ export async function writeTiny(file: string): Promise<void> {
 async function write(file: string, select: string): Promise<void> {
   const instance = await DuckDBInstance.create()
   const connection = await instance.connect()
-  await connection.run(`COPY (${select}) TO '${file}' (FORMAT parquet, COMPRESSION zstd)`)
+  await connection.run(`COPY (${select}) TO '${file}.new' (FORMAT parquet, COMPRESSION zstd)`)
   connection.closeSync()
   instance.closeSync()
+  // Under its own name a file is whole, because later runs may use it again.
+  renameSync(`${file}.new`, file)
 }
 
 function below(bound: number, salt: number): string {

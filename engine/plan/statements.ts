@@ -46,6 +46,47 @@ export function countStatement(plan: Plan): Statement {
   }
 }
 
+/** Where a row is: the file's place among the scan's slices, and the row's number in it. */
+export type Position = readonly [file: number, row: number]
+
+/**
+ * The SQL that finds where the first rows which match the filter are. It reads only the columns of the filter, while
+ * `rowsStatement` reads all columns of each row group with a match. Undefined where rows have no positions or must be
+ * sorted, and where the statistics leave a single file: then one row group probably has all matches, and to read it
+ * twice takes longer.
+ */
+export function positionsStatement(plan: Plan): Statement | undefined {
+  const { scan, steps, order, source, filter } = plan
+  if (!filter || scan.kind !== 'slices' || scan.slices.length < 2) return undefined
+  if (steps.length > 0 || order.length > 0) return undefined
+  const where = ` WHERE ${filter.sql}${limit(plan, undefined)}`
+  return {
+    sql: `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${slicesSql(scan.slices, source)}${where}`,
+    parameters: filter.parameters,
+    columns: [
+      { name: 'file', type: 'integer' },
+      { name: 'row', type: 'integer' },
+    ],
+  }
+}
+
+/** The plan of the rows at these positions, which the statement of `positionsStatement` found, in their order. */
+export function planAt(plan: Plan, positions: readonly Position[]): Plan {
+  if (plan.scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
+  const { slices, of } = plan.scan
+  const files = [...new Set(positions.map(([file]) => file))]
+  const rows = files.map((file, index) => {
+    const numbers = positions.flatMap(([at, row]) => (at === file ? [row] : []))
+    return `(file_index = ${index} AND file_row_number IN (${numbers.join(', ')}))`
+  })
+  return {
+    ...plan,
+    scan: { kind: 'slices', slices: files.map((file) => slices[file]!), of },
+    filter: { sql: rows.join(' OR ') || 'false', parameters: [] },
+    window: { skip: 0 },
+  }
+}
+
 /** The relation after the steps; without steps the scan itself, because DuckDB optimises it better than a subquery. */
 function relationOf(plan: Plan, parameters: string[]): RelationSql {
   const { scan, source, steps } = plan

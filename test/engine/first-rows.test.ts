@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
-async function read(options: QueryOptions, format: Format = 'csv') {
+async function read(options: QueryOptions, format: Format = 'csv', from = dataset) {
   const executor = await place.engine.executor()
   const counts = vi.spyOn(executor, 'rows')
   try {
-    using query = await dataset.query(options)
+    using query = await from.query(options)
     const opening = query.bytes(format)
     const count = query.count()
     const chunks = await Array.fromAsync(await opening)
@@ -103,5 +103,74 @@ describe('first rows and their number', () => {
     const stream = await query.bytes('csv', { signal: gone.signal })
     gone.abort()
     await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'cancelled' })
+  })
+})
+
+describe('first rows of several files', () => {
+  const SIZES = [900, 300, 100]
+  let parts: Dataset
+
+  beforeAll(async () => {
+    parts = await newDataset(place.engine)
+    let n = 0
+    for (const size of SIZES) {
+      const lines = Array.from({ length: size }, () => `${n},${n++ % 100},text ${n}`)
+      await parts.append({ body: bytesOf(`n,rest,text\n${lines.join('\n')}\n`), format: 'csv' })
+    }
+    using query = await parts.query({ filter: 'rest eq 3' })
+    expect(query.plan.scan).toMatchObject({ slices: { length: SIZES.length } })
+  })
+
+  test('are searched for in the columns of the filter, and only they are read', async () => {
+    const executor = await place.engine.executor()
+    const found = vi.spyOn(executor, 'rows')
+    const written = vi.spyOn(executor, 'firstRows')
+    try {
+      using query = await parts.query({ filter: 'rest eq 3 and n gt 700', skip: 1, top: 3 })
+      expect(Buffer.concat(await Array.fromAsync(await query.bytes('csv'))).toString()).toBe(
+        'n,rest,text\n803,3,text 804\n903,3,text 904\n1003,3,text 1004\n',
+      )
+      expect(await query.count()).toBe(6)
+      expect(found).toHaveBeenCalledOnce()
+      const [{ sql }] = written.mock.calls[0]!
+      expect(sql).not.toContain('$1')
+      expect(sql).toMatch(/file_row_number IN \(803\).*file_row_number IN \(3, 103\)/)
+    } finally {
+      found.mockRestore()
+      written.mockRestore()
+    }
+  })
+
+  test.for<[string, QueryOptions]>([
+    ['in all files', { filter: 'rest eq 3', top: 9 }],
+    ['in the last file alone', { filter: 'rest eq 3 and n gt 1150 or n eq 0', skip: 1, top: 9 }],
+    ['behind the last', { filter: 'rest eq 3', skip: 50, top: 9 }],
+    ['that do not exist', { filter: "text eq 'none' or rest eq -1", top: 9 }],
+    ['of which none is wanted', { filter: 'rest eq 3', top: 0 }],
+    ['in another order', { filter: 'rest eq 3', orderBy: 'n desc', top: 4 }],
+    ['of some columns', { filter: 'rest eq 3', select: 'text', top: 9 }],
+  ])('are those %s', async ([, options]) => {
+    const { filter, skip = 0, top, select } = options
+    using all = await parts.query({ filter, select, orderBy: options.orderBy })
+    const lines = Buffer.concat(await Array.fromAsync(await all.bytes('csv')))
+      .toString()
+      .split('\n')
+    const [head, ...rows] = lines.slice(0, -1)
+    const wanted = [head, ...rows.slice(skip, skip + top!), ''].join('\n')
+    expect(await read(options, 'csv', parts)).toMatchObject({ text: wanted, count: rows.length })
+  })
+
+  test('have the numbers of a view', async () => {
+    using snapshot = await parts.snapshot()
+    const view = { names: ['n', 'rest', 'text'], rowNumbers: ['row'] }
+    using query = snapshot.query({ filter: 'rest eq 3 and row gt 800', select: 'row,n', top: 3 }, view)
+    expect(Buffer.concat(await Array.fromAsync(await query.bytes('csv'))).toString()).toBe(
+      'row,n\n804,803\n904,903\n1004,1003\n',
+    )
+  })
+
+  test('tell why they fail', async () => {
+    using query = await parts.query({ filter: 'n div (n sub 1299) eq 1', top: 5 })
+    await expect(query.bytes('csv')).rejects.toMatchObject({ code: 'filter_failed' })
   })
 })
