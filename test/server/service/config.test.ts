@@ -1,8 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../../server/config/read.ts'
+import { CONFIG_SCHEMA } from '../../../server/config/schema.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-config-'))
 const file = join(folder, 'config.json')
@@ -130,6 +132,13 @@ describe('the configuration', () => {
         /^PARQUETRY_DATABASE must be an address like postgres:\/\/user:password@host\/database\.$/,
       )
     }
+  })
+
+  it('has the defaults of the schema for everything that is not given', () => {
+    const all: Record<string, unknown> = {}
+    new Ajv({ useDefaults: true, strict: false, logger: false }).compile(CONFIG_SCHEMA)(all)
+    expect(readConfig({}, {})).toEqual({ ...all, data: resolve(String(all['data'])) })
+    expect(readConfig({ port: '1', data: '/data' }, {})).toEqual({ ...all, port: 1, data: '/data' })
   })
 
   it('merges plans, timeouts and limits with the defaults', () => {
