@@ -16,7 +16,7 @@ export {
   type SortKey,
   type Step,
   type StepColumn,
-  sortKeys,
+  sortKey,
 } from './apply/index.ts'
 export { check } from './check/check.ts'
 export type { Expression } from './check/expression.ts'

@@ -5,7 +5,7 @@ import {
   readOrderBy,
   type SortKey,
   type StepColumn,
-  sortKeys,
+  sortKey,
   unknownColumns,
 } from '../filter/index.ts'
 
@@ -98,9 +98,9 @@ export function checkOrder(
     keys.map((key) => key.column),
     columns,
   )
-  return keys.flatMap(({ descending = false }, index) => {
+  return keys.map(({ descending = false }, index) => {
     const { sql, type } = sorted[index]!
-    return sortKeys(sql, valueType(type), descending, building)
+    return sortKey(sql, valueType(type), descending, building)
   })
 }
 

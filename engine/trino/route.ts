@@ -7,7 +7,7 @@ import { quoteLiteral } from '../types/index.ts'
 
 /** When a question is large enough for Trino, and how large its answer may be. */
 export interface TrinoLimits {
-  /** Compressed bytes of the columns used, in the parts that may hold wanted rows. */
+  /** Compressed bytes of the columns used, in the parts that may hold wanted rows; Infinity where Trino never pays. */
   readonly minBytes: number
   readonly maxRows: number
 }
@@ -81,6 +81,7 @@ export class TrinoRoute {
     if (scan.kind !== 'slices') return here('the rows are not in parts')
     if (!filter && order.length === 0 && steps.every(({ kind }) => kind === 'compute')) return here(IN_ORDER)
     const { minBytes } = this.#table.limits
+    if (minBytes === Number.POSITIVE_INFINITY) return here(TOO_FEW)
     const bytes = this.#table.bytesOf(scan, columnsRead(this.#plan, counting))
     if (bytes === undefined) return here('some parts do not number their rows')
     const read = `it reads ${bytes} bytes of columns`
@@ -99,6 +100,7 @@ export class TrinoRoute {
 }
 
 const IN_ORDER = 'rows in the order of upload are read fastest by one machine'
+const TOO_FEW = 'Trino has too few cores to be quicker than this machine'
 const MANY = 'more rows may come back than Trino gives quickly'
 
 /**

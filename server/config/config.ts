@@ -119,8 +119,13 @@ export interface Config {
    */
   readonly iceberg: { readonly localFiles: boolean }
   readonly trino: {
-    /** A question is large from so many compressed bytes on, of the columns and parts that it reads. */
-    readonly minBytes: number
+    /**
+     * A question is large from so many compressed bytes on, of the columns and parts that it reads. By default where
+     * Trino begins to be quicker than the node if `cores` is given, and 4 GiB if it isn't.
+     */
+    readonly minBytes?: number
+    /** How many cores the workers of Trino have together. */
+    readonly cores?: number
     /** The most rows that are taken from Trino. */
     readonly maxRows: number
   }

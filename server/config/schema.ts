@@ -258,9 +258,10 @@ export const CONFIG_SCHEMA = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      required: ['minBytes', 'maxRows'],
+      required: ['maxRows'],
       properties: {
-        minBytes: { ...natural, default: 4 * GIB },
+        minBytes: natural,
+        cores: count,
         maxRows: { ...count, maximum: 1_000_000, default: 100_000 },
       },
     },

@@ -10,8 +10,11 @@ export class NodeProcess {
   readonly #environment: Readonly<Record<string, string>>
   #served: Served | undefined
 
-  /** @param config settings as the configuration file has them */
-  constructor(cluster: Cluster, name: string, config: object = {}) {
+  /**
+   * @param config settings as the configuration file has them
+   * @param environment settings that are not in it
+   */
+  constructor(cluster: Cluster, name: string, config: object = {}, environment: Record<string, string> = {}) {
     this.name = name
     this.#data = join(cluster.folder, name)
     const file = join(cluster.folder, `${name}.json`)
@@ -24,6 +27,7 @@ export class NodeProcess {
       PARQUETRY_PROVIDER_FRED_URL: 'http://127.0.0.1:9',
       // A node that is started a hundred times needn't read its source as often.
       NODE_COMPILE_CACHE: join(cluster.folder, 'compiled'),
+      ...environment,
     }
   }
 

@@ -1,8 +1,15 @@
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { duckdb } from '../../engine/filter/sql/duckdb.ts'
+import { trino } from '../../engine/filter/sql/trino.ts'
 import type { QueryOptions } from '../../engine/index.ts'
+import { askTrino } from './ask.ts'
 import { COLUMNS, LINES } from './every-type.ts'
 import { TrinoService } from './service.ts'
 import { TRINO_PROGRAM } from './trino-server.ts'
+
+/** The longest sequence that Trino makes. */
+const STEP = 10_000
 
 let service: TrinoService
 let id: number
@@ -24,8 +31,9 @@ describe.runIf(TRINO_PROGRAM)(
       { filter: 'd gt 0', top: 100, select: 'word,d' },
       { filter: 'flag ne true', last: 2 },
       { filter: 'year(instant) lt 3000000000 and year(day) ne 5000000000', top: 100 },
-      { orderBy: 'd', top: 100 },
-      { orderBy: 'd desc', last: 4 },
+      { search: 'Ä OR b', top: 100 },
+      { search: 'NOT "a"', orderBy: 'n', top: 2 },
+      { filter: '1 divby round(d) eq -INF', top: 100 },
       { orderBy: 'word,n desc', top: 100 },
       { orderBy: 'id', top: 100 },
       { orderBy: 'id desc,flag', top: 100 },
@@ -58,6 +66,34 @@ describe.runIf(TRINO_PROGRAM)(
       expect(by).toBe('Trino')
       expect(text).toBe(await service.askAlone(id, options))
     })
+  },
+)
+
+test.runIf(TRINO_PROGRAM)(
+  'every character is searched as DuckDB does, or disputed',
+  { timeout: 120_000 },
+  async () => {
+    const instance = await DuckDBInstance.create(':memory:')
+    const connection = await instance.connect()
+    const surrogates = 'NOT n BETWEEN 55296 AND 57343'
+    const text = `('é' || chr(CAST(n AS INTEGER)) || 'x')`
+    const answer = await connection.runAndReadAll(
+      `SELECT hex(encode(${duckdb.plain(text)})) FROM range(1, 1114112) AS t(n) WHERE ${surrogates} ORDER BY n`,
+    )
+    const ours = answer.getRowsJson().map(([hex]) => hex)
+    const undisputed = trino.plain(text).replace("fail('a rare character')", 'NULL')
+    const theirs: unknown[] = []
+    for (let from = 1; from < 1_114_112; from += STEP) {
+      const numbers = `UNNEST(sequence(${from}, ${Math.min(from + STEP, 1_114_112) - 1})) AS t(n)`
+      const sql = `SELECT to_hex(to_utf8(${undisputed})) FROM ${numbers} WHERE ${surrogates} ORDER BY n`
+      for (const [hex] of await askTrino(service.trino.url, sql)) theirs.push(hex)
+    }
+    expect(theirs).toHaveLength(ours.length)
+    const different = theirs.flatMap((hex, index) => (hex !== null && hex !== ours[index] ? [index] : []))
+    expect(different).toEqual([])
+    expect(theirs.filter((hex) => hex === null).length).toBeLessThan(62_000)
+    connection.closeSync()
+    instance.closeSync()
   },
 )
 

@@ -1,5 +1,6 @@
 import type { ValueType } from '../check/value-types.ts'
 import { excerpt, invalid } from '../errors.ts'
+import { Unsaid } from '../sql/dialect.ts'
 import type { Token } from '../syntax/tokens.ts'
 import { asColumn, type Building, type Place, type Value } from './building.ts'
 import type { AddedColumn, SortKey, StepColumn } from './steps.ts'
@@ -59,19 +60,16 @@ export function readOrder(
     const direction = item.length > 1 && (isWord(item.at(-1), 'asc') || isWord(item.at(-1), 'desc'))
     const value = building.value(place, direction ? item.slice(0, -1) : item, columns)
     const descending = direction && isWord(item.at(-1), 'desc')
-    return sortKeys(sortable(value, columns, building), value.type, descending, building)
+    return sortKey(sortable(value, columns, building), value.type, descending, building)
   })
-  return keys.flat()
+  return keys
 }
 
-/** The keys that sort rows by one value. */
-export function sortKeys(
-  value: string,
-  type: ValueType,
-  descending: boolean,
-  { dialect }: Building,
-): readonly SortKey[] {
-  return dialect.sortKeys(value, type).map((sql) => ({ sql, descending }))
+/** The key that sorts rows by a value. */
+export function sortKey(sql: string, type: ValueType, descending: boolean, { dialect }: Building): SortKey {
+  // DuckDB may show both zeros as 0 once they are sorted.
+  if (dialect.name !== 'duckdb' && type.kind === 'double') throw new Unsaid('order of double')
+  return { sql, descending }
 }
 
 /**

@@ -9,7 +9,7 @@ import { Cursor } from './token-cursor.ts'
 
 export { aggregateTable } from './aggregates.ts'
 export { Building } from './building.ts'
-export { sortKeys } from './computed.ts'
+export { sortKey } from './computed.ts'
 export type { Relation, SortKey, Step, StepColumn } from './steps.ts'
 
 /** The texts of the options that `readPipeline` reads. */

@@ -20,16 +20,17 @@ interface Piece {
  * Case and accents don't count, and a word may be part of a longer one.
  */
 export function searchCondition(text: string, columns: readonly StepColumn[], building: Building): string {
-  if (building.dialect.name !== 'duckdb') throw new Unsaid('$search, which looks past accents')
+  const { dialect } = building
   const texts = columns.filter(({ type }) => type === 'string')
   if (texts.length === 0) throw invalid(0, 'there is no text column to search in.')
   const reader = new SearchReader(text, (word) => {
-    const wanted = `strip_accents(lower(${building.parameter(word)}))`
-    const found = texts.map(({ sql }) => `contains(strip_accents(lower(${sql})), ${wanted})`)
+    const wanted = dialect.plain(building.parameter(word))
+    const found = texts.map(({ sql }) => dialect.contains(dialect.plain(sql), wanted))
     return `coalesce(${found.join(' OR ')}, FALSE)`
   })
   const condition = reader.read()
   if (condition.length > building.limits.sql) {
+    if (dialect.name !== 'duckdb') throw new Unsaid('$search for so many words')
     throw tooComplex('The search grows too long as SQL. Search for fewer words.')
   }
   return condition

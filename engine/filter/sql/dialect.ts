@@ -23,8 +23,9 @@ export interface Dialect {
   /** The text of the value that a pointer (RFC 6901) leads to in JSON; null where there is no value. */
   jsonText(json: Sql, pointer: Sql): Sql
   isNaN(x: Sql): Sql
-  /** What rows are sorted by to be in the order of a value: NaN is larger than every number, and the zeros are equal. */
-  sortKeys(value: string, type: ValueType): readonly string[]
+  /** A text in small letters without accents. */
+  plain(text: string): string
+  contains(text: string, part: string): string
   /** Whether `x` is one of many values, which come as one text joined by a separator. */
   isAmong(x: Sql, joined: Sql, separator: Sql, type: ValueType): Sql
 }

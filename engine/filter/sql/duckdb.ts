@@ -76,7 +76,8 @@ export const duckdb: Dialect = {
   converted,
   jsonText: (json, pointer) => call('json_extract_string', json, pointer),
   isNaN: (x) => call('isnan', x),
-  sortKeys: (value) => [value],
+  plain: (text) => `strip_accents(lower(${text}))`,
+  contains: (text, part) => `contains(${text}, ${part})`,
   isAmong: (x, joined, separator, type) => {
     const split = call('string_split', joined, separator)
     return call('list_contains', type.kind === 'string' ? split : cast(split, `${duckType(type)}[]`), x)

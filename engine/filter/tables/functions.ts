@@ -1,5 +1,5 @@
 import { decimal, TYPE } from '../check/value-types.ts'
-import { call } from '../sql/fragments.ts'
+import { atom, call, caseWhen, comparison } from '../sql/fragments.ts'
 import { type FunctionRow, of } from './function-rows.ts'
 import { momentFunctions } from './moment-functions.ts'
 import type { Overload } from './overloads.ts'
@@ -46,7 +46,16 @@ function rounding(name: string, about: string, example: string, duck = name): Fu
       duckdb: ([x]) => call(duck, x!),
       trino: ([x]) => call(duck, x!),
     },
-    of(['double'], TYPE.double, (x) => call(duck, x!)),
+    of(
+      ['double'],
+      TYPE.double,
+      (x) => call(duck, x!),
+      // Trino's round() takes the sign from -0.
+      (x) =>
+        name === 'round'
+          ? caseWhen([[comparison(x!, '=', atom('0E0')), x!]], call(duck, x!))
+          : call(duck, x!),
+    ),
   ]
   return { name, args: ['number'], overloads, about, example }
 }

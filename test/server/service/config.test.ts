@@ -101,6 +101,8 @@ describe('the configuration', () => {
       trinoUrl: environment.PARQUETRY_TRINO_URL,
       trino: { minBytes: 5, maxRows: 100_000 },
     })
+    expect(withFile({ trino: { cores: 64 } }, environment).trino).toEqual({ cores: 64, maxRows: 100_000 })
+    expect(() => withFile({ trino: { cores: 0 } }, environment)).toThrow(/cores/)
     expect(withFile({}, {}).trinoUrl).toBeUndefined()
     for (const wrong of ['host:8080/catalog', 'http://host:8080', 'http://host/a/b', 'ftp://host/catalog']) {
       expect(() => withFile({}, { PARQUETRY_TRINO_URL: wrong })).toThrow(
