@@ -388,7 +388,7 @@ export class Query implements Disposable {
 
   #hints({ signal }: RunOptions) {
     const { top, last } = this.plan.window
-    const most = this.plan.result ?? top ?? last ?? this.plan.most
+    const most = this.plan.result ?? top ?? last
     const { filter, order, steps } = this.plan
     const steady = filter === undefined && order.length === 0 && steps.length === 0
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }
