@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
@@ -73,6 +75,8 @@ export async function serve(
       },
     }),
   )
+  // A first start makes an account and shows its key once it listens: that must not fail in between.
+  await checkPort(config)
   await migrate(engine.database, 'server', SERVER_STEPS)
   const connectors = await openProviders(config, engine.database, ({ level, provider, message, cause }) =>
     told.line(level, message, { provider }, cause),
@@ -164,6 +168,13 @@ async function firstAccount(accounts: Accounts, key: string | undefined): Promis
     if (error instanceof ServerError && error.code === 'account_exists') return undefined
     throw error
   }
+}
+
+/** @throws the error of listening, if the port is taken or may not be used */
+async function checkPort({ host, port }: Config): Promise<void> {
+  const probe = createServer().listen({ host, port })
+  await once(probe, 'listening')
+  await new Promise((resolve) => probe.close(resolve))
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

@@ -10,7 +10,7 @@ import { UsageError } from './usage.ts'
 interface ImportOptions {
   readonly repository: string
   readonly dataset: string
-  readonly append: boolean
+  readonly append?: boolean
   readonly format?: string
 }
 
@@ -28,7 +28,7 @@ export function addImportCommand(
     )
     .requiredOption('--repository <id or name>', 'the repository')
     .requiredOption('--dataset <name>', 'the name of the dataset')
-    .option('--append', 'append the rows instead of replacing the existing ones', false)
+    .option('--append', 'append the rows instead of replacing the existing ones')
     .option(
       '--format <format>',
       'the format, if the file name does not show it: for example csv or ndjson.gz',

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { ConnectorError } from '../../connectors/index.ts'
 import { EngineError, migrate, openEngine } from '../../engine/index.ts'
@@ -64,6 +66,12 @@ export async function run(args: readonly string[]): Promise<number> {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'parquetry: ')) })
 
+  /** Whether the command may begin a data directory. If others did, a typing error in its path would go unnoticed. */
+  let creates = false
+  program.hook('preAction', (_, command) => {
+    creates = command.name() === 'create'
+  })
+
   const elsewhere = () => {
     const { server = process.env['PARQUETRY_SERVER'], key = process.env['PARQUETRY_KEY'] } = program.opts<{
       server?: string
@@ -87,6 +95,11 @@ export async function run(args: readonly string[]): Promise<number> {
       )
     }
     const config = readConfig(program.opts<Place>())
+    if (!creates && config.database === undefined && !holdsData(config.data)) {
+      throw new UsageError(
+        `There is no data in ${config.data}: name the data directory with --data or PARQUETRY_DATA.`,
+      )
+    }
     await using engine = await openEngine({
       directory: config.data,
       database: config.database,
@@ -184,6 +197,11 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Whether a directory has been used as a data directory. The engine tells whether anything is missing in it. */
+function holdsData(directory: string): boolean {
+  return ['catalog.sqlite', 'parts'].some((name) => existsSync(join(directory, name)))
+}
+
 /** @throws UsageError if the URL or the key is missing or malformed */
 function serverAt(url: string, key: string | undefined): { url: string; key: string } {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
@@ -207,6 +225,10 @@ function exitCode(error: unknown): number {
     return 1
   }
   const { syscall, path } = error as NodeJS.ErrnoException
+  if (syscall === 'listen' || syscall === 'getaddrinfo') {
+    console.error(`parquetry: ${listenProblem(error as ListenError)}`)
+    return 1
+  }
   if (syscall !== undefined) {
     const problem = fileProblem(error as NodeJS.ErrnoException)
     console.error(`parquetry: ${path === undefined ? problem : `${path}: ${problem}`}`)
@@ -220,4 +242,22 @@ function exitCode(error: unknown): number {
     error instanceof ParquetryError
   console.error(known ? `parquetry: ${error.message}` : error)
   return 1
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string
+  readonly hostname?: string
+  readonly port?: number
+}
+
+/** Says why the server can't listen, and what to change. */
+function listenProblem({ code, address, hostname, port }: ListenError): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Another program listens on port ${port} of ${address}: choose another port with --port.`
+    case 'EACCES':
+      return `You have no permission to listen on port ${port}: choose one above 1023 with --port.`
+    default:
+      return `The server can't listen on ${address ?? hostname}: give an address of this machine with --host (${code}).`
+  }
 }

@@ -33,6 +33,8 @@ export function fileProblem({ code, message }: NodeJS.ErrnoException): string {
       return 'its folder does not exist'
     case 'ENOTDIR':
       return 'a part of its path is a file, not a folder'
+    case 'EEXIST':
+      return 'it is a file, not a folder'
     case 'EISDIR':
       return 'it is a folder'
     case 'EACCES':

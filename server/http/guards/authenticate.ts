@@ -50,7 +50,7 @@ export function authenticate(
       throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
     }
     const { account, readOnly } = found
-    if (account.disabled) throw unauthorized('This account is disabled.')
+    if (account.disabled) throw refused('This account is disabled. An admin can enable it again.')
     if (readOnly && !onlyReads(request)) {
       throw new ServerError('forbidden', 'This key is read-only. To write, use another key of the account.')
     }
@@ -126,10 +126,14 @@ function userName(token: string): string {
 }
 
 function unauthorized(problem: string): ServerError {
-  return new ServerError(
-    'unauthorized',
+  return refused(
     `${problem} Send the key as the user name of Basic authentication, as a Bearer token, in the header X-API-Key, ` +
       'or as the query parameter apiKey.',
-    { headers: { 'www-authenticate': 'Basic realm="parquetry"' } },
   )
+}
+
+function refused(message: string): ServerError {
+  return new ServerError('unauthorized', message, {
+    headers: { 'www-authenticate': 'Basic realm="parquetry"' },
+  })
 }
