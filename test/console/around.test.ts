@@ -7,7 +7,11 @@ import { walk } from './support/steps.ts'
 describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
   const walked = walk(async ({ stage, visitor }) => {
     await stage.api('POST', '/repositories', { name: 'Weather', private: true })
-    await stage.api('POST', '/datasets', { name: 'stations', repositoryId: 1 })
+    await stage.api('POST', '/datasets', {
+      name: 'stations',
+      repositoryId: 1,
+      description: `Observed at stations; see https://example.org/${'stations_'.repeat(30)}`,
+    })
     await stage.upload('/datasets/1/data', 'text/csv', STATIONS)
     await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
   })
