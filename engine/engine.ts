@@ -276,18 +276,17 @@ export class Engine implements AsyncDisposable {
     return t ? this.#store.datasets.in(t) : this.#store.datasets
   }
 
-  /** Rows in memory, which can be queried like a dataset. @throws EngineError `invalid_columns_manifest` */
+  /**
+   * Rows in memory, which can be queried like a dataset.
+   * @throws EngineError `invalid_columns_manifest`; `invalid_upload` if a value is not of its column's type
+   */
   relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Relation {
-    const checked = checkColumns(columns)
-    return {
-      query: (options) => {
-        const counts = this.#counts
-        return new Query(
-          { ...inlineContext(checked, rows), executor: () => this.executor(), counts },
-          options,
-        )
-      },
+    const context = {
+      ...inlineContext(checkColumns(columns), rows),
+      executor: () => this.executor(),
+      counts: this.#counts,
     }
+    return { query: (options) => new Query(context, options) }
   }
 
   /** Reads every part and compares it with the catalog. */

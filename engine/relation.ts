@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto'
+import { acceptsValue } from './ingest/text/accepted.ts'
+import { acceptance } from './ingest/text/cell-writer.ts'
+import { KIND, kindOf } from './ingest/text/text-kinds.ts'
+import { badValue, malformed, missingValue } from './ingest/text/value-errors.ts'
 import { physicalColumns } from './plan/plan.ts'
 import type { QueryContext } from './query.ts'
 import type { Column } from './types/index.ts'
 
-/** A value of a row in memory. Dates and times as ISO text, exact numbers beyond 2^53 as text. */
-export type Cell = string | number | boolean | null
+/** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */
+export type Cell = string | number | bigint | boolean | Uint8Array | null
 
-/** Rows in memory as the context of a query. NaN and infinities are written as the texts that DuckDB reads. */
+/**
+ * Rows in memory as the context of a query. Every value becomes the text that DuckDB reads as exactly this value.
+ * @throws EngineError `invalid_upload` if a value is not of its column's type
+ */
 export function inlineContext(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
 ): Pick<QueryContext, 'source' | 'identity'> {
-  const json = JSON.stringify(rows, (_, value) =>
-    typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
-  )
+  const texts = rows.map((row, index) => rowOf(row, columns, index + 1))
+  const json = JSON.stringify(texts)
   return {
     // With other column types, the same texts are other values.
     identity: createHash('sha256').update(JSON.stringify(columns)).update(json).digest('base64url'),
@@ -23,8 +29,46 @@ export function inlineContext(
       rowBytes: rows.length === 0 ? 0 : Math.ceil(json.length / rows.length),
       scan: (from, to) => {
         const whole = from === 0 && to >= rows.length
-        return { kind: 'inline', json: whole ? json : JSON.stringify(rows.slice(from, to)) }
+        return { kind: 'inline', json: whole ? json : JSON.stringify(texts.slice(from, to)) }
       },
     },
   }
+}
+
+function rowOf(row: readonly Cell[], columns: readonly Column[], number: number): (string | null)[] {
+  if (row.length !== columns.length) {
+    throw malformed(`Row ${number} has ${row.length} values for ${columns.length} columns.`, { row: number })
+  }
+  return columns.map((column, index) => textOf(row[index], column, number))
+}
+
+function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: number): string | null {
+  if (cell === null || cell === undefined) {
+    if (!nullable) throw missingValue(row, name)
+    return null
+  }
+  if (typeof cell === 'number' && type === 'double') return Object.is(cell, -0) ? '-0' : String(cell)
+  const bytes = cell instanceof Uint8Array
+  if (bytes ? type !== 'binary' : typeof cell === 'object') {
+    throw malformed(
+      `Row ${row}, column ${JSON.stringify(name)}: values of type ${type} are given as text, numbers, true, false or null` +
+        `${type === 'binary' ? ', or as bytes' : ''}.`,
+      { row, column: name },
+    )
+  }
+  const text = bytes ? Buffer.from(cell).toString('base64') : String(cell)
+  if (!text.isWellFormed()) {
+    throw malformed(`Row ${row}, column ${JSON.stringify(name)}: the text holds half a character.`, {
+      row,
+      column: name,
+    })
+  }
+  if (type === 'string') return text
+  const kind = kindOf(text)
+  const accepted = acceptance(type, kind)
+  if (accepted === 'no' || (accepted === 'look' && !acceptsValue(type, text))) {
+    throw badValue(row, name, text, type)
+  }
+  // DuckDB reads offsets only behind seconds.
+  return kind === KIND.timestamptzMinutes ? `${text.slice(0, 16)}:00${text.slice(16)}` : text
 }

@@ -1,4 +1,4 @@
-import { quoteLiteral, type Statement, sqlType } from '../types/index.ts'
+import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
 import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
@@ -166,10 +166,17 @@ function empty(source: readonly PlanColumn[]): string {
 
 function inline(source: readonly PlanColumn[], parameter: number): string {
   const columns = source.map(
-    ({ type, sql }, index) => `CAST(json_extract_string(r, '$[${index}]') AS ${sqlType(type)}) AS ${sql}`,
+    ({ type, sql }, index) => `${inlineValue(type, `json_extract_string(r, '$[${index}]')`)} AS ${sql}`,
   )
   return (
     `(SELECT ${columns.join(', ')}, position FROM (SELECT unnest(CAST($${parameter} AS JSON[])) AS r, ` +
     `generate_subscripts(CAST($${parameter} AS JSON[]), 1) AS position))`
   )
+}
+
+function inlineValue(type: ColumnType, text: string): string {
+  if (type === 'binary') return `from_base64(${text})`
+  // A cast from text to TIMESTAMP would drop the offset. Without one, a text is in UTC.
+  if (type === 'timestamp') return `CAST(CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`
+  return `CAST(${text} AS ${sqlType(type)})`
 }

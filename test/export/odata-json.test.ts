@@ -14,7 +14,7 @@ const COLUMNS: readonly DeclaredColumn[] = [
 async function written(odata: object): Promise<string> {
   await using place = await openWorkplace()
   const rows = place.engine.relation(COLUMNS, [
-    ['9007199254740993', '1.50', 0.5, '2024-05-06T07:08:09.5', '~~?>>>', '{"a":"\\u0001"}'],
+    ['9007199254740993', '1.50', 0.5, '2024-05-06T07:08:09.5', 'fn4/Pj4+', '{"a":"\\u0001"}'],
     [null, null, Number.NaN, null, null, null],
   ])
   using query = rows.query()
