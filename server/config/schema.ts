@@ -239,7 +239,11 @@ export const CONFIG_SCHEMA = {
       properties: {
         threads: count,
         workers: count,
-        memoryLimit: text,
+        memoryLimit: {
+          type: 'string',
+          pattern: '^(?=.*[1-9])\\d+(\\.\\d+)? *(%|[KMGTkmgt]([iI]?[bB])?)$',
+          description: 'a size with a unit, such as 4GiB or 1536MB, or a part of the memory, such as 30%',
+        },
         checks: {
           type: 'object',
           additionalProperties: false,
@@ -274,7 +278,11 @@ export const CONFIG_SCHEMA = {
     },
     trustedProxies: {
       type: 'array',
-      items: { type: 'string', pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$' },
+      items: {
+        type: 'string',
+        pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$',
+        description: 'an address or a network, such as 127.0.0.1 or 10.0.0.0/8',
+      },
       default: [],
     },
     providers: {

@@ -193,6 +193,10 @@ describe('what is wrong stops the start and is named', () => {
       { timeouts: { stal: 1 } },
       /^timeouts\.stal is not a setting\. Did you mean stall\? Known here are firstByte, stall/,
     ],
+    [{ engine: { memoryLimit: 'lots' } }, /^engine\.memoryLimit must be a size with a unit, such as 4GiB/],
+    [{ engine: { memoryLimit: '0GB' } }, /^engine\.memoryLimit must be a size/],
+    [{ engine: { memoryLimit: '4096' } }, /^engine\.memoryLimit must be a size/],
+    [{ trustedProxies: ['proxy'] }, /^trustedProxies\[0\] must be an address or a network, such as /],
     [{ plans: { free: { rows: 1 } } }, /^plans\.free\.rows is not a setting/],
     [{ plans: { team: { paidProviders: true } } }, /^plans\.team\.privateRepositories is missing/],
     [
