@@ -29,6 +29,8 @@ export interface UploadOptions {
   readonly dates?: string
   /** Parquet, Arrow: times are cut off behind their microseconds; without this option, finer times are refused. */
   readonly nanoseconds?: 'truncate'
+  /** xlsx: the name of the sheet to read; the first one by default. */
+  readonly sheet?: string
 }
 
 /** One upload on its way into one Parquet part. */

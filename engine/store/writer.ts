@@ -7,6 +7,7 @@ import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
 import type { Ingestor } from '../ingest/index.ts'
+import { checkUploadOptions } from '../ingest/options.ts'
 import { spool } from '../ingest/spool.ts'
 import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
 import type { Background } from '../util/background.ts'
@@ -52,6 +53,7 @@ export class Writer {
   }
 
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
+    checkUploadOptions(upload.format, upload.options)
     await this.#place.datasets.get(datasetId)
     const { body, signal } = upload
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)

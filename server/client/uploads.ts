@@ -33,6 +33,7 @@ export interface UploadOptions {
   readonly names?: string
   readonly dates?: string
   readonly nanoseconds?: string
+  readonly sheet?: string
   /** `replace`: the columns of the upload replace those of the dataset. Not for appends. */
   readonly columns?: string
 }

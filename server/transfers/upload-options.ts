@@ -21,22 +21,27 @@ const OPTIONS = {
     ['truncate'],
     'Parquet, Arrow: cuts times off at the microsecond; without it, finer times are refused.',
   ),
+  sheet: text('xlsx: the name of the sheet to read; the first one by default.'),
 } as const
 
 /** The parameters of a request that appends rows, which say how its file is to be read. */
 export const APPEND_PARAMETERS = parameters(OPTIONS)
 
-/** The parameters of a request that replaces the rows. */
-export const REPLACE_PARAMETERS = parameters({
+/** The options of an upload that replaces the rows. */
+export const REPLACE_OPTIONS = {
   ...OPTIONS,
   columns: oneOf(['replace'], 'The columns of the upload replace those of the dataset.'),
-})
+} as const
 
-type Given = { readonly [Name in keyof typeof OPTIONS | 'columns']?: string }
+/** The parameters of a request that replaces the rows. */
+export const REPLACE_PARAMETERS = parameters(REPLACE_OPTIONS)
+
+/** The options as texts, as they are written in a query string. */
+export type GivenOptions = { readonly [Name in keyof typeof REPLACE_OPTIONS]?: string }
 
 /** The options of an upload. @throws ServerError `invalid_query` */
 export function uploadOptions(query: object): Pick<Upload, 'options' | 'replaceColumns'> {
-  const { columns, nulls, delimiter, ...rest } = query as Given
+  const { columns, nulls, delimiter, ...rest } = query as GivenOptions
   const options = Object.fromEntries(
     Object.entries(rest).filter(([name]) => name in OPTIONS),
   ) as UploadOptions

@@ -113,7 +113,7 @@ describe('csv that is refused', () => {
     [
       'another delimiter',
       'a;b\n1;2\n',
-      'The header "a;b" has no comma, but it has ";": fields of csv are separated by commas.',
+      'The header "a;b" has no comma, but it has ";": fields of csv are separated by commas, unless delimiter=; says otherwise.',
     ],
   ])('%s', async (_, text, message) => {
     expect(await bench.refusal('csv', text)).toBe(`400 invalid_upload: ${message}`)
@@ -126,11 +126,12 @@ describe('csv that is refused', () => {
       Buffer.from(',2\n'),
     ])
     expect(await bench.refusal('csv', text)).toBe(
-      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8.',
+      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8. Say what it is, for example encoding=latin1, ' +
+        'or save the file as UTF-8.',
     )
     expect(await bench.refusal('csv', Buffer.from('a,b\n1,2\n', 'utf16le'))).toMatch(/^400 /)
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
-      '400 invalid_upload: The file is UTF-16; save it as UTF-8.',
+      '400 invalid_upload: The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.',
     )
     expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(
       /The file is compressed with gzip: unpack it/,

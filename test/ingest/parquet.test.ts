@@ -103,9 +103,11 @@ describe('Parquet', () => {
     const whole = readFileSync(await parquet('SELECT i, md5(i::VARCHAR) AS h FROM range(5000) t(i)'))
     const message =
       '400 invalid_upload: The Parquet file is damaged, or uses an encoding or a compression that is not supported.'
-    expect(await bench.refusal('parquet', '')).toBe(message)
-    expect(await bench.refusal('parquet', 'PAR1')).toBe(message)
-    expect(await bench.refusal('parquet', whole.subarray(0, whole.length - 100))).toBe(message)
+    const other =
+      '400 invalid_upload: The file is not a Parquet file, or is cut off: the bytes PAR1 are missing at its end.'
+    expect(await bench.refusal('parquet', '')).toBe(other)
+    expect(await bench.refusal('parquet', 'a,b\n1,2\n'.repeat(9))).toBe(other)
+    expect(await bench.refusal('parquet', whole.subarray(0, whole.length - 100))).toBe(other)
     expect(await bench.refusal('parquet', whole.fill(0xff, 2000, 6000))).toBe(message)
   })
 

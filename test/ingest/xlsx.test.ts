@@ -166,6 +166,30 @@ describe('xlsx', () => {
     )
   })
 
+  test('the sheet that is asked for', async () => {
+    const file = await workbook((first, book) => {
+      first.addRow(['a'])
+      first.addRow([1])
+      const second = book.addWorksheet('Größe & "more"')
+      second.addRow(['z'])
+      second.addRow([9])
+      book.addWorksheet('empty')
+    })
+    const sheet = 'Größe & "more"'
+    expect((await bench.read('xlsx', file)).values).toEqual([['1']])
+    expect((await bench.read('xlsx', file, { options: { sheet } })).values).toEqual([['9']])
+    expect(await bench.refusal('xlsx', file, { options: { sheet: 'First' } })).toBe(
+      '400 invalid_upload: The workbook has no sheet "First"; it has "first", "Größe & \\"more\\"", "empty".',
+    )
+    expect(await bench.refusal('xlsx', file, { options: { sheet: 'empty' } })).toMatch(
+      /^400 invalid_upload: The sheet "empty" is empty: /,
+    )
+    const behind = await workbook((_, book) => book.addWorksheet('second').addRow(['z']))
+    expect(await bench.refusal('xlsx', behind)).toMatch(
+      /: The first sheet is empty, and sheet= does not say which of "first", "second" to read: /,
+    )
+  })
+
   test('ten thousand rows with shared strings', async () => {
     const file = await workbook((sheet) => {
       sheet.addRow(['i', 's'])
@@ -200,6 +224,15 @@ describe('xlsx that is refused', () => {
         sheet.addRow([{ formula: '1/0', result: { error: '#DIV/0!' } }])
       },
       'Sheet row 2, column 1: the formula ended in #DIV/0!.',
+    ],
+    [
+      'a formula that nobody has calculated, as openpyxl writes it',
+      (sheet) => {
+        sheet.addRow(['a', 'b'])
+        sheet.addRow([1, { formula: 'A2*2' }])
+      },
+      'Sheet row 2, column 2: the formula has no value, because no program has calculated it; open the workbook in ' +
+        'one and save it.',
     ],
   ])('%s', async (_, fill, message) => {
     expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)

@@ -47,6 +47,8 @@ export async function arrowToCsv(task: ArrowTask, hooks: Hooks): Promise<Rewritt
     // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
     const { code } = error as { code?: string }
     if (error instanceof EngineError || hooks.signal?.aborted || (code && /^E[A-Z]+$/.test(code))) throw error
+    const unknown = /^Unrecognized type: "(\w+)"/.exec((error as Error).message)
+    if (unknown) throw malformed(`The Arrow type ${unknown[1]} is not supported.`)
     throw new EngineError(
       'invalid_upload',
       'The Arrow stream is damaged, or compressed with something other than lz4 or zstd.',

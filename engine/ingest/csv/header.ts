@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readStart } from '../file.ts'
-import { malformed } from '../text/value-errors.ts'
+import { malformed, OTHER_ENCODING } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE } from './bytes.ts'
 
 export interface CsvHeader {
@@ -28,7 +28,7 @@ export async function readHeader(file: string, delimiter: number): Promise<CsvHe
 /** Reads the header; undefined if it goes on behind `bytes`. `whole` says that the file ends with `bytes`. */
 function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeader | undefined {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    throw malformed('The file is UTF-16; save it as UTF-8.')
+    throw malformed('The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.')
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
     throw malformed(
@@ -64,7 +64,8 @@ function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeade
       name = bytes.subarray(from, at)
     }
     if (at >= bytes.length - 1 && !whole) return undefined
-    if (!isUtf8(name)) throw malformed(`Header, column ${names.length + 1}: the name is not valid UTF-8.`)
+    if (!isUtf8(name))
+      throw malformed(`Header, column ${names.length + 1}: the name is not valid UTF-8. ${OTHER_ENCODING}`)
     names.push(quoted ? name.toString().replaceAll('""', '"') : name.toString())
     if (bytes[at] === delimiter) {
       at++

@@ -146,6 +146,8 @@ function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): v
   const found = /[;\t|]/.exec(name!)![0]
   throw malformed(
     `The header ${quoteValue(name!)} has no comma, but it has ${quoteValue(found)}: fields of csv are separated by commas` +
-      (found === '\t' ? '; upload tabs as tab-separated values.' : '.'),
+      (found === '\t'
+        ? '; upload tabs as tab-separated values.'
+        : `, unless delimiter=${found} says otherwise.`),
   )
 }

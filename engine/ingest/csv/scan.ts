@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ColumnType } from '../../types/index.ts'
 import { acceptedKinds, acceptsValue } from '../text/accepted.ts'
 import { ALL_KINDS, CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
-import { badValue, malformed, missingValue, quoteValue } from '../text/value-errors.ts'
+import { badValue, malformed, missingValue, OTHER_ENCODING, quoteValue } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './bytes.ts'
 
 /** The column that one field of each record belongs to. */
@@ -326,10 +326,13 @@ export class CsvScan {
     const { name, type, nullable } = this.#fields[field]!
     if (kind === KIND.null && !nullable) throw missingValue(row, name)
     if (kind === KIND.text && this.#invalid && !isUtf8(bytes)) {
-      throw malformed(`Row ${row}, column ${JSON.stringify(name)}: the text is not valid UTF-8.`, {
-        row,
-        column: name,
-      })
+      throw malformed(
+        `Row ${row}, column ${JSON.stringify(name)}: the text is not valid UTF-8. ${OTHER_ENCODING}`,
+        {
+          row,
+          column: name,
+        },
+      )
     }
     if ((kind & ~this.#certain[field]!) === 0 || type === undefined) return
     const { possible } = acceptedKinds(type)

@@ -165,6 +165,10 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
       'The metadata "geo" of the Parquet file is not as GeoParquet 1.0 demands. Write the file anew, or without it.',
     )
   }
+  if (/too small to be a Parquet file|No magic bytes/i.test(message)) {
+    return malformed('The file is not a Parquet file, or is cut off: the bytes PAR1 are missing at its end.')
+  }
+  if (message.includes('at least one non-root column')) return malformed('The Parquet file has no columns.')
   if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
   return new EngineError(
     'invalid_upload',

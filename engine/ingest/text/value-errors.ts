@@ -25,6 +25,9 @@ export function outOfRange(row: number, column: string, type: ColumnType): Engin
 
 export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
 
+/** What to do about bytes that are not UTF-8. */
+export const OTHER_ENCODING = 'Say what it is, for example encoding=latin1, or save the file as UTF-8.'
+
 export function tooFine(row: number, column: string): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: the time is finer than a microsecond. ${FINEST}`
   return new EngineError('invalid_upload', message, { details: { row, column } })

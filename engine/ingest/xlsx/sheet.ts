@@ -29,6 +29,7 @@ export class SheetParser implements XmlHandler {
   #style = 0
   #value: string | undefined
   #inValue = false
+  #hasFormula = false
   readonly #inline = new TextRuns()
 
   constructor(workbook: Workbook, onRow: (row: number, cells: readonly SheetCell[]) => void) {
@@ -44,6 +45,9 @@ export class SheetParser implements XmlHandler {
       case 'v':
         this.#inValue = true
         this.#value = ''
+        break
+      case 'f':
+        this.#hasFormula = true
         break
       case 'row':
         this.#beginRow(attribute(attributes, 'r'))
@@ -94,6 +98,7 @@ export class SheetParser implements XmlHandler {
     this.#type = attribute(attributes, 't') ?? 'n'
     this.#style = Number(attribute(attributes, 's') ?? 0)
     this.#value = undefined
+    this.#hasFormula = false
     this.#inline.clear()
   }
 
@@ -127,7 +132,13 @@ export class SheetParser implements XmlHandler {
         if (value === undefined || value === '') return undefined
         return { column, text: value, kind: kindOf(value), isText: false }
       default:
-        return value === undefined || value.trim() === '' ? undefined : this.#number(column, value.trim())
+        if (value !== undefined && value.trim() !== '') return this.#number(column, value.trim())
+        if (this.#hasFormula) {
+          throw this.#bad(
+            'the formula has no value, because no program has calculated it; open the workbook in one and save it',
+          )
+        }
+        return undefined
     }
   }
 

@@ -1,13 +1,13 @@
 import type { Column } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
-import type { DeclaredColumn } from '../request.ts'
+import type { DeclaredColumn, UploadOptions } from '../request.ts'
 import { knownColumns, layColumns } from '../targets.ts'
 import { Blanks } from '../text/blanks.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
-import { malformed } from '../text/value-errors.ts'
+import { malformed, quoteValue } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
-import { readWorkbook } from './book.ts'
+import { readWorkbook, type Workbook } from './book.ts'
 import { type SheetCell, SheetParser } from './sheet.ts'
 import { ZipReader } from './unzip.ts'
 import { XmlReader } from './xml.ts'
@@ -16,6 +16,7 @@ export interface XlsxTask {
   readonly file: string
   readonly existing?: readonly Column[]
   readonly declared?: readonly DeclaredColumn[]
+  readonly options?: UploadOptions | undefined
   readonly unpackedBytes: number
   /** Where the csv is to be written. */
   readonly target: string
@@ -25,7 +26,7 @@ export interface XlsxTask {
 const LAST_ROW = 1_048_576
 
 /**
- * Rewrites the first sheet of a workbook as csv; its first row is the header. If the sheet is full and the next one has
+ * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full and the next one has
  * the same header, as in our own exports, the rows of that one follow. Rows without any value count as rows of nulls,
  * except at the end.
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
@@ -39,7 +40,7 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
   const blanks = new Blanks()
   let header: readonly string[] | undefined
   try {
-    for (const sheet of workbook.sheets) {
+    for (const sheet of sheetsFrom(workbook, task.options?.sheet)) {
       let names: readonly string[] | undefined
       let before = 0
       let continues = true
@@ -71,12 +72,32 @@ export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): 
     }
     if (!table)
       throw malformed(
-        'The first sheet is empty: its first row has to be a header with the names of the columns.',
+        `${emptySheet(workbook, task.options?.sheet)}: its first row has to be a header with the names of the columns.`,
       )
     return table.result(task.target)
   } finally {
     await sink.close()
   }
+}
+
+/** The sheets from the wanted one on. */
+function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook['sheets'] {
+  if (wanted === undefined) return sheets
+  const at = sheets.findIndex(({ name }) => name === wanted)
+  if (at < 0) {
+    throw malformed(`The workbook has no sheet ${quoteValue(wanted)}; it has ${namesOf(sheets)}.`)
+  }
+  return sheets.slice(at)
+}
+
+function emptySheet({ sheets }: Workbook, wanted: string | undefined): string {
+  if (wanted !== undefined) return `The sheet ${quoteValue(wanted)} is empty`
+  if (sheets.length === 1) return 'The first sheet is empty'
+  return `The first sheet is empty, and sheet= does not say which of ${namesOf(sheets)} to read`
+}
+
+function namesOf(sheets: Workbook['sheets']): string {
+  return sheets.map(({ name }) => quoteValue(name)).join(', ')
 }
 
 function writeBlankRows(table: TypedRows, before: number, row: number): void {
