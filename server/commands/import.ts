@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
+import { type GivenOptions, REPLACE_OPTIONS } from '../transfers/upload-options.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
 import type { Source, Tables } from './tables/tables.ts'
-import { UsageError } from './usage.ts'
+import { oneOf, UsageError } from './usage.ts'
 
-interface ImportOptions {
+interface ImportOptions extends GivenOptions {
   readonly repository: string
   readonly dataset: string
   readonly append?: boolean
@@ -21,7 +22,7 @@ export function addImportCommand(
   program: Command,
   on: (work: (tables: Tables) => unknown) => Promise<void>,
 ): void {
-  program
+  const command = program
     .command('import <file>')
     .description(
       'import the rows of a file into a dataset, which is created if needed; - reads standard input',
@@ -34,20 +35,31 @@ export function addImportCommand(
       'the format, if the file name does not show it: for example csv or ndjson.gz',
     )
     .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
+  for (const [name, { description, ...schema }] of Object.entries(REPLACE_OPTIONS)) {
+    const words = 'enum' in schema ? schema.enum : undefined
+    command.option(
+      `--${name} <${words?.join('|') ?? 'text'}>`,
+      description.replaceAll('`', '').replace(/\.$/, ''),
+      (text) => (words ? oneOf(words, text) : text),
+    )
+  }
 }
 
 async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
-  const source = sourceOf(file, options.format)
-  const { id: repositoryId } = await findRepository(tables, options.repository)
+  const { repository, dataset: name, append, format, ...manner } = options
+  if (append && manner.columns)
+    throw new UsageError('--columns is not for --append, which keeps the columns.')
+  const source = { ...sourceOf(file, format), manner }
+  const { id: repositoryId } = await findRepository(tables, repository)
   const known = (await tables.datasets()).find(
-    (one) => one.repositoryId === repositoryId && one.name === options.dataset,
+    (one) => one.repositoryId === repositoryId && one.name === name,
   )
-  const { id } = known ?? (await tables.createDataset({ repositoryId, name: options.dataset }))
+  const { id } = known ?? (await tables.createDataset({ repositoryId, name }))
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
   try {
     using progress = startProgress('import', total)
-    const written = await tables.write(id, options.append ? 'append' : 'replace', source, {
+    const written = await tables.write(id, append ? 'append' : 'replace', source, {
       signal: stop.signal,
       onProgress: ({ bytes, rows }) => {
         if (rows !== undefined) progress.note(`${rows.toLocaleString('en')} rows`)
@@ -65,7 +77,7 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
   }
 }
 
-function sourceOf(file: string, format: string | undefined): Source {
+function sourceOf(file: string, format: string | undefined): Omit<Source, 'manner'> {
   const kind = uploadFormatOf(format === undefined ? file : `x.${format}`)
   if (!kind && format !== undefined) {
     throw new UsageError(`${JSON.stringify(format)} is not a format; known are ${KNOWN}.`)

@@ -72,6 +72,28 @@ describe.each(PLACES)('%s', (where, place) => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--format csv') })
   })
 
+  test('a file of another dialect goes in as its options say', async () => {
+    writeFileSync(file('office.csv'), Buffer.from('Tag;Menge\n31.12.2024;1,5\nM\xe4rz;-\n', 'latin1'))
+    const args = ['import', file('office.csv'), '--repository', 'home', '--dataset', 'office']
+    const refused = await run(...args)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
+    const manner = ['--delimiter', ';', '--decimal', ',', '--encoding', 'latin1', '--nulls', '-,NA']
+    expect(await run(...args, ...manner)).toMatchObject({ code: 0, stderr: '' })
+    expect((await run('export', 'home/office')).stdout).toBe('Tag,Menge\n31.12.2024,1.5\nMärz,\n')
+    const other = ['import', file('numbers.csv'), '--repository', 'home', '--dataset', 'office']
+    expect((await run(...other)).stderr).toContain('columns=replace')
+    expect((await run(...other, '--columns', 'replace')).code).toBe(0)
+    expect(await run(...args, '--encoding', 'utf-7')).toMatchObject({
+      code: 2,
+      stderr: 'parquetry: "utf-7" is not one of utf-8, latin1, utf-16.\n',
+    })
+    expect((await run(...args, '--append', '--columns', 'replace')).code).toBe(2)
+    expect(await run(...args, '--sheet', 'a')).toMatchObject({
+      code: 1,
+      stderr: 'parquetry: sheet is for xlsx; the format is csv.\n',
+    })
+  })
+
   test('rows are chosen, ordered and cut as asked', async () => {
     const asked = [
       '--filter',

@@ -1,4 +1,5 @@
 import type { Format, QueryOptions } from '../../../engine/index.ts'
+import { uploadOptions } from '../../transfers/upload-options.ts'
 import type { Workplace } from '../workplace.ts'
 import { localSources } from './local-sources.ts'
 import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
@@ -14,10 +15,10 @@ export function localTables(place: Workplace): Tables {
     createDataset: async (fields) => engine.createDataset(fields),
     deleteDataset: async (id) => engine.deleteDataset(id),
     async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
-      const { from, format, gzip } = source
+      const { from, format, gzip, manner } = source
       const body = 'file' in from ? { file: from.file } : from
       const dataset = await engine.dataset(id)
-      return dataset[mode]({ body, format, gzip, ...options })
+      return dataset[mode]({ body, format, gzip, ...uploadOptions(manner), ...options })
     },
     async *read(id: number, format: Format, asked: Asked & Manner, signal: AbortSignal) {
       const { bom, delimiter, decimal, null: missing, formulas, overlong, ...question } = asked

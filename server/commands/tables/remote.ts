@@ -22,11 +22,11 @@ export function remoteTables(url: string, key: string): Tables {
     follow: (id, fields) => client.datasets.follow(id, fields),
     unfollow: (id) => client.datasets.unfollow(id),
     async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
-      const { from, format, gzip } = source
+      const { from, format, gzip, manner } = source
       const counted = new Client({ url, key, fetch: countingFetch(options) })
       // A file can be sent again after a broken connection, but a pipe can't be read a second time.
       const body = 'file' in from ? await openAsBlob(from.file) : from
-      return counted.datasets[mode](id, { format, gzip, body }, { signal: options.signal })
+      return counted.datasets[mode](id, { format, gzip, body, options: manner }, { signal: options.signal })
     },
     async *read(id, format, asked: Asked & Manner, signal) {
       if (LINES.has(format)) {

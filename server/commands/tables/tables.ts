@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dialect, Format, UploadFormat } from '../../../engine/index.ts'
 import type { Source as Following } from '../../client/index.ts'
+import type { GivenOptions } from '../../transfers/upload-options.ts'
 
 /** Query options as typed on the command line; `$select` and `$orderby` are passed on as text. */
 export interface Asked {
@@ -35,6 +36,8 @@ export interface Source {
   readonly from: { readonly file: string; readonly bytes: number } | Readable
   readonly format: UploadFormat
   readonly gzip: boolean
+  /** How the file is to be read. */
+  readonly manner: GivenOptions
 }
 
 export interface WriteOptions {
