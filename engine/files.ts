@@ -42,6 +42,7 @@ export async function openFiles(
 ): Promise<ParquetFiles> {
   checkRuntime()
   const paths = typeof path === 'string' ? [path] : path
+  if (paths.length === 0) throw invalid('No path is given: name a file or a folder.')
   const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()
   if (found.length === 0) throw invalid(`There is no *.parquet below ${paths.join(', ')}.`)
   const temporary = await mkdtemp(join(tmpdir(), 'parquetry-'))

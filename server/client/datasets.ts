@@ -121,7 +121,7 @@ export class Datasets {
   async download(
     id: number,
     format: Format,
-    question: Question & Writing & { readonly ifNoneMatch?: string } = {},
+    question: Question & Writing & { readonly ifNoneMatch?: string | undefined } = {},
   ): Promise<Download> {
     const { signal, ifNoneMatch } = question
     const response = await this.#transport.send({

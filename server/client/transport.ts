@@ -5,7 +5,7 @@ export interface ClientOptions {
   /** URL of the server, for example `https://data.example.org`. It may have a path. */
   readonly url: string | URL
   /** The account's API key. Sent as the user name of Basic authentication, never in a URL. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Replaces the platform's `fetch`, for proxies and tests. */
   readonly fetch?: typeof fetch
   readonly retry?: RetryOptions

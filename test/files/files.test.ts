@@ -188,6 +188,7 @@ test('what can not be read says so', async () => {
   expect(await code(openFiles(join(folder, 'missing.parquet')))).toBe('invalid_file')
   expect(await code(openFiles(join(folder, 'nothing')))).toBe('invalid_file')
   expect(await code(openFiles([]))).toBe('invalid_file')
+  await expect(openFiles([])).rejects.toThrow('No path is given: name a file or a folder.')
   const file = await write('plain.parquet', 'SELECT 1 AS a')
   expect(await code(ask(file, { filter: 'b eq 1' }))).toBe('invalid_columns')
   expect(await code(ask(file, { top: -1 }))).toBe('invalid_option')
