@@ -2,6 +2,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
 import { type Client, ParquetryError } from '../client/index.ts'
+import { faultSentence } from '../http/schema-fault.ts'
 import { ownVersion } from '../version.ts'
 import { describeDataset, findDatasets, queryDataset } from './dataset-tools.ts'
 import { exportLink } from './link-tool.ts'
@@ -22,7 +23,7 @@ const INSTRUCTIONS =
   'Parquetry holds tables and reads economic series of many providers. Begin with find_datasets, or with list_providers ' +
   'for series. Describe a dataset before you query it. All tools are read-only and have the permissions of the key.'
 
-const ajv = new Ajv({ strict: false, useDefaults: false, allErrors: true })
+const ajv = new Ajv({ strict: false, useDefaults: false, allErrors: true, verbose: true })
 const checks = new Map(TOOLS.map((tool) => [tool.name, ajv.compile(tool.arguments)]))
 
 /** A Model Context Protocol server with the tools, which call the API through `client`. */
@@ -45,8 +46,9 @@ export function mcpServer(client: Client): Server {
     if (!tool) return failure(`There is no tool ${JSON.stringify(params.name)}.`)
     const given = params.arguments ?? {}
     const check = checks.get(tool.name)!
-    if (!check(given))
-      return failure(`Wrong arguments: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
+    if (!check(given)) {
+      return failure(check.errors!.map((error) => faultSentence(error, `The call of ${tool.name}`)).join(' '))
+    }
     try {
       const answer = await tool.run(client, given as never, signal)
       return { content: [{ type: 'text', text: text(answer) }] }

@@ -168,10 +168,13 @@ describe.each([
     expect((await ask(agent, 'query_dataset', { dataset, filter: 'Wind gt 3' })).error).toContain(
       'Filter contains invalid column(s): Wind.',
     )
-    expect((await ask(agent, 'query_dataset', { dataset, top: 5_000 })).error).toContain('<= 500')
-    expect((await ask(agent, 'query_dataset', { dataset, where: 'x' })).error).toContain(
-      'additional properties',
+    expect((await ask(agent, 'query_dataset', { dataset, top: 5_000 })).error).toBe(
+      'top must be at most 500; it is 5000.',
     )
+    expect((await ask(agent, 'query_dataset', { dataset, where: 'x' })).error).toMatch(
+      /^The call of query_dataset has an unknown field "where"; known are dataset, filter, /,
+    )
+    expect((await ask(agent, 'describe_dataset', { id: dataset })).error).toMatch(/^dataset is missing\. /)
     expect((await ask(agent, 'describe_dataset', { dataset: 999 })).error).toContain(
       'There is no dataset 999',
     )
