@@ -39,12 +39,14 @@ export async function answerCollection(
   const { query, version, odata, projection } = asked
   const known = query.knownRowCount
   // A page with fewer rows than its size is the last one.
-  const mayGoOn = window.top === size && (known === undefined || known > window.skip + size)
+  const end = offset + size
+  const mayGoOn =
+    (options.$top === undefined || options.$top > end) && (known === undefined || known > window.skip + size)
   if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
   if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
 
   const head = contextHead(exchange, encodeURIComponent(set.name) + projection)
-  const next = nextLink(exchange, set, skipToken({ version, offset: offset + size }))
+  const next = nextLink(exchange, set, skipToken({ version, offset: end }))
   return place.exports.send(request, reply, {
     query,
     window: {},

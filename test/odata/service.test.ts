@@ -206,6 +206,9 @@ describe('pages', () => {
     const second = await at.call(key, 'GET', path(link), { headers: page })
     expect(second.json().value).toEqual([{ Row: 3 }])
     expect(second.json()['@odata.nextLink']).toBeUndefined()
+    const full = await at.call(key, 'GET', `${root}/my_table?$top=2`, { headers: page })
+    expect(full.json().value).toHaveLength(2)
+    expect(full.json()['@odata.nextLink']).toBeUndefined()
   })
 
   test('belong to one version while others write; a version that is gone is 410', async () => {
