@@ -56,6 +56,15 @@ async function main() {
     .query((builder, of) => builder.select('n').orderBy(of.n.desc()).top(1))
   console.log('selected', JSON.stringify(chosen.data.value))
 
+  // No entity has relations, so the client is made to expand a property.
+  await service
+    .numbers()
+    .query((builder) => builder.expand('word'))
+    .then(
+      () => console.log('expanded'),
+      (error) => console.log('expand', error.status, error.message),
+    )
+
   for (const line of filters.split('\n')) {
     const [column, text] = line.split('\t')
     const literal = text.slice(`${column} eq `.length)

@@ -11,6 +11,7 @@ import uuid
 
 import requests
 from odata import ODataService
+from odata.exceptions import ODataError
 
 root, key, name, filters = sys.argv[1:]
 session = requests.Session()
@@ -27,6 +28,13 @@ row = service.query(entity).get(17)
 print("entity", row.Row, row.n)
 chosen = service.query(entity).select(entity.n).order_by(entity.n.desc()).first()
 print("selected", chosen["n"] if isinstance(chosen, dict) else chosen.n)
+
+# No entity has relations, so the client is made to expand a property.
+try:
+    list(service.query(entity).expand(entity.word))
+    print("expanded")
+except ODataError as error:
+    print("expand", error.status_code, error.message)
 
 # Types that the client knows are compared with values of Python, the others with the filter as text.
 known = {

@@ -14,6 +14,7 @@ import org.apache.olingo.client.core.http.BasicAuthHttpClientFactory;
 import org.apache.olingo.commons.api.edm.Edm;
 import org.apache.olingo.commons.api.edm.EdmEntityType;
 import org.apache.olingo.commons.api.edm.FullQualifiedName;
+import org.apache.olingo.commons.api.ex.ODataRuntimeException;
 
 /**
  * Reads a feed with Olingo's client and prints what it found, one finding on each line.
@@ -71,6 +72,14 @@ public final class OlingoCheck {
 
     URI count = client.newURIBuilder(root).appendEntitySetSegment(set).count().build();
     System.out.println("count " + client.getRetrieveRequestFactory().getValueRequest(count).execute().getBody());
+
+    URI expanded = client.newURIBuilder(root).appendEntitySetSegment(set).expand("word").build();
+    try {
+      client.getRetrieveRequestFactory().getEntitySetRequest(expanded).execute().getBody();
+      System.out.println("expanded");
+    } catch (ODataRuntimeException error) {
+      System.out.println("expand " + error.getMessage());
+    }
 
     for (String line : Files.readAllLines(Path.of(arguments[3]))) {
       String column = line.split("\t")[0];
