@@ -8,7 +8,8 @@ import { rowGroups } from '../parquet/footer.ts'
 import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
 import type { Copies } from '../plan/copies.ts'
 import type { Slice } from '../plan/plan.ts'
-import type { ByteStream, Surroundings } from './deliver.ts'
+import type { ByteStream } from './deliver.ts'
+import type { Surroundings } from './pages.ts'
 import { writeParquet } from './parquet.ts'
 
 const READ_BYTES = 256 << 10

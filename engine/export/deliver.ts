@@ -1,13 +1,13 @@
-import { cancelled, engineError } from '../duckdb/errors.ts'
-import type { Chunk, Cursor, Source, StartOptions } from '../duckdb/source.ts'
+import { cancelled } from '../duckdb/errors.ts'
+import type { StartOptions } from '../duckdb/source.ts'
 import type { Statement } from '../types/index.ts'
-import { Pieces } from './collect.ts'
-import type { WorkerPool } from './dispatch.ts'
-import { PieceEncoder, type Recipe } from './encode.ts'
+import type { Pieces } from './collect.ts'
+import type { Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, encodeOptions } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
-import { Run, type WaitingRuns } from './runs.ts'
+import { type Page, pageProduction, type Surroundings } from './pages.ts'
+import { Production } from './production.ts'
 
 /**
  * Bytes in order. The reader pulls them: no more than some buffers are produced ahead. Leaving a loop over the stream
@@ -27,39 +27,10 @@ export interface ByteStream extends AsyncIterable<Uint8Array>, AsyncDisposable {
   recycle(bytes: Uint8Array): void
 }
 
-/** What all exports of an executor share. */
-export interface Surroundings {
-  readonly source: Source
-  readonly pool: WorkerPool
-  readonly waiting: WaitingRuns
-  /** The exports that have begun and not ended. */
-  readonly running: Set<AsyncDisposable>
-}
-
-/** The bytes that all exports together may have waiting or being encoded; each may have at least one piece. */
-const ALL_BYTES = 32 << 20
-/** Up to these sizes, encoding a piece here takes less time than sending it to another thread. */
-const FEW_CELLS = 2048
-const FEW_BYTES = 64 << 10
-
 /** Up to this size, copying a piece behind the header is cheaper than handing it out separately. */
 const SMALL_PIECE = 32 << 10
 /** A large piece, of wide rows, is handed out in parts, so that a reader that buffers ahead never holds two of them. */
 const PART_BYTES = 512 << 10
-
-let nextExport = 0
-
-/** A page of rows that are probably all read, one page after another. */
-export interface Page {
-  readonly rows: number
-  /** Names the rows from this page on, and those behind it; there may be none behind it. */
-  readonly name: string
-  readonly next: string | undefined
-  /** The statement of the rows from this page on. Its columns are those of the page. */
-  readonly statement: () => Statement
-  /** Keeps what the statement reads readable until the returned function is called. */
-  readonly hold: () => () => void
-}
 
 /** Starts a statement and encodes its rows. Resolves when DuckDB has the first rows. */
 export async function exportBytes(
@@ -69,49 +40,18 @@ export async function exportBytes(
   options: StartOptions & EncodeOptions & { readonly page?: Page | undefined },
 ): Promise<ByteStream> {
   const { columns } = statement
-  const { page } = options
+  const { page, rowBytes = 0 } = options
   // The text around the rows is written here, and one of its ends is a function, which can't be sent to a worker.
   const { around: text, ...sent } = encodeOptions(options)
   const recipe: Recipe = { format, columns, options: sent }
   const encoder = await openEncoder(format, columns, { ...sent, around: text })
-  const cursor =
-    (page && (await pageCursor(around, page, options))) ?? (await around.source.start(statement, options))
-  const id = nextExport++
-  const local = new PieceEncoder(encoder)
-  const rowBytes = options.rowBytes || 64
-
-  const isSmall = (chunks: readonly Chunk[]): boolean => {
-    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
-    return rows * columns.length <= FEW_CELLS && rows * rowBytes <= FEW_BYTES
-  }
-  const pieces = new Pieces(cursor, {
-    rowBytes,
-    // The first bytes needn't wait for a thread to start.
-    encode: async (chunks, first) =>
-      isSmall(chunks) || (!around.pool.warm && first === 0)
-        ? local.encode(chunks, first, cursor)
-        : around.pool.encode(id, recipe, chunks, first),
-    turn(rows, first) {
-      // Packing takes far longer than fetching. If a worker that is still packing were given the next turn, fetching
-      // would wait for it.
-      if (encoder.packing || first === 0 || !around.pool.warm) return undefined
-      const handle = cursor.handle(rows)
-      if (!handle) return undefined
-      const { fetched, piece } = around.pool.turn(id, recipe, handle, rows, first)
-      let cause: Promise<unknown> | undefined
-      const fail = async (error: unknown): Promise<never> => {
-        cause ??= cursor.trueError?.(error) ?? Promise.resolve(error)
-        throw engineError(await cause, 'query')
-      }
-      const told = fetched.then((by) => {
-        cursor.fetched?.(by)
-        return by
-      })
-      return { fetched: told.catch(fail), piece: piece.catch(fail) }
-    },
-    allowance: (pieceBytes) =>
-      Math.max(pieceBytes, Math.min(ALL_BYTES / around.running.size, 4 * around.pool.size * pieceBytes)),
-  })
+  const production =
+    (page && (await pageProduction(around, page, recipe, options))) ??
+    new Production(await around.source.start(statement, options), around, recipe, {
+      encoder,
+      rowBytes: rowBytes || 64,
+    })
+  const { pieces } = production
 
   let rows = 0
   const { signal } = options
@@ -120,9 +60,7 @@ export async function exportBytes(
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     signal?.removeEventListener('abort', stop)
-    await pieces.stop(cancelled(signal))
-    around.pool.forget(id)
-    await cursor.close()
+    await production.close(cancelled(signal))
     around.running.delete(stream)
   }
   const stream: ByteStream = {
@@ -153,27 +91,6 @@ export async function exportBytes(
   return stream
 }
 
-/** A cursor over a page, which goes on with the run that gave the page before, if there is one. */
-async function pageCursor(
-  { source, waiting }: Surroundings,
-  { rows, name, next, statement, hold }: Page,
-  options: StartOptions,
-): Promise<Cursor | undefined> {
-  let run = waiting.take(name)
-  if (!run) {
-    if (next === undefined || !source.cuts) return undefined
-    const release = hold()
-    try {
-      run = new Run(await source.start(statement(), options), release)
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-  const going = run
-  return run.page(rows, () => (next === undefined ? going.close() : waiting.leave(next, going)))
-}
-
 async function* encodedBytes(
   encoder: Encoder,
   pieces: Pieces,
@@ -186,16 +103,18 @@ async function* encodedBytes(
   ends.begin(out)
   for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
     rows += piece.rows
-    if (container) container.piece(piece.bytes, piece.note, out)
-    else if (piece.bytes.length <= SMALL_PIECE) out.append(piece.bytes)
+    let whole = container ? container.piece(piece.bytes, piece.note, out) : piece.bytes
+    if (!container && piece.bytes.length <= SMALL_PIECE) {
+      out.append(piece.bytes)
+      whole = undefined
+    }
     count(piece.rows)
     if (out.length > 0) {
       yield out.written()
       out = new Output(64)
     }
-    if (container || piece.bytes.length <= SMALL_PIECE) continue
-    for (let at = 0; at < piece.bytes.length; at += PART_BYTES)
-      yield piece.bytes.subarray(at, at + PART_BYTES)
+    if (!whole) continue
+    for (let at = 0; at < whole.length; at += PART_BYTES) yield whole.subarray(at, at + PART_BYTES)
   }
   ends.end(rows, out)
   if (out.length > 0) yield out.written()

@@ -83,14 +83,16 @@ export class PieceEncoder {
     } finally {
       for (const chunk of chunks.slice(taken)) reader.discard(chunk)
     }
-    const written = out.written()
-    // `out` is as large as the worst case needs. So the piece is sent as a copy of about its real size, and this thread
-    // keeps the large memory, which the system has already mapped.
-    const packed = this.#encoder.packing?.pack(written, first, rows) ?? {
-      bytes: leaving(written),
+    const { packing } = this.#encoder
+    const { bytes, note } = packing?.pack(out.written(), first, rows) ?? {
+      bytes: out.written(),
       note: undefined,
     }
+    // `out` is as large as the worst case needs, and Node's small buffers share memory with others. So the piece is
+    // sent as a copy of about its real size, and this thread keeps the large memory, which the system has already
+    // mapped.
+    const piece = { rows, note, bytes: leaving(bytes) }
     if (out.bytes.length > KEPT_SCRATCH) scratch = new Output(1 << 20)
-    return { rows, ...packed }
+    return piece
   }
 }

@@ -2,10 +2,11 @@ import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { Cursor, StartOptions } from '../duckdb/source.ts'
 import type { Statement } from '../types/index.ts'
-import type { ByteStream, Surroundings } from './deliver.ts'
+import type { ByteStream } from './deliver.ts'
 import type { EncodeOptions, Encoder } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
+import type { Surroundings } from './pages.ts'
 
 export interface FewOptions extends StartOptions, EncodeOptions {
   /** The most rows to write; by default all. If the statement gives more, the rest are only counted. */
@@ -67,7 +68,8 @@ async function encodeAll(cursor: Cursor, encoder: Encoder, most: number) {
   }
   if (packing && container && rows > 0) {
     const { bytes, note } = packing.pack(batches.written(), 0, rows)
-    container.piece(bytes, note, out)
+    const rest = container.piece(bytes, note, out)
+    if (rest) out.append(rest)
   }
   ends.end(rows, out)
   return { bytes: out.written(), rows, found }

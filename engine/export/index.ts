@@ -9,17 +9,18 @@ import type { Copies } from '../plan/copies.ts'
 import type { TrinoSourceOptions, TrinoStats } from '../trino/source.ts'
 import type { Format, Statement } from '../types/index.ts'
 import { exportCopied } from './copied.ts'
-import { type ByteStream, exportBytes, type Page, type Surroundings } from './deliver.ts'
+import { type ByteStream, exportBytes } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
 import { exportFew, isFew } from './few.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
 import type { EncodedFormat } from './formats/index.ts'
 import { shapeOf } from './formats/text/cells.ts'
+import { type Page, type Surroundings, WaitingPages } from './pages.ts'
 import { exportParquet } from './parquet.ts'
 import { rowValues } from './row-values.ts'
-import { WaitingRuns } from './runs.ts'
 
-export type { ByteStream, Page } from './deliver.ts'
+export type { ByteStream } from './deliver.ts'
+export type { Page } from './pages.ts'
 
 export interface ExecutorOptions extends OpenSourceOptions {
   /** Threads that encode; by default as many as there are cores. */
@@ -103,7 +104,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   const distributed = options.trino && (await import('../trino/source.ts')).withTrino(duck, options.trino)
   const source = distributed ?? duck
   const pool = new WorkerPool(options.workers ?? availableParallelism())
-  const around: Surroundings = { source, pool, waiting: new WaitingRuns(), running: new Set() }
+  const around: Surroundings = { source, pool, waiting: new WaitingPages(), running: new Set() }
   let closing: Promise<void> | undefined
 
   async function* values(statement: Statement, startOptions: StartOptions) {

@@ -8,7 +8,8 @@ import type { StartOptions } from '../duckdb/source.ts'
 import { readFooter } from '../parquet/file-footer.ts'
 import { shownFooter } from '../parquet/footer.ts'
 import { quoteLiteral, type Statement } from '../types/index.ts'
-import type { ByteStream, Surroundings } from './deliver.ts'
+import type { ByteStream } from './deliver.ts'
+import type { Surroundings } from './pages.ts'
 
 const READ_BYTES = 256 << 10
 /** The most bytes of a row group before compression, and DuckDB's default number of rows in a row group. */

@@ -2,40 +2,44 @@ import { createHash } from 'node:crypto'
 import type { QueryOptions } from './options.ts'
 import type { Plan, PlanSource } from './plan.ts'
 
-/** A window as a page of more rows, which one statement can read. */
+/** Some of the rows that one statement reads. */
 export interface PageOfRows {
+  /** The most rows of the page. */
   readonly rows: number
-  /** Names the rows from this page on, and those behind it; undefined if the statement ends with this page. */
+  /** Names the rows from this page on. */
   readonly name: string
-  readonly next: string | undefined
-  /** The query with the window of the statement. */
-  readonly options: QueryOptions
+  /** The page after this one, if the same statement reads it. */
+  readonly next: () => PageOfRows | undefined
 }
 
 /**
- * The page that a plan's window is; undefined if its rows can't be read on: sorted or aggregated rows would have to be
- * kept in memory between two pages. Without a filter, the statement ends with the last part that the page needs, so
- * that no other part must be there.
+ * The page that a plan's window is, and the query with the window of a statement that reads it and the pages after it;
+ * undefined if its rows can't be read on: sorted or aggregated rows would have to be kept in memory between two pages.
+ * Without a filter, the statement ends with the last part that the page needs, so that no other part must be there.
  * @param identity identifies the rows of the source
  */
 export function pageOf(
   plan: Plan,
   source: PlanSource,
-  { skip = 0, top, ...others }: QueryOptions,
+  { skip: before = 0, top, ...others }: QueryOptions,
   identity: string,
-): PageOfRows | undefined {
+): (PageOfRows & { readonly options: QueryOptions }) | undefined {
   const { filter, order, steps, columns, result } = plan
-  if (top === undefined || order.length > 0 || steps.length > 0) return undefined
-  const rows = result ?? top
-  const end = filter || source.rows === undefined ? undefined : endOfPart(source, skip + rows)
+  if (!top || order.length > 0 || steps.length > 0) return undefined
+  const end = filter || source.rows === undefined ? undefined : endOfPart(source, before + (result ?? top))
   const question = createHash('sha256')
     .update(JSON.stringify([identity, columns, filter, end]))
     .digest('base64')
+  // A page that also needs the part behind the end is read by another statement.
+  const isRead = (skip: number) => end === undefined || (end === source.rows ? skip < end : skip + top <= end)
+  const from = (skip: number): PageOfRows => ({
+    rows: top,
+    name: `${question} ${skip} ${top}`,
+    next: () => (isRead(skip + top) ? from(skip + top) : undefined),
+  })
   return {
-    rows,
-    name: `${question} ${skip}`,
-    next: end === skip + rows ? undefined : `${question} ${skip + rows}`,
-    options: { ...others, skip, ...(end !== undefined && { top: end - skip }) },
+    ...from(before),
+    options: { ...others, skip: before, ...(end !== undefined && { top: end - before }) },
   }
 }
 

@@ -344,6 +344,7 @@ export class Exports {
     })
     this.#watch(reply, transfer)
     transfer.onClose(() => {
+      if (raw.writableFinished) for (const one of sent.splice(0)) stream.recycle(one)
       const outcome: Outcome = raw.writableFinished
         ? 'whole'
         : failed

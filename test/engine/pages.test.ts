@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import { Run } from '../../engine/export/runs.ts'
 import type { Dataset, Engine, Query, QueryOptions } from '../../engine/index.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
 
@@ -63,15 +65,52 @@ test('the query for the next page goes on with the statement of the page before'
     using query = await dataset.query({ filter: 'n ge 0', skip, top })
     return textOfPage(query)
   }
-  await page(0, 10_000)
+  await page(0, 12_000)
   expect(await statements(engine)).toBe(1)
-  await page(10_000, 10_000)
+  await page(12_000, 12_000)
   expect(await statements(engine)).toBe(1)
   // Nothing waits for these rows, so a second statement is needed, and both wait.
-  await page(5_000, 10_000)
+  await page(5_000, 12_000)
   expect(await statements(engine)).toBe(2)
-  await page(20_000, 20_000)
+  await page(24_000, 12_000)
   expect(await statements(engine)).toBe(1)
+})
+
+test('the next page is begun before it is asked for, and none behind it', async () => {
+  await using place = await openWorkplace()
+  const dataset = await tableOf(place.engine, ROWS)
+  using snapshot = await dataset.snapshot()
+  const pages = vi.spyOn(Run.prototype, 'page')
+  try {
+    const read = async (skip: number) => {
+      using query = snapshot.query({ filter: 'n ge 0', skip, top: 3_000 }, VIEW)
+      const rows: { n: number }[] = JSON.parse(await textOfPage(query))
+      return rows[0]!.n
+    }
+    expect(await read(0)).toBe(0)
+    // Time enough to produce all of a small page.
+    await setTimeout(100)
+    expect(pages).toHaveBeenCalledTimes(2)
+    expect(await read(3_000)).toBe(3_000)
+    await setTimeout(100)
+    expect(pages).toHaveBeenCalledTimes(3)
+  } finally {
+    pages.mockRestore()
+  }
+})
+
+test('a page that was begun for one form is not given in another', async () => {
+  await using place = await openWorkplace()
+  const dataset = await tableOf(place.engine, ROWS)
+  using snapshot = await dataset.snapshot()
+  const page = async (skip: number, ieee754: boolean) => {
+    using query = snapshot.query({ skip, top: 5_000 }, VIEW)
+    return textOf(await query.bytes('json', { paged: true, odata: { ieee754 } }))
+  }
+  await page(0, false)
+  expect(JSON.parse(await page(5_000, true))[1]).toMatchObject({ Row: '5002', n: '5001' })
+  await page(0, true)
+  expect(JSON.parse(await page(5_000, false))[1]).toMatchObject({ Row: 5_002, n: 5_001 })
 })
 
 test('the rows are those of the version, although it is replaced between two pages', async () => {
@@ -131,5 +170,6 @@ test('no more than a few statements wait', async () => {
     using query = await dataset.query({ skip, top: 2_000 })
     await textOfPage(query)
   }
-  await vi.waitFor(async () => expect(await statements(engine)).toBe(8))
+  // A statement ends when the threads have encoded what was fetched, and they may only just be starting.
+  await vi.waitFor(async () => expect(await statements(engine)).toBe(8), 10_000)
 })

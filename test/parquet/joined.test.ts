@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportCopied } from '../../engine/export/copied.ts'
-import type { Surroundings } from '../../engine/export/deliver.ts'
+import type { Surroundings } from '../../engine/export/pages.ts'
 import type { JoinedColumn } from '../../engine/parquet/joined.ts'
 import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
 

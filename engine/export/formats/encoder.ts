@@ -82,7 +82,10 @@ export interface Packing {
 
 export interface Container {
   begin(out: Output): void
-  /** Adds a packed piece, with the note from `pack`. Pieces come in order. */
-  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void
+  /**
+   * Adds a packed piece, with the note from `pack`. Pieces come in order. If the bytes are to follow what was appended
+   * as they are, they are given back, so that they needn't be copied.
+   */
+  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): Uint8Array | undefined
   end(rows: number, out: Output): void
 }

@@ -26,8 +26,7 @@ export function gzipped(encoder: Encoder): Encoder {
     packing: {
       pack(piece) {
         const { bytes, crc, length } = deflate(piece, LEVEL, false)
-        // Copied into memory of its own, which can be transferred: Node's small buffers share memory with others.
-        return { bytes: new Uint8Array(bytes), note: { crc, length } }
+        return { bytes, note: { crc, length } }
       },
       container: () => new Member(encoder),
     },
@@ -48,9 +47,9 @@ class Member implements Container {
     this.#own((text) => this.#encoder.begin(text), false, out)
   }
 
-  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void {
+  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown): Uint8Array {
     this.#count(note as Pick<Deflated, 'crc' | 'length'>)
-    out.append(bytes)
+    return bytes
   }
 
   end(rows: number, out: Output): void {

@@ -94,7 +94,7 @@ class Workbook implements Container {
     this.#zip.file('_rels/.rels', ROOT_RELATIONSHIPS, out)
   }
 
-  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): void {
+  piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): undefined {
     const { parts, widths } = note as Note
     this.#widths = widths ?? this.#widths
     let at = 0
