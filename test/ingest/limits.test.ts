@@ -124,17 +124,19 @@ describe('spool', () => {
 describe('an upload that is given up', () => {
   const large = `a,b\n${'1,2.5\n'.repeat(3_000_000)}`
 
-  test('ends at once and leaves nothing behind', async () => {
+  test.each([
+    'before it is read',
+    'soon after its start',
+    'when a part of it was read',
+  ])('%s ends at once and leaves nothing behind', async (moment) => {
     const file = bench.file(large)
-    for (const delay of [0, 30, 120, 300]) {
-      const abort = new AbortController()
-      setTimeout(() => abort.abort(), delay)
-      const before = readdirSync(bench.folder)
-      await expect(bench.ingest('csv', file, { signal: abort.signal })).rejects.toMatchObject({
-        code: 'cancelled',
-      })
-      expect(readdirSync(bench.folder)).toEqual(before)
-    }
+    const abort = new AbortController()
+    const given = { signal: abort.signal, onProgress: () => abort.abort() }
+    if (moment === 'before it is read') setTimeout(() => abort.abort(), 0)
+    if (moment === 'soon after its start') setTimeout(() => abort.abort(), 30)
+    const before = readdirSync(bench.folder)
+    await expect(bench.ingest('csv', file, given)).rejects.toMatchObject({ code: 'cancelled' })
+    expect(readdirSync(bench.folder)).toEqual(before)
   })
 
   test('tells how far it is', async () => {
