@@ -15,8 +15,9 @@ export interface Row {
 /**
  * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
  * period, and the first day of the period becomes the date. If two rows would then have the same period, the dates don't
- * follow the frequency, so all dates stay as they are. Rows whose time can't be read are
- * left out, and a value that can't be read is null with a status that says why; throws `not_understood` if no row has a readable time, or if there are digits but no numbers.
+ * follow the frequency, so all dates stay as they are. Rows whose time can't be read are left out, and a value that can't
+ * be read is null with a status that says why.
+ * @throws ConnectorError `not_understood` if no row has a readable time, or if there are digits but no numbers
  */
 export function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
   const parsed = rows.flatMap(({ time, value, status }) => {

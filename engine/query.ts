@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
-import type { Counts } from './counts.ts'
 import { EngineError } from './errors.ts'
 import { isFew } from './export/few.ts'
 import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
@@ -15,7 +14,7 @@ import { copies } from './plan/copies.ts'
 import { etagOf } from './plan/etag.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
-import { type Plan, type PlanSource, planQuery, resultRows, type Scan } from './plan/plan.ts'
+import { type Plan, planQuery, resultRows } from './plan/plan.ts'
 import {
   countStatement,
   type Position,
@@ -24,7 +23,8 @@ import {
   rowsStatement,
 } from './plan/statements.ts'
 import { withoutRowNumbers } from './plan/view.ts'
-import { TrinoRoute, type TrinoTable } from './trino/index.ts'
+import type { QueryContext } from './query-context.ts'
+import { TrinoRoute } from './trino/index.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 
@@ -39,28 +39,6 @@ export interface PagedOption {
    * goes on reading where this one ended, which takes less time than to begin again.
    */
   readonly paged?: boolean
-}
-
-/** What a query needs: rows, an executor, and a function that gives back what it holds at the end. */
-export interface QueryContext {
-  readonly source: PlanSource
-  readonly executor: () => Promise<Executor>
-  /** Makes sure that everything a plan reads stays readable until `release`; undefined where it always is. */
-  readonly ready?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void>) | undefined
-  /**
-   * Makes sure that everything a plan reads is as it was written; undefined where that is known. It goes on beside the
-   * reading, and no result is complete before it.
-   */
-  readonly whole?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void> | undefined) | undefined
-  /** The rows as Trino sees them, if there is one. */
-  readonly trino?: TrinoTable | undefined
-  /** Identifies the rows: two contexts with the same text have the same rows. */
-  readonly identity: string
-  readonly release?: () => void
-  /** Remembers counts beyond this query. */
-  readonly counts: Counts
-  /** Turns an error of DuckDB about the stored rows into one of ours; undefined for all other errors. */
-  readonly readable?: (error: unknown) => EngineError | undefined
 }
 
 /** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */

@@ -4,7 +4,7 @@ import { acceptance } from './ingest/text/cell-writer.ts'
 import { KIND, kindOf } from './ingest/text/text-kinds.ts'
 import { badValue, malformed, missingValue } from './ingest/text/value-errors.ts'
 import { physicalColumns } from './plan/plan.ts'
-import type { QueryContext } from './query.ts'
+import type { QueryContext } from './query-context.ts'
 import type { Column } from './types/index.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */

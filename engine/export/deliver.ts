@@ -40,17 +40,14 @@ export async function exportBytes(
   options: StartOptions & EncodeOptions & { readonly page?: Page | undefined },
 ): Promise<ByteStream> {
   const { columns } = statement
-  const { page, rowBytes = 0 } = options
+  const { page, rowBytes } = options
   // The text around the rows is written here, and one of its ends is a function, which can't be sent to a worker.
   const { around: text, ...sent } = encodeOptions(options)
   const recipe: Recipe = { format, columns, options: sent }
   const encoder = await openEncoder(format, columns, { ...sent, around: text })
   const production =
     (page && (await pageProduction(around, page, recipe, options))) ??
-    new Production(await around.source.start(statement, options), around, recipe, {
-      encoder,
-      rowBytes: rowBytes || 64,
-    })
+    new Production(await around.source.start(statement, options), around, recipe, { encoder, rowBytes })
   const { pieces } = production
 
   let rows = 0

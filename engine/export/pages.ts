@@ -48,7 +48,7 @@ class PageProduction {
     run: Run,
     page: PageOfRows,
     recipe: Recipe,
-    options: { encoder: Encoder; rowBytes: number; ahead: boolean },
+    options: { encoder: Encoder; rowBytes: number | undefined; ahead: boolean },
   ) {
     this.name = nameOf(page, recipe)
     this.#waiting = around.waiting
@@ -70,7 +70,7 @@ class PageProduction {
     run: Run,
     page: PageOfRows,
     recipe: Recipe,
-    rowBytes: number,
+    rowBytes: number | undefined,
     ahead: boolean,
   ): Promise<PageProduction> {
     const encoder = await openEncoder(recipe.format, recipe.columns, recipe.options)
@@ -121,7 +121,7 @@ export async function pageProduction(
       release()
       throw error
     }
-    found = await PageProduction.open(around, run, page, recipe, options.rowBytes || 64, false)
+    found = await PageProduction.open(around, run, page, recipe, options.rowBytes, false)
   }
   const going = found
   return { pieces: going.production.pieces, close: (reason) => going.close(reason) }

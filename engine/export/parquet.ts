@@ -98,8 +98,8 @@ class Writing {
 }
 
 /**
- * Has DuckDB write a Parquet file, and returns the number of rows. The columns are called `c0`, `c1` … in it, because DuckDB does not
- * distinguish names that differ only by case.
+ * Has DuckDB write a Parquet file, and returns the number of rows. The columns are called `c0`, `c1` … in it, because
+ * DuckDB does not distinguish names that differ only by case.
  */
 export async function writeParquet(
   around: Surroundings,

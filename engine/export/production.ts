@@ -21,6 +21,9 @@ const AHEAD_BYTES = 2 << 20
 const FEW_CELLS = 2048
 const FEW_BYTES = 64 << 10
 
+/** Taken for the size of a row where it is not known. */
+const USUAL_ROW_BYTES = 64
+
 let nextExport = 0
 
 /** Rows that are fetched and encoded. */
@@ -36,8 +39,10 @@ export class Production {
     cursor: Cursor,
     around: Around,
     recipe: Recipe,
-    { encoder, rowBytes, ahead = false }: { encoder: Encoder; rowBytes: number; ahead?: boolean },
+    options: { encoder: Encoder; rowBytes: number | undefined; ahead?: boolean },
   ) {
+    const { encoder, ahead = false } = options
+    const rowBytes = options.rowBytes || USUAL_ROW_BYTES
     const { pool, running, waiting } = around
     const id = this.#id
     this.#cursor = cursor

@@ -50,6 +50,7 @@ ajv.addFormat(
     /^https?:$/.test(new URL(text).protocol) &&
     /^\/[a-z0-9_]+$/.test(new URL(text).pathname),
 )
+
 /**
  * Reads arguments, environment and the file that `PARQUETRY_CONFIG` names into one complete configuration.
  * @throws ConfigError naming the setting that is unknown or wrong

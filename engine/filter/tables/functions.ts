@@ -1,5 +1,5 @@
 import { decimal, TYPE } from '../check/value-types.ts'
-import { atom, call, caseWhen, comparison } from '../sql/fragments.ts'
+import { atom, call, caseWhen, comparison, type Sql } from '../sql/fragments.ts'
 import { type FunctionRow, of } from './function-rows.ts'
 import { momentFunctions } from './moment-functions.ts'
 import type { Overload } from './overloads.ts'
@@ -9,9 +9,11 @@ import { textFunctions } from './text-functions.ts'
 export const functionTable: readonly FunctionRow[] = [
   ...textFunctions,
   ...momentFunctions,
-  rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10'),
+  rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10', {
+    trinoDouble: roundInTrino,
+  }),
   rounding('floor', 'The next whole number below.', 'floor(Price) eq 9'),
-  rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', 'ceil'),
+  rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', { duck: 'ceil' }),
 ]
 
 /** `case` has no row in the table, because its arguments are pairs and its type is the type of its results. */
@@ -37,7 +39,17 @@ export function functionRow(name: string): FunctionRow | undefined {
   return byName.get(name.toLowerCase())
 }
 
-function rounding(name: string, about: string, example: string, duck = name): FunctionRow {
+/** Trino's round() takes the sign from -0. */
+function roundInTrino(x: Sql): Sql {
+  return caseWhen([[comparison(x, '=', atom('0E0')), x]], call('round', x))
+}
+
+function rounding(
+  name: string,
+  about: string,
+  example: string,
+  { duck = name, trinoDouble = (x) => call(duck, x) }: { duck?: string; trinoDouble?: (x: Sql) => Sql } = {},
+): FunctionRow {
   const overloads: Overload[] = [
     of(['integer'], TYPE.integer, (x) => x!),
     {
@@ -50,11 +62,7 @@ function rounding(name: string, about: string, example: string, duck = name): Fu
       ['double'],
       TYPE.double,
       (x) => call(duck, x!),
-      // Trino's round() takes the sign from -0.
-      (x) =>
-        name === 'round'
-          ? caseWhen([[comparison(x!, '=', atom('0E0')), x!]], call(duck, x!))
-          : call(duck, x!),
+      (x) => trinoDouble(x!),
     ),
   ]
   return { name, args: ['number'], overloads, about, example }

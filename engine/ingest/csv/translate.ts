@@ -17,7 +17,7 @@ export interface TranslateCsv {
 }
 
 /** Whether csv with these options differs from what we read (UTF-8, commas, a header, ISO dates): it is rewritten. */
-export function isForeign({ nanoseconds: _, sheet: __, ...options }: UploadOptions = {}): boolean {
+export function isForeign(options: UploadOptions = {}): boolean {
   return Object.values(options).some((value) => value !== undefined)
 }
 

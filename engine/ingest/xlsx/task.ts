@@ -26,9 +26,9 @@ export interface XlsxTask {
 const LAST_ROW = 1_048_576
 
 /**
- * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full and the next one has
- * the same header, as in our own exports, the rows of that one follow. Rows without any value count as rows of nulls,
- * except at the end.
+ * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full
+ * and the next one has the same header, as in our own exports, the rows of that one follow. Rows without any value count
+ * as rows of nulls, except at the end.
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
 export async function xlsxToCsv(task: XlsxTask, { signal, onProgress }: Hooks): Promise<Rewritten> {
