@@ -1,10 +1,10 @@
 import { Reader } from '../reader.ts'
 import { type Arrival, arrived, arrivedWhole, newArrival } from '../threads/arrival.ts'
 import { throttled } from '../threads/throttled.ts'
+import { JOBS } from './job-runs.ts'
 import type { JobId, JobName } from './jobs.ts'
 import type { FromReader, ToReader, Usage } from './messages.ts'
 import { plainError } from './plain-error.ts'
-import { JOBS } from './runs.ts'
 import { readerOptions, WHOLE } from './start.ts'
 
 // When our parent is gone, nobody needs our work any more, so this process ends. It kills itself because an orderly end
