@@ -45,7 +45,7 @@ export async function cutPart(
       const { rows, bytes } =
         (files && (await copyGroups(part, files[index]!, cut.target, columns.length, options))) ??
         (await writeRows(duck, part, cut, share(cut.to - cut.from), columns.length, options))
-      const statistics = await partStatistics(duck, cut.target, columns, options)
+      const statistics = await partStatistics(cut.target, columns)
       made.push({ rows, bytes, rawBytes: share(rows), statistics })
     }
     return made

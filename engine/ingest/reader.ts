@@ -44,7 +44,7 @@ export class Reader {
   /** As `Ingestor.ingest`. */
   async ingest(input: IngestInput, hooks: JobHooks): Promise<Described<IngestResult>> {
     const result = await this.#ingest(input, hooks)
-    return { ...result, statistics: await this.statistics(input.target, result.columns, hooks) }
+    return { ...result, statistics: await partStatistics(input.target, result.columns) }
   }
 
   async #ingest(input: IngestInput, hooks: JobHooks): Promise<IngestResult> {
@@ -78,12 +78,12 @@ export class Reader {
     options: RunOptions = {},
   ): Promise<Described<PartSize>> {
     const size = await rewriteParts(this.#tools.duck, parts, target, from, to, options)
-    return { ...size, statistics: await this.statistics(target, to, options) }
+    return { ...size, statistics: await partStatistics(target, to) }
   }
 
   /** As `Ingestor.statistics`. */
-  statistics(part: string, columns: readonly Column[], options: RunOptions): Promise<PartStatistics> {
-    return partStatistics(this.#tools.duck, part, columns, options)
+  statistics(part: string, columns: readonly Column[]): Promise<PartStatistics> {
+    return partStatistics(part, columns)
   }
 
   /** As `Ingestor.cut`. */

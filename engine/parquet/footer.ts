@@ -29,14 +29,17 @@ export const FIELD = {
   meta: {
     path: 3,
     codec: 4,
+    values: 5,
     uncompressedSize: 6,
     compressedSize: 7,
     dataOffset: 9,
     indexOffset: 10,
     dictionaryOffset: 11,
+    statistics: 12,
     bloomOffset: 14,
     bloomLength: 15,
   },
+  statistics: { nulls: 3, max: 5, min: 6 },
 } as const
 const { file: FILE, element: ELEMENT, group: GROUP, chunk: CHUNK, meta: META } = FIELD
 

@@ -18,5 +18,5 @@ export const JOBS: Runs = {
   rewrite: (reader, { parts, target, from, to }, hooks) => reader.rewrite(parts, target, from, to, hooks),
   cut: (reader, input, hooks) => reader.cut(input, hooks),
   verify: (reader, { part }, hooks) => reader.verify(part, hooks),
-  statistics: (reader, { part, columns }, hooks) => reader.statistics(part, columns, hooks),
+  statistics: (reader, { part, columns }) => reader.statistics(part, columns),
 }
