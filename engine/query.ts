@@ -273,18 +273,26 @@ export class Query implements Disposable {
   /** Whether a few of the first rows are wanted, and the number of all matching rows is not known. */
   #mayCountAlong(): boolean {
     const { filter, window, matches, rowBytes } = this.plan
-    if (!filter || matches !== undefined || this.#count !== undefined || window.top === undefined)
+    if (!filter || matches !== undefined || this.#count !== undefined || window.last !== undefined)
       return false
-    return isFew(window.top + LOOK_AHEAD, rowBytes)
+    return isFew(this.#most() + LOOK_AHEAD, rowBytes)
+  }
+
+  /** The result can't have more rows than this. */
+  #most(): number {
+    const { result, window, most = Number.POSITIVE_INFINITY } = this.plan
+    return result ?? Math.min(window.top ?? window.last ?? most, most)
   }
 
   /** Looks for a few rows more than are wanted: if there are fewer, the scan has found all rows that match. */
   async #firstRows(format: EncodedFormat, options: RunOptions & EncodeOptions): Promise<ByteStream> {
-    const { skip, top } = this.plan.window
-    const most = top!
+    const { skip } = this.plan.window
+    const most = this.#most()
     const window = { skip, top: most + LOOK_AHEAD }
     const wider = { ...this.plan, window }
-    const places = this.#route ? undefined : positionsStatement(wider)
+    const { rowBytes } = this.plan
+    // All columns of a small table are read sooner than a second statement is planned.
+    const places = this.#route || isFew(this.plan.most, rowBytes) ? undefined : positionsStatement(wider)
     const statement = await this.#withTrino(rowsStatement(wider, undefined), this.#route?.rows(window))
     try {
       const executor = await this.#executor(options, statement)
@@ -365,11 +373,9 @@ export class Query implements Disposable {
   }
 
   #hints({ signal }: RunOptions) {
-    const { top, last } = this.plan.window
-    const most = this.plan.result ?? top ?? last
     const { filter, order, steps } = this.plan
     const steady = filter === undefined && order.length === 0 && steps.length === 0
-    return { signal, rowBytes: this.plan.rowBytes, rowsHint: most, steady }
+    return { signal, rowBytes: this.plan.rowBytes, rowsHint: this.#most(), steady }
   }
 
   /** A value of the data can make a correct filter fail; the user is then told in terms of the filter. */

@@ -69,6 +69,26 @@ describe('first rows and their number', () => {
     expect(await read({ filter: 'n ge 4965', top: 0, select: 'n' })).toMatchObject({ text: 'n\n', count: 35 })
   })
 
+  test('come of one scan where the whole table is small, whatever the filter and the window', async () => {
+    const small = await newDataset(place.engine)
+    for (const rows of ['1\n2\n', '3\n4\n'])
+      await small.append({ body: bytesOf(`n\n${rows}`), format: 'csv' })
+    const executor = await place.engine.executor()
+    const large = vi.spyOn(executor, 'bytes')
+    expect(await read({ filter: 'n gt 1' }, 'csv', small)).toEqual({
+      text: 'n\n2\n3\n4\n',
+      count: 3,
+      counted: 0,
+    })
+    expect(await read({ filter: 'n gt 2', skip: 1, top: 5000 }, 'json', small)).toEqual({
+      text: '[{"n":4}]\n',
+      count: 2,
+      counted: 0,
+    })
+    expect(large).not.toHaveBeenCalled()
+    large.mockRestore()
+  })
+
   test('keep their order', async () => {
     const options = { filter: 'n lt 15', orderBy: 'n desc', top: 3, select: 'n' }
     expect(await read(options)).toEqual({ text: 'n\n14\n13\n12\n', count: 15, counted: 0 })
