@@ -10,6 +10,12 @@ const CHUNK = 1024 * 1024
  */
 export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
 
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file; to its end if there is no `to`. */
+export interface FileRange {
+  readonly from: number
+  readonly to?: number
+}
+
 /**
  * Feeds a file piece by piece to a reader that needs whole values: bytes that it can't use yet are passed again with
  * more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to twice the longest
@@ -17,7 +23,7 @@ export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Pro
  */
 export async function feedFile(
   file: string,
-  from: number,
+  { from, to = Number.POSITIVE_INFINITY }: FileRange,
   feed: Feed,
   signal?: AbortSignal,
   onProgress?: (bytes: number) => void,
@@ -25,7 +31,7 @@ export async function feedFile(
 ): Promise<void> {
   const handle = await open(file, 'r')
   try {
-    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await stat(file)).size - from + 1) + 1)
+    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, Math.min((await stat(file)).size, to) - from + 1) + 1)
     let held = 0
     let position = from
     for (;;) {
@@ -36,7 +42,8 @@ export async function feedFile(
         buffer = larger
       }
       if (arrival) await arrivalBeyond(arrival, position)
-      const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
+      const most = Math.min(buffer.length - 1 - held, to - position)
+      const { bytesRead } = await handle.read(buffer, held, most, position)
       position += bytesRead
       const end = held + bytesRead
       const final = bytesRead === 0

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { Duck, type DuckOptions, type RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
@@ -27,8 +28,8 @@ export class Reader {
   readonly #tools: Tools
   readonly #early = new Map<JobId, EarlyScan>()
 
-  private constructor(duck: Duck) {
-    this.#tools = { duck, workers: new Workers() }
+  private constructor(duck: Duck, threads: number) {
+    this.#tools = { duck, workers: new Workers(threads) }
   }
 
   static async open({ threads, memory, directory, folders }: ReaderOptions): Promise<Reader> {
@@ -38,7 +39,7 @@ export class Reader {
       tempDirectory: directory,
       allowedDirectories: folders,
     }
-    return new Reader(await Duck.open(duck))
+    return new Reader(await Duck.open(duck), threads ?? availableParallelism())
   }
 
   /** As `Ingestor.ingest`. */

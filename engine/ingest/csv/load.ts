@@ -8,9 +8,10 @@ import { settledColumns, type Target } from '../targets.ts'
 import { inferType, KIND, ZONED } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
 
-/** A csv file that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
+/** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
-  readonly file: string
+  /** Read one behind the other. */
+  readonly files: readonly string[]
   readonly delimiter: string
   /** Whether its first record is a header. */
   readonly header: boolean
@@ -121,7 +122,7 @@ export function selectCsv({ source, targets, columns }: LoadPlan, parallel: bool
     `parallel = ${parallel}`,
     `columns = {${fields.join(', ')}}`,
   ]
-  return `SELECT ${selected.join(', ')} FROM read_csv(${quoteLiteral(source.file)}, ${options.join(', ')})`
+  return `SELECT ${selected.join(', ')} FROM read_csv([${source.files.map(quoteLiteral).join(', ')}], ${options.join(', ')})`
 }
 
 /**

@@ -26,7 +26,7 @@ export async function scanCsv(
   const scan = new CsvScan(task.fields, task.delimiter, task.newline)
   await feedFile(
     task.file,
-    task.from,
+    task,
     (buffer, end, final) => scan.feed(buffer, end, final),
     signal,
     (bytes) => onProgress?.({ bytes, rows: scan.rows }),
@@ -61,7 +61,7 @@ export async function cleanCsv(
   try {
     await feedFile(
       task.file,
-      task.from,
+      task,
       async (buffer, end, final) => {
         const used = scan.feed(buffer, end, final)
         const pieces: Buffer[] = []

@@ -32,7 +32,7 @@ export async function translateCsv(task: TranslateCsv, { signal, onProgress }: H
   try {
     await feedFile(
       task.file,
-      0,
+      { from: 0 },
       async (buffer, end, final) => {
         decoder ??= decoderOf(task.options, buffer)
         await sink.write(Buffer.from(records.push(decoded(decoder, buffer.subarray(0, end), final), final)))

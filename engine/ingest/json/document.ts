@@ -16,6 +16,8 @@ export interface JsonDocumentOptions {
   readonly form: 'json' | 'ndjson'
   /** Makes the reader of rows. It is called before the first row, with the columns declared by then, if any. */
   readonly rows: (columns: unknown) => JsonRows
+  /** Where in its file the text begins; 0 by default. */
+  readonly from?: number | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export class JsonDocument {
   readonly #options: JsonDocumentOptions
   readonly #reader = new JsonReader()
   #place: Place
-  #offset = 0
+  #offset: number
   /** Whether the document is an object, so that more keys may follow its rows. */
   #wrapped = false
   rows: JsonRows | undefined
@@ -33,6 +35,7 @@ export class JsonDocument {
 
   constructor(options: JsonDocumentOptions) {
     this.#options = options
+    this.#offset = options.from ?? 0
     this.#place = options.form === 'ndjson' ? 'line' : 'start'
   }
 

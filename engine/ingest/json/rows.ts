@@ -1,7 +1,7 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { acceptsValue } from '../text/accepted.ts'
-import { Blanks } from '../text/blanks.ts'
+import { Blanks, type CountedCells } from '../text/blanks.ts'
 import { acceptance, CellWriter } from '../text/cell-writer.ts'
 import { badValue, malformed, missingValue } from '../text/value-errors.ts'
 import type { JsonField, JsonLayout } from './fields.ts'
@@ -48,6 +48,10 @@ export class JsonRows {
 
   get rows(): number {
     return this.#skim.rows
+  }
+
+  get cells(): CountedCells {
+    return this.#blanks.counts
   }
 
   /** To be called before each buffer. */

@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { checkColumns } from '../../types/columns.ts'
 import type { Column } from '../../types/index.ts'
-import { FileSink, feedFile, readStart } from '../file.ts'
+import { type FileRange, FileSink, feedFile, readStart } from '../file.ts'
 import type { DeclaredColumn } from '../request.ts'
-import { checkNames, knownColumns } from '../targets.ts'
-import { UNIT_SEPARATOR } from '../text/cell-writer.ts'
-import type { Rewritten } from '../text/typed-rows.ts'
+import { knownColumns } from '../targets.ts'
+import type { CountedCells } from '../text/blanks.ts'
 import { malformed } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { JsonDocument } from './document.ts'
-import { columnsOf, type JsonLayout } from './fields.ts'
+import type { JsonField, JsonLayout } from './fields.ts'
 import { JsonRows } from './rows.ts'
 
 export interface JsonTask {
@@ -19,20 +18,37 @@ export interface JsonTask {
   readonly declared?: readonly DeclaredColumn[]
   /** Where the csv is to be written. */
   readonly target: string
+  /** The part of an ndjson file to be read, which begins and ends where lines end. Without it the whole file is read. */
+  readonly range?: FileRange
+  /** The columns as the beginning of the file has shown them. */
+  readonly layout?: JsonLayout
+}
+
+/** The csv that JSON rows were rewritten as, and what was learned of the columns. */
+export interface JsonCsv {
+  readonly file: string
+  readonly fields: readonly JsonField[]
+  readonly rows: number
+  readonly cells: CountedCells
+  /** Bytes of the longest record. */
+  readonly longest: number
+  readonly quotes: boolean
+  readonly quotedNewlines: boolean
 }
 
 /**
- * Rewrites a JSON upload as csv that DuckDB reads, and settles its columns. This usually takes one pass. If a column
- * first turns up in a later row, or the columns are declared behind the rows, the file is read again.
+ * Rewrites a JSON upload as csv that DuckDB reads. This usually takes one pass. If a column first turns up in a later
+ * row, or the columns are declared behind the rows, the file is read again.
  * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
  */
-export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten> {
+export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<JsonCsv> {
   let declaredBehind: unknown
-  let learned: JsonLayout | undefined
+  let learned = task.layout
   for (;;) {
     let declaredBefore: unknown
     const document = new JsonDocument({
       form: task.form,
+      from: task.range?.from,
       rows: (columns) => {
         declaredBefore = columns
         return new JsonRows(learned ?? layoutOf(task, columns ?? declaredBehind))
@@ -50,7 +66,7 @@ export async function jsonToCsv(task: JsonTask, hooks: Hooks): Promise<Rewritten
     } else if (rows.stale) {
       learned = { ...rows.layout, fields: rows.fields }
     } else {
-      return found(rows, task)
+      return csvOf(rows, task.target)
     }
     await rm(task.target)
   }
@@ -61,7 +77,7 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
   try {
     await feedFile(
       task.file,
-      0,
+      task.range ?? { from: 0 },
       async (buffer, end, final) => {
         const used = document.feed(buffer, end, final)
         const written = document.rows?.out.take()
@@ -77,22 +93,26 @@ async function pass(task: JsonTask, document: JsonDocument, { signal, onProgress
 }
 
 /**
- * Checks the beginning of a file that still arrives.
+ * Reads the beginning of a file, which may still arrive, and gives the columns that its rows have; undefined if there
+ * are no rows yet.
  * @throws EngineError if the beginning is already wrong
  */
-export async function probeJson(task: Omit<JsonTask, 'target'>, bytes: number): Promise<void> {
+export async function probeJson(
+  task: Omit<JsonTask, 'target'>,
+  bytes: number,
+): Promise<JsonLayout | undefined> {
   const start = await readStart(task.file, bytes)
   const document = new JsonDocument({
     form: task.form,
     rows: (columns) => new JsonRows(layoutOf(task, columns)),
   })
   const buffer = Buffer.concat([start, Buffer.alloc(1)])
-  for (let at = 0; at < start.length; ) {
-    const used = document.feed(buffer.subarray(at), start.length - at, false)
+  for (let at = 0, used = -1; at < start.length && used !== 0; at += used) {
+    used = document.feed(buffer.subarray(at), start.length - at, false)
     document.rows?.out.take()
-    if (used === 0) return
-    at += used
   }
+  const { rows } = document
+  return rows && { ...rows.layout, fields: rows.fields }
 }
 
 function layoutOf(task: Pick<JsonTask, 'existing' | 'declared'>, columns: unknown): JsonLayout {
@@ -113,25 +133,7 @@ function layoutOf(task: Pick<JsonTask, 'existing' | 'declared'>, columns: unknow
   }
 }
 
-function found({ out, fields, rows }: JsonRows, task: JsonTask): Rewritten {
-  if (fields.length === 0) {
-    throw malformed('The upload has no columns: send rows with at least one key, or declare columns.')
-  }
-  checkNames(fields.map(({ name }) => name))
-  return {
-    targets: columnsOf(fields).map((column, source) => ({ ...column, source })),
-    source: {
-      file: task.target,
-      delimiter: String.fromCharCode(UNIT_SEPARATOR),
-      header: false,
-      fields: fields.length,
-      rows,
-      kinds: fields.map(({ scalars, texts }) => scalars | texts),
-      nulls: fields.map(({ values }) => rows - values),
-      widths: fields.map(({ width }) => width),
-      longest: out.longest,
-      quotes: out.quotes,
-      quotedNewlines: out.quotedNewlines,
-    },
-  }
+function csvOf({ out, fields, rows, cells }: JsonRows, file: string): JsonCsv {
+  const { longest, quotes, quotedNewlines } = out
+  return { file, fields, rows, cells, longest, quotes, quotedNewlines }
 }

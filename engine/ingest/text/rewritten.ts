@@ -1,5 +1,6 @@
-import { TemporaryFile } from '../../util/temporary.ts'
+import { TemporaryFiles } from '../../util/temporary.ts'
 import { loadCsv } from '../csv/load.ts'
+import { rewriteJson } from '../json/pieces.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import type { Tools } from '../tools.ts'
 
@@ -9,20 +10,17 @@ import type { Tools } from '../tools.ts'
  */
 export async function ingestRewritten({ duck, workers }: Tools, request: ReadRequest): Promise<IngestResult> {
   const { options, file, existing, declared, signal, onProgress, tempDirectory, limits } = request
-  await using csv = new TemporaryFile(tempDirectory)
-  const task = { file, existing, declared, options, target: csv.path, unpackedBytes: limits.unpackedBytes }
+  await using csv = new TemporaryFiles(tempDirectory)
+  const task = { file, existing, declared, options, unpackedBytes: limits.unpackedBytes }
   const hooks = { signal, onProgress }
   const rewrite = () => {
     switch (request.format) {
       case 'xlsx':
-        return workers.run({ kind: 'xlsx-to-csv', ...task }, hooks)
+        return workers.run({ kind: 'xlsx-to-csv', ...task, target: csv.next() }, hooks)
       case 'arrow':
-        return workers.run({ kind: 'arrow-to-csv', ...task }, hooks)
+        return workers.run({ kind: 'arrow-to-csv', ...task, target: csv.next() }, hooks)
       default:
-        return workers.run(
-          { kind: 'json-to-csv', form: request.format === 'ndjson' ? 'ndjson' : 'json', ...task },
-          hooks,
-        )
+        return rewriteJson(workers, request, () => csv.next())
     }
   }
   const { targets, source } = await rewrite()

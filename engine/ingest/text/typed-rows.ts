@@ -92,7 +92,7 @@ export class TypedRows {
     return {
       targets: columns.map((column, index) => ({ ...column, source: this.#targets[index]!.source })),
       source: {
-        file,
+        files: [file],
         delimiter: String.fromCharCode(UNIT_SEPARATOR),
         header: false,
         fields: this.#fields.length,

@@ -24,6 +24,12 @@ const WORKER_HEAP_MB = 512
 export class Workers {
   readonly #idle: Worker[] = []
   readonly #busy = new Set<Worker>()
+  /** How many tasks one upload should run at once. */
+  readonly atOnce: number
+
+  constructor(atOnce: number) {
+    this.atOnce = atOnce
+  }
 
   /**
    * Runs a task: in this thread if its file is small, otherwise in a worker.

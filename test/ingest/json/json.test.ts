@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { column, declared, useBench } from './support/helper.ts'
+import { column, declared, useBench } from '../support/helper.ts'
 
 const bench = useBench()
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { JsonDocument } from '../../engine/ingest/json/document.ts'
-import { columnsOf, type JsonLayout } from '../../engine/ingest/json/fields.ts'
-import { JsonRows } from '../../engine/ingest/json/rows.ts'
-import type { ColumnType } from '../../engine/types/index.ts'
+import { JsonDocument } from '../../../engine/ingest/json/document.ts'
+import { columnsOf, type JsonLayout } from '../../../engine/ingest/json/fields.ts'
+import { JsonRows } from '../../../engine/ingest/json/rows.ts'
+import type { ColumnType } from '../../../engine/types/index.ts'
 
 const OPEN: JsonLayout = { fields: [], open: true, positions: undefined, owner: 'upload' }
 
