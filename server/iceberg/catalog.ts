@@ -1,4 +1,4 @@
-import type { Dataset, Naming, Snapshot } from '../../engine/index.ts'
+import { type Dataset, type Naming, type Snapshot, s3Requests } from '../../engine/index.ts'
 import type { Config } from '../config/config.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Services } from '../services.ts'
@@ -59,10 +59,14 @@ export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
 /** The settings with which clients reach the store of the rows. They need credentials of their own. */
 function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Record<string, string> {
   if (store === undefined) return {}
-  const pathStyle = s3PathStyle ?? s3Endpoint !== undefined
+  const { endpoint, region, pathStyle } = s3Requests({
+    endpoint: s3Endpoint,
+    region: s3Region,
+    pathStyle: s3PathStyle,
+  })
   return {
-    ...(s3Endpoint !== undefined && { 's3.endpoint': s3Endpoint }),
-    ...(s3Region !== undefined && { 's3.region': s3Region, 'client.region': s3Region }),
+    ...(endpoint !== undefined && { 's3.endpoint': endpoint }),
+    ...(region !== undefined && { 's3.region': region, 'client.region': region }),
     ...(pathStyle && { 's3.path-style-access': 'true' }),
   }
 }

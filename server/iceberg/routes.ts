@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NAMED, type Naming, PLAIN } from '../../engine/index.ts'
 import { type ParameterSchema, parameters } from '../http/query.ts'
-import { pathParameter } from '../routes/ids.ts'
 import type { Services } from '../services.ts'
 import {
   type Asked,
@@ -111,8 +110,8 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
           const asked = {
             naming,
             names: new names(services, request.account),
-            namespace: pathParameter(request, 'namespace'),
-            table: pathParameter(request, 'table'),
+            namespace: nameIn(request, 'namespace'),
+            table: nameIn(request, 'table'),
           }
           return answer(services, asked, request, reply)
         },
@@ -136,6 +135,17 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
       },
     })
   })
+}
+
+/**
+ * A name in the path; empty if the path has no such parameter. Iceberg's clients in Java, such as Trino and Spark, write a
+ * space as `+` and a plus as `%2B`, as in a form (https://github.com/apache/iceberg/issues/12308). Nobody writes a plus as
+ * `+`.
+ */
+function nameIn(request: FastifyRequest, parameter: 'namespace' | 'table'): string {
+  const position = request.routeOptions.url!.split('/').indexOf(`:${parameter}`)
+  const segment = request.url.split('?', 1)[0]!.split('/')[position]
+  return segment === undefined ? '' : decodeURIComponent(segment.replaceAll('+', ' '))
 }
 
 async function configOf(request: FastifyRequest) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Config } from '../../server/config/config.ts'
 import { loadTable } from '../../server/iceberg/catalog.ts'
 import { PlainNames } from '../../server/iceberg/names.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
@@ -64,6 +65,17 @@ describe('namespaces', () => {
 })
 
 describe('tables', () => {
+  test('have a space in their names also where a client writes it as a plus', async () => {
+    const { id: table } = await dataset(at, owner, { name: 'a + b', csv: 'n\n1\n' })
+    for (const name of ['a%20%2B%20b', 'a+%2B+b']) {
+      const { metadata } = await get(owner, `/namespaces/${name}/tables/${name}`)
+      expect(metadata.properties['parquetry.dataset']).toBe(String(table))
+    }
+    expect((await ask(owner, 'HEAD', '/namespaces/a+++b/tables/a+++b')).statusCode).toBe(404)
+    const { repositoryId } = (await at.call(owner, 'GET', `/datasets/${table}`)).json()
+    await at.call(owner, 'DELETE', `/repositories/${repositoryId}`)
+  })
+
   test('are the datasets, by name, with a version, and by ids', async () => {
     expect(await get(owner, '/namespaces/secret/tables')).toEqual({
       identifiers: [{ namespace: ['secret'], name: 'secret' }],
@@ -174,16 +186,23 @@ test('metrics of readers are taken, also from a key that only reads', async () =
 test('rows in a store of objects need no permission to be shown, but credentials to be read', async () => {
   await using closed = await platform()
   const { id: table, repository } = await dataset(closed, closed.root)
-  const store = { store: 's3://bucket/rows', s3Endpoint: 'http://127.0.0.1:7070', s3Region: 'eu-west-1' }
-  const services = { ...closed.services, config: { ...closed.services.config, ...store } }
-  const names = new PlainNames(services, (await services.accounts.byKey(closed.root))!)
-  const asked = { names, naming: 'plain', namespace: `r${repository}`, table: `d${table}` } as const
-  expect((await loadTable(services, asked)).config).toEqual({
-    's3.endpoint': 'http://127.0.0.1:7070',
+  const told = async (store: Partial<Config>) => {
+    const config = { ...closed.services.config, store: 's3://bucket/rows', ...store }
+    const services = { ...closed.services, config }
+    const names = new PlainNames(services, (await services.accounts.byKey(closed.root))!)
+    const asked = { names, naming: 'plain', namespace: `r${repository}`, table: `d${table}` } as const
+    return (await loadTable(services, asked)).config
+  }
+  const s3Endpoint = 'http://127.0.0.1:7070'
+  expect(await told({ s3Endpoint, s3Region: 'eu-west-1' })).toEqual({
+    's3.endpoint': s3Endpoint,
     's3.region': 'eu-west-1',
     'client.region': 'eu-west-1',
     's3.path-style-access': 'true',
   })
+  // DuckDB reads nothing without a region.
+  expect(await told({ s3Endpoint })).toMatchObject({ 's3.region': 'us-east-1', 'client.region': 'us-east-1' })
+  expect(await told({})).toEqual({})
 })
 
 test('where files are is shown to nobody unless the configuration allows it', async () => {

@@ -7,9 +7,20 @@ export interface S3Address {
   readonly prefix: string
   /** `https://host:port` of a store other than Amazon's. */
   readonly endpoint?: string | undefined
+  /** The default is `us-east-1` if an endpoint is given; else it comes from the environment (`AWS_REGION`). */
   readonly region?: string | undefined
   /** Use `https://host/bucket/key` instead of `https://bucket.host/key`; the default if an endpoint is given. */
   readonly pathStyle?: boolean | undefined
+}
+
+/** How requests to a store are made; what is not given is what most stores of that kind need. */
+export function s3Requests({
+  endpoint,
+  region,
+  pathStyle,
+}: Omit<S3Address, 'bucket' | 'prefix'>): Omit<S3Address, 'bucket' | 'prefix'> {
+  if (endpoint === undefined) return { region, pathStyle: pathStyle ?? false }
+  return { endpoint, region: region ?? 'us-east-1', pathStyle: pathStyle ?? true }
 }
 
 /** Amazon's rules for bucket names (S3 User Guide, "General purpose bucket naming rules"), plus capital letters. */

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { Opened } from '../../util/opened.ts'
-import { nameOf, type S3Address } from './address.ts'
+import { nameOf, type S3Address, s3Requests } from './address.ts'
 import {
   MissingObject,
   type ObjectBody,
@@ -181,7 +181,7 @@ export class S3Store implements ObjectStore {
   async #connect(): Promise<Connection> {
     // Loaded only here, so that programs with rows in a folder do not spend time on it.
     const sdk = await import('@aws-sdk/client-s3')
-    const { endpoint, region, pathStyle = endpoint !== undefined } = this.#address
+    const { endpoint, region, pathStyle = false } = s3Requests(this.#address)
     const { connect, idle, request } = this.#deadlines
     const client = new sdk.S3Client({
       forcePathStyle: pathStyle,
@@ -197,8 +197,7 @@ export class S3Store implements ObjectStore {
         httpsAgent: { keepAlive: true, maxSockets: CONNECTIONS },
       },
       ...(endpoint !== undefined && { endpoint }),
-      // Stores other than Amazon's need some region, mostly this one.
-      ...(region !== undefined ? { region } : endpoint !== undefined && { region: 'us-east-1' }),
+      ...(region !== undefined && { region }),
     })
     return { sdk, client }
   }
