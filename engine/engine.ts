@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Handle } from './catalog/database.ts'
 import type { Datasets } from './catalog/datasets.ts'
@@ -353,12 +354,25 @@ export class Engine implements AsyncDisposable {
 
   async #openExecutor(): Promise<Executor> {
     if (this.#closing) throw new EngineError('cancelled', 'The engine is closed.')
+    const { ranges } = this.#store.files
+    const endpoint = ranges && { ...(await ranges.open()), httpfs: ranges.httpfs }
     return openExecutor({
       threads: this.#threads,
       workers: this.#options.workers ?? this.#threads,
       memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
       tempDirectory: this.#store.temporary,
       allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
+      http: endpoint && {
+        ...endpoint,
+        httpfs: endpoint.httpfs === 'install' ? undefined : endpoint.httpfs,
+        extensions: join(this.#store.layout.directory, 'extensions'),
+        onMissing: (cause) =>
+          this.#events.tell(
+            'ranges_unavailable',
+            "DuckDB's extension httpfs can't be loaded, so parts that are not in the cache are always fetched whole.",
+            { cause },
+          ),
+      },
       onSlower: (cause) =>
         this.#events.tell(
           'slower_source',

@@ -36,6 +36,10 @@ export const EVENTS = {
     level: 'warn',
     when: 'Trino did not answer a question, which DuckDB was asked instead if there was time',
   },
+  ranges_unavailable: {
+    level: 'warn',
+    when: "DuckDB's extension httpfs could not be loaded; parts that are not in the cache are fetched whole",
+  },
   slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
 } as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>
 

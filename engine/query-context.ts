@@ -2,14 +2,20 @@ import type { Counts } from './counts.ts'
 import type { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
 import type { PlanSource, Scan } from './plan/plan.ts'
+import type { Reach } from './plan/reach.ts'
 import type { TrinoTable } from './trino/index.ts'
 
 /** What a query needs: rows, an executor, and a function that gives back what it holds at the end. */
 export interface QueryContext {
   readonly source: PlanSource
   readonly executor: () => Promise<Executor>
-  /** Makes sure that everything a plan reads stays readable until `release`; undefined where it always is. */
-  readonly ready?: ((scan: Scan, signal: AbortSignal | undefined) => Promise<void>) | undefined
+  /**
+   * Makes sure that everything a plan reads stays readable until `release`; undefined where it always is. Gives the scan
+   * with the names under which DuckDB finds it. Without `reach`, all of it is read as files.
+   */
+  readonly ready?:
+    | ((scan: Scan, reach: Reach | undefined, signal: AbortSignal | undefined) => Promise<Scan>)
+    | undefined
   /**
    * Makes sure that everything a plan reads is as it was written; undefined where that is known. It goes on beside the
    * reading, and no result is complete before it.

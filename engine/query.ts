@@ -7,7 +7,7 @@ import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
 import { checkEncoding } from './export/formats/text-dialect.ts'
 import { delivered, heldBack } from './export/held-back.ts'
-import type { ByteStream, Executor, Page } from './export/index.ts'
+import type { ByteStream, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
@@ -15,6 +15,7 @@ import { etagOf } from './plan/etag.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { type Plan, planQuery, resultRows } from './plan/plan.ts'
+import { type Reach, reachOf } from './plan/reach.ts'
 import {
   countStatement,
   type Position,
@@ -109,7 +110,7 @@ export class Query implements Disposable {
     const known = this.plan.matches ?? this.#count
     if (known !== undefined) return known
     const { counts, identity } = this.#context
-    this.#count = await counts.of(identity, this.plan, (signal) => this.#read({ signal }), options.signal)
+    this.#count = await counts.of(identity, this.plan, (signal) => this.#readHeld({ signal }), options.signal)
     return this.#count
   }
 
@@ -123,7 +124,7 @@ export class Query implements Disposable {
     if (this.plan.columns.length === 0) return
     const statement = await this.#statement(options)
     try {
-      const executor = await this.#executor(options, statement)
+      const executor = await this.#context.executor()
       const whole = this.#whole(options, statement)
       yield* heldBack(executor.batches(statement, this.#hints(options)), whole)
     } catch (error) {
@@ -140,7 +141,7 @@ export class Query implements Disposable {
     const statement = await this.#statement(options)
     const asObject = objectMaker(statement.columns.map((column) => column.name))
     try {
-      const executor = await this.#executor(options, statement)
+      const executor = await this.#context.executor()
       const whole = this.#whole(options, statement)
       const objects = inBatches(executor.values(statement, this.#hints(options)), asObject)
       for await (const some of heldBack(objects, whole)) for (const row of some) yield row
@@ -174,10 +175,10 @@ export class Query implements Disposable {
     }
     const counted = format === 'json' ? withoutRowNumbers(this.plan) : undefined
     const statement = counted
-      ? rowsStatement(counted.plan, undefined)
+      ? rowsStatement(await this.#ready(counted.plan, undefined, options), undefined)
       : await this.#statement(options, format)
     try {
-      const executor = await this.#executor(options, statement)
+      const executor = await this.#context.executor()
       const whole = this.#whole(options, statement)
       if (format === 'xlsx') {
         const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
@@ -224,19 +225,20 @@ export class Query implements Disposable {
   }
 
   /**
-   * Where there is a Trino, whether it reads the rows and why; how many parts are read; and DuckDB's plan of the SQL,
-   * which shows the columns and the filters of the scan.
+   * Where there is a Trino, whether it reads the rows and why; how many parts are read, and how many of them by ranges;
+   * and DuckDB's plan of the SQL, which shows the columns and the filters of the scan.
    */
   async explain(): Promise<string> {
-    const { elsewhere, ...statement } = await this.#statement({})
+    const { last } = this.plan.window
+    const matches = last === undefined ? undefined : await this.count()
+    const plan = await this.#ready(this.plan, reachOf(this.plan, false), {})
+    const statement = rowsStatement(plan, matches)
     const rows = await this.#small(
       { ...statement, sql: `EXPLAIN ${statement.sql}`, columns: EXPLAIN_COLUMNS },
       {},
     )
-    const { scan } = this.plan
-    const parts = scan.kind === 'slices' ? `Parts read: ${scan.slices.length} of ${scan.of}\n` : ''
     const reader = this.#route ? `${this.#route.explain()}\n` : ''
-    return reader + parts + rows.map((row) => String(row[1])).join('\n')
+    return reader + partsRead(plan) + rows.map((row) => String(row[1])).join('\n')
   }
 
   /** Releases the version that the query reads. */
@@ -290,19 +292,21 @@ export class Query implements Disposable {
     const most = this.#most()
     const window = { skip, top: most + LOOK_AHEAD }
     const wider = { ...this.plan, window }
-    const { rowBytes } = this.plan
+    const said = await this.#route?.rows(window)
+    const plan = said === undefined ? await this.#ready(wider, reachOf(wider, false), options) : wider
+    const { rowBytes } = plan
     // All columns of a small table are read sooner than a second statement is planned.
-    const places = this.#route || isFew(this.plan.most, rowBytes) ? undefined : positionsStatement(wider)
-    const statement = await this.#withTrino(rowsStatement(wider, undefined), this.#route?.rows(window))
+    const places = this.#route || isFew(plan.most, rowBytes) ? undefined : positionsStatement(plan)
+    const statement = this.#saidTo(said, rowsStatement(plan, undefined))
     try {
-      const executor = await this.#executor(options, statement)
+      const executor = await this.#context.executor()
       const whole = this.#whole(options, statement)
       const hints = { ...this.#hints(options), ...encodeOptions(options), most }
       const found =
         places &&
         (await executor.rows(places, options)).map(([file, row]): Position => [Number(file), Number(row)])
       const { stream, found: rows } = await executor.firstRows(
-        found ? rowsStatement(planAt(this.plan, found.slice(0, most)), undefined) : statement,
+        found ? rowsStatement(planAt(plan, found.slice(0, most)), undefined) : statement,
         format,
         hints,
       )
@@ -322,10 +326,13 @@ export class Query implements Disposable {
     this.#context.counts.set(this.#context.identity, this.plan, this.#count)
   }
 
-  /** What DuckDB reads is made readable, unless somebody else is asked first. */
-  async #executor({ signal }: RunOptions, { elsewhere }: Statement): Promise<Executor> {
-    if (!elsewhere) await this.#context.ready?.(this.plan.scan, signal)
-    return this.#context.executor()
+  /**
+   * Makes readable what DuckDB reads for a plan. Gives the plan with the names under which DuckDB finds it.
+   * @param reach what it reads of its parts, if they need not be there as files
+   */
+  async #ready(plan: Plan, reach: Reach | undefined, { signal }: RunOptions): Promise<Plan> {
+    const scan = await this.#context.ready?.(plan.scan, reach, signal)
+    return scan && scan !== plan.scan ? { ...plan, scan } : plan
   }
 
   /** What somebody else reads is not compared. */
@@ -337,27 +344,44 @@ export class Query implements Disposable {
     return whole
   }
 
-  async #statement(options: RunOptions, format?: Format): Promise<Statement> {
+  /** The statement of the rows. What it reads is readable, unless somebody else is asked first. */
+  async #statement(options: RunOptions & PagedOption, format?: Format): Promise<Statement> {
     const { last } = this.plan.window
-    const statement = rowsStatement(this.plan, last === undefined ? undefined : await this.count(options))
+    const matches = last === undefined ? undefined : await this.count(options)
     // DuckDB writes Parquet itself, and looks through the rows of a workbook before they are written.
-    if (format === 'parquet' || format === 'xlsx') return statement
-    return this.#withTrino(statement, this.#route?.rows())
+    const isWritten = format === 'parquet' || format === 'xlsx'
+    const said = isWritten ? undefined : await this.#route?.rows()
+    if (said !== undefined) return this.#saidTo(said, rowsStatement(this.plan, matches))
+    // The files are copied into a Parquet file, and the next pages read on in them.
+    const reach = isWritten || options.paged ? undefined : reachOf(this.plan, false)
+    return rowsStatement(await this.#ready(this.plan, reach, options), matches)
   }
 
   /** A statement with its form for Trino, where there is one. */
-  async #withTrino(statement: Statement, said: Promise<string | undefined> | undefined): Promise<Statement> {
-    const sql = await said
+  #saidTo(sql: string | undefined, statement: Statement): Statement {
     if (sql === undefined) return statement
     const otherwise = async (signal: AbortSignal | undefined) => {
-      await this.#context.ready?.(this.plan.scan, signal)
+      await this.#context.ready?.(this.plan.scan, undefined, signal)
       await this.#context.whole?.(this.plan.scan, signal)
     }
     return { ...statement, elsewhere: { sql, otherwise } }
   }
 
+  /** Others may wait for the count, even if this query is disposed meanwhile. */
+  async #readHeld(options: RunOptions): Promise<number> {
+    this.#holders += 1
+    try {
+      return await this.#read(options)
+    } finally {
+      this.#leave()
+    }
+  }
+
   async #read(options: RunOptions): Promise<number> {
-    const statement = await this.#withTrino(countStatement(this.plan), this.#route?.count())
+    const said = await this.#route?.count()
+    const plan =
+      said === undefined ? await this.#ready(this.plan, reachOf(this.plan, true), options) : this.plan
+    const statement = this.#saidTo(said, countStatement(plan))
     const whole = this.#whole(options, statement)
     const [[count]] = (await this.#small(statement, options)) as [[bigint]]
     await whole
@@ -366,7 +390,7 @@ export class Query implements Disposable {
 
   async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {
     try {
-      return await (await this.#executor(options, statement)).rows(statement, options)
+      return await (await this.#context.executor()).rows(statement, options)
     } catch (error) {
       throw this.#readable(error)
     }
@@ -385,6 +409,13 @@ export class Query implements Disposable {
     const values = filter || steps.length > 0 || order.length > 0 ? runtimeFilterError(error) : undefined
     return values ?? this.#context.readable?.(error) ?? error
   }
+}
+
+/** How many parts are read; those by ranges are named by addresses. */
+function partsRead({ scan }: Plan): string {
+  if (scan.kind !== 'slices') return ''
+  const ranged = scan.slices.filter(({ file }) => file.startsWith('http:')).length
+  return `Parts read: ${scan.slices.length} of ${scan.of}${ranged > 0 ? `, ${ranged} by ranges` : ''}\n`
 }
 
 const EXPLAIN_COLUMNS = [

@@ -6,12 +6,16 @@ import type { IcebergTables, Naming, TableMetadata } from './iceberg/index.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { type PlanSource, type Scan, versionSource } from './plan/plan.ts'
+import { isSmallReach, type Reach } from './plan/reach.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
 import type { Lease } from './store/membership/readers.ts'
+import type { RangedParts } from './store/objects/part-store.ts'
 import type { Store } from './store/store.ts'
 import { type TrinoLimits, type TrinoTable, versionTable } from './trino/index.ts'
 import type { Column } from './types/index.ts'
+
+type Slices = Extract<Scan, { kind: 'slices' }>
 
 /** What datasets and their snapshots work with. */
 export interface SnapshotPlace {
@@ -66,10 +70,32 @@ export class Snapshot implements Disposable {
   query(options: QueryOptions = {}, view?: View): Query {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     const leave = this.#enter()
-    const pins: Disposable[] = []
+    const held: Disposable[] = []
+    const ranged: RangedParts[] = []
+    let released = false
     const release = () => {
-      for (const pin of pins.splice(0)) pin[Symbol.dispose]()
+      released = true
+      for (const pin of held.splice(0)) pin[Symbol.dispose]()
       leave()
+    }
+    const hold = (pin: Disposable) => {
+      held.push(pin)
+      // The query was disposed while this was fetched, so nobody would release it.
+      if (!released) return
+      release()
+      throw new EngineError('cancelled', 'The query was disposed.')
+    }
+    const ready = async (scan: Scan, reach: Reach | undefined, signal: AbortSignal | undefined) => {
+      if (scan.kind !== 'slices') return scan
+      const reading = reach && (await this.#readByRanges(scan, reach, signal))
+      if (reading) {
+        ranged.push(reading)
+        hold(reading)
+      }
+      const others = this.#partsOf(scan).filter((part) => !reading?.url(part))
+      const pin = await store.pin(others, signal)
+      if (pin) hold(pin)
+      return reading ? this.#at(scan, reading) : scan
     }
     const { counts, executor, store } = this.#place
     return new Query(
@@ -81,9 +107,9 @@ export class Snapshot implements Disposable {
         release,
         trino: this.#trinoTable(),
         // Without a cache the parts are local files, and nothing needs to be fetched.
-        ready: store.cache && (async (scan, signal) => void pins.push(await this.#pin(scan, signal))),
+        ready: store.cache && ready,
         whole: (scan, signal) => store.integrity.whole(this.#partsOf(scan), signal),
-        readable: (error) => this.#place.store.unreadable(this.#lease.version, error),
+        readable: (error) => store.unreadable(this.#lease.version, error, ranged),
       },
       options,
     )
@@ -143,9 +169,33 @@ export class Snapshot implements Disposable {
     return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
   }
 
-  /** Fetches the scan's parts that are not in the cache. All of them stay there until the result is disposed. */
-  async #pin(scan: Scan, signal: AbortSignal | undefined): Promise<Disposable> {
-    return (await this.#place.store.pin(this.#partsOf(scan), signal)) ?? { [Symbol.dispose]() {} }
+  /** Begins to read those parts by ranges of which little is read; undefined if there are none. */
+  async #readByRanges(
+    { slices }: Slices,
+    reach: Reach,
+    signal: AbortSignal | undefined,
+  ): Promise<RangedParts | undefined> {
+    const { store, executor } = this.#place
+    if (!store.files.ranges || !(await executor()).readsHttp) return undefined
+    const byFile = new Map(slices.map((slice) => [slice.file, slice]))
+    const parts = this.#lease.version.parts.filter((part) => {
+      const slice = byFile.get(store.files.file(part))
+      return slice && isSmallReach(part, slice, reach)
+    })
+    return store.integrity.readByRanges(parts, signal)
+  }
+
+  /** The scan with the addresses of those parts that are read by ranges. */
+  #at({ slices, ...scan }: Slices, reading: RangedParts): Scan {
+    const urls = new Map<string, string>()
+    for (const part of this.#lease.version.parts) {
+      const url = reading.url(part)
+      if (url !== undefined) urls.set(this.#place.store.files.file(part), url)
+    }
+    return {
+      ...scan,
+      slices: slices.map((slice) => ({ ...slice, file: urls.get(slice.file) ?? slice.file })),
+    }
   }
 
   #partsOf(scan: Scan): Part[] {

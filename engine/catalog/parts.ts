@@ -35,21 +35,37 @@ export class Parts {
     return this.#database.transaction((t) => t.insert(sql, process), UNRECALLED)
   }
 
-  async describe(part: Part): Promise<void> {
+  /** @param blockSums the sums of its blocks, if it may be read by ranges */
+  async describe(part: Part, blockSums?: string): Promise<void> {
     await this.#database.transaction(
       (t) =>
         t.run(
-          'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ? WHERE id = ?',
+          'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, block_sums = ? WHERE id = ?',
           part.rows,
           part.bytes,
           part.rawBytes,
           part.hash,
           part.statistics && JSON.stringify(part.statistics),
           now(),
+          blockSums ?? null,
           part.id,
         ),
       UNRECALLED,
     )
+  }
+
+  async addBlockSums(id: number, blockSums: string): Promise<void> {
+    const sql = 'UPDATE parts SET block_sums = ? WHERE id = ?'
+    await this.#database.transaction((t) => t.run(sql, blockSums, id), UNRECALLED)
+  }
+
+  /** The sums of a part's blocks; null if they were never computed. Only cold reads need them, so no `Part` has them. */
+  async blockSums(id: number): Promise<string | null> {
+    const row = await this.#database.get<{ sums: string | null }>(
+      'SELECT block_sums AS sums FROM parts WHERE id = ?',
+      id,
+    )
+    return row?.sums ?? null
   }
 
   /**

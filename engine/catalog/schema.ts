@@ -123,4 +123,8 @@ export const CATALOG_STEPS = [
   CREATE VIEW version_parts AS SELECT v.id AS version_id, r.position, r.part_id
     FROM versions v JOIN part_ranges r ON r.dataset_id = v.dataset_id AND r.until > v.id AND r.since <= v.id;
   `,
+  `
+  -- The sums of a part's blocks, by which ranges of it are compared; null where nobody reads it by ranges.
+  ALTER TABLE parts ADD COLUMN block_sums TEXT;
+  `,
 ] as const

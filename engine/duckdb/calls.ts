@@ -1,16 +1,10 @@
+import { POOL_THREADS } from '../util/pool-threads.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import { cancelled, engineError } from './errors.ts'
 
 /**
- * Each call into DuckDB blocks a thread of libuv's pool, which has four by default and also serves files, DNS and zlib.
- * `UV_THREADPOOL_SIZE` may be set when the process is started; setting it here only has an effect if nothing has used
- * the pool yet.
+ * Shared by everything in the process that calls DuckDB off the main thread. Each call blocks a thread of libuv's pool.
  */
-process.env['UV_THREADPOOL_SIZE'] ??= '16'
-// libuv, too, reads only the digits at the beginning, and makes one thread if there are none.
-const POOL_THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'], 10) || 1
-
-/** Shared by everything in the process that calls DuckDB off the main thread. */
 const places = new Semaphore(Math.max(1, POOL_THREADS - 2))
 
 const INTERRUPT_MS = 5

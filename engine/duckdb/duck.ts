@@ -70,6 +70,6 @@ export class Duck {
 }
 
 /** Files change: a part that was written and checked may be written again under the same name. */
-function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
-  return openNodeInstance({ ...options, filesChange: true, distrustful: true })
+async function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
+  return (await openNodeInstance({ ...options, filesChange: true, distrustful: true })).instance
 }

@@ -1,5 +1,20 @@
+import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { quoteLiteral } from '../types/index.ts'
+
+/** How long DuckDB waits for an answer; longer than whoever answers tries. */
+const HTTP_SECONDS = 600
+
+/** How DuckDB reads over HTTP: below one address, and by one proxy, so that it reaches nothing else. */
+export interface HttpOptions {
+  /** The folder that has the extension httpfs; without it, DuckDB installs it into `extensions`. */
+  readonly httpfs?: string | undefined
+  readonly extensions: string
+  readonly base: string
+  readonly proxy: string
+  /** Called with the reason if the extension can't be loaded. DuckDB then reads files only. */
+  readonly onMissing: (reason: unknown) => void
+}
 
 /** How to open a DuckDB, for both ways of reaching it. Every instance is in memory. */
 export interface InstanceOptions {
@@ -14,6 +29,7 @@ export interface InstanceOptions {
    * statement names; that is only for statements that contain nothing from a user but a path.
    */
   readonly allowedDirectories?: readonly string[]
+  readonly http?: HttpOptions | undefined
   /** Files may be replaced by others of the same name, so DuckDB must not keep their content in memory. */
   readonly filesChange?: boolean
   /** Files come from a user and their statistics may be false; relying on them, DuckDB would skip needed checks. */
@@ -36,11 +52,52 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
 }
 
 /**
- * Statements to run once, in this order, before any other. The folders must be named before external access is switched
- * off, and nothing can be changed after the configuration is locked.
+ * Restricts a new instance. Gives whether it reads over HTTP.
+ * @param run runs a statement, before any other
  */
-export function lockDown(options: InstanceOptions): string[] {
-  const directories = options.allowedDirectories && [...options.allowedDirectories, options.tempDirectory]
+export async function lockDown(
+  options: InstanceOptions,
+  run: (sql: string) => Promise<unknown>,
+): Promise<boolean> {
+  const readsHttp = options.http !== undefined && (await loadHttpfs(options.http, run))
+  for (const sql of restrictions(options, readsHttp)) await run(sql)
+  return readsHttp
+}
+
+async function loadHttpfs(http: HttpOptions, run: (sql: string) => Promise<unknown>): Promise<boolean> {
+  const { httpfs, extensions, proxy, onMissing } = http
+  try {
+    if (httpfs !== undefined) await run(`LOAD ${quoteLiteral(join(httpfs, 'httpfs.duckdb_extension'))}`)
+    else {
+      await run(`SET GLOBAL extension_directory = ${quoteLiteral(extensions)}`)
+      await run('INSTALL httpfs')
+      await run('LOAD httpfs')
+    }
+    // Secrets would be read from the user's home.
+    await run('SET GLOBAL allow_persistent_secrets = false')
+    // Without a proxy of its own, DuckDB would use that of the environment.
+    await run(`SET GLOBAL http_proxy = ${quoteLiteral(proxy)}`)
+    // Whoever answers tries again and has deadlines.
+    await run('SET GLOBAL http_retries = 0')
+    await run(`SET GLOBAL http_timeout = ${HTTP_SECONDS}`)
+    return true
+  } catch (error) {
+    onMissing(error)
+    return false
+  }
+}
+
+/**
+ * Statements to run once, in this order. The folders must be named before external access is switched off, and nothing
+ * can be changed after the configuration is locked.
+ */
+function restrictions(options: InstanceOptions, readsHttp: boolean): string[] {
+  const { allowedDirectories, tempDirectory, http } = options
+  const directories = allowedDirectories && [
+    ...allowedDirectories,
+    tempDirectory,
+    ...(http && readsHttp ? [http.base] : []),
+  ]
   return [
     // Text without an offset, in a column of timestamps with a zone, is read as UTC, whatever the machine's zone is.
     `SET GLOBAL TimeZone = 'UTC'`,
@@ -58,14 +115,17 @@ export function lockDown(options: InstanceOptions): string[] {
 }
 
 /** Opens a DuckDB through its Node package, with the restrictions of `lockDown`. */
-export async function openNodeInstance(options: InstanceOptions): Promise<DuckDBInstance> {
+export async function openNodeInstance(
+  options: InstanceOptions,
+): Promise<{ instance: DuckDBInstance; readsHttp: boolean }> {
   // The package takes a while to load, so it is loaded only when it is needed.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', openSettings(options))
   try {
     const connection = await instance.connect()
     try {
-      for (const sql of lockDown(options)) await connection.run(sql)
+      const readsHttp = await lockDown(options, (sql) => connection.run(sql))
+      return { instance, readsHttp }
     } finally {
       connection.closeSync()
     }
@@ -73,5 +133,4 @@ export async function openNodeInstance(options: InstanceOptions): Promise<DuckDB
     instance.closeSync()
     throw error
   }
-  return instance
 }

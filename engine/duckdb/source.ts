@@ -36,6 +36,8 @@ export interface Source {
   readonly kind: 'ffi' | 'node'
   /** Whether cursors can cut chunks. */
   readonly cuts: boolean
+  /** Whether statements can name files by addresses below that of `http`. */
+  readonly readsHttp: boolean
   /** Statements that have been started and not closed. */
   readonly open: number
   /** Runs a statement until its first rows are there. The caller closes the cursor. */

@@ -64,6 +64,8 @@ export interface ExecutorStats {
  * all others are EngineErrors.
  */
 export interface Executor {
+  /** Whether statements can name files by addresses below that of `http`. */
+  readonly readsHttp: boolean
   /** Small results: counts, plans, statistics. */
   rows(statement: Statement, options?: RunOptions): Promise<readonly (readonly unknown[])[]>
   /** The same rows as `rows` gives, some at a time. Read each group of rows before you ask for the next. */
@@ -114,6 +116,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
 
   const executor: Executor = {
+    readsHttp: duck.readsHttp,
+
     async rows(statement, runOptions = {}) {
       const rows: (readonly unknown[])[] = []
       for await (const some of values(statement, { ...runOptions, whole: true })) rows.push(...some)

@@ -12,6 +12,7 @@ import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import { storageError } from '../util/storage-errors.ts'
 import type { Hold } from './hold.ts'
+import { SummedBlocks } from './integrity/block-sums.ts'
 import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
@@ -126,11 +127,12 @@ export class Commits {
     const { hold, parts } = this.#place
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
-    begun.hash = await hold.hashes.read(begun.target)
+    const blocks = hold.files.objects && new SummedBlocks()
+    begun.hash = await hold.hashes.read(begun.target, { alsoTo: blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
     // The hash is a part of the name in a store of objects. Written down first, so that whoever takes up what this process
     // leaves can find it.
-    await parts.describe(part)
+    await parts.describe(part, blocks?.sums())
     await hold.files.keep(part)
     return part
   }

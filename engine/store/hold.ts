@@ -76,7 +76,7 @@ export class Hold {
   }
 
   async end(): Promise<void> {
-    this.files.close()
+    await this.files.close()
     try {
       this.mark.end()
     } finally {

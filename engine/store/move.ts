@@ -5,6 +5,7 @@ import { Parts } from '../catalog/parts.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { Hold } from './hold.ts'
+import { SummedBlocks } from './integrity/block-sums.ts'
 import { hashFile } from './integrity/hash.ts'
 import { claimTarget, settleIn } from './objects/claim.ts'
 import { FolderParts } from './objects/folder.ts'
@@ -72,7 +73,7 @@ export async function moveHeldParts(
     await database.transaction((t) => settleIn(t, target ? 'target' : 'directory'))
     return { ...done, ...places }
   } finally {
-    to.close()
+    await to.close()
   }
 }
 
@@ -100,13 +101,15 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
   if (await isThere(to, known)) return false
   const target = to.target(part.id)
   await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
-  if ((await hashFile(target)) !== hash) {
+  const blocks = to.objects && new SummedBlocks()
+  if ((await hashFile(target, { alsoTo: blocks })) !== hash) {
     await to.giveUp(part.id)
     throw new EngineError(
       'storage_damaged',
       `Part ${part.id} differs from what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
     )
   }
+  if (blocks) await registry.addBlockSums(part.id, blocks.sums())
   await to.keep(known)
   return true
 }

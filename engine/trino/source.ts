@@ -50,6 +50,7 @@ export function withTrino(duck: Source, options: TrinoSourceOptions): TrinoSourc
   return {
     kind: duck.kind,
     cuts: duck.cuts,
+    readsHttp: duck.readsHttp,
     get open() {
       return duck.open + stats.running
     },

@@ -42,6 +42,11 @@ export interface Config {
   /** The most bytes of the local cache beside a store; by default a third of the free disk. */
   readonly cacheBytes?: number
   /**
+   * DuckDB's extension httpfs, with which a few rows of parts that are not in the cache are read by ranges: a folder that
+   * has the file `httpfs.duckdb_extension`, or `install`; without it they are fetched whole.
+   */
+  readonly httpfs?: string
+  /**
    * A Trino that answers questions too large for one machine, as `http://user:password@host:port/catalog`; without it
    * none is asked.
    */

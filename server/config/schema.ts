@@ -100,6 +100,7 @@ export const CONFIG_SCHEMA = {
     s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
     s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
     cacheBytes: { ...natural, environment: 'PARQUETRY_CACHE_BYTES' },
+    httpfs: { ...text, environment: 'PARQUETRY_HTTPFS' },
     trinoUrl: {
       type: 'string',
       format: 'trino-address',

@@ -57,7 +57,7 @@ export function addGauges({ metrics, exports, uploads, connectors, engine, usage
   )
   metrics.gauge(
     'parts_cache',
-    'Parts that were at hand when they were read (hits) or had to be fetched (misses), and bytes: fetched, on disk, at most.',
+    'Parts that were at hand when they were read (hits) or had to be fetched (misses), the same for blocks of parts that were read by ranges, and bytes: fetched, on disk, at most.',
     async () => {
       const { cache } = await engine.stats()
       return Object.entries(cache ?? {}).map(([of, value]) => ({ of, value }))

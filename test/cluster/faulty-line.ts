@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** What happens to a request on its way; undefined lets it through. */
 export interface Fault {
@@ -22,6 +23,8 @@ export class FaultyLine implements AsyncDisposable {
   /** Asked for each request. */
   fault: (asked: IncomingMessage) => Fault | undefined = () => undefined
   readonly asked: string[] = []
+  /** Milliseconds that pass before each request goes on. */
+  delay = 0
   readonly #to: number
   readonly #server: Server
 
@@ -46,6 +49,7 @@ export class FaultyLine implements AsyncDisposable {
     this.asked.push(`${asked.method} ${asked.url}`)
     const { status, cutAnswerAt, cutRequestAt, flipAnswer, flipRequest, silence } = this.fault(asked) ?? {}
     if (silence) return
+    if (this.delay > 0) await wait(this.delay)
     const sent: Buffer[] = []
     let bytes = 0
     for await (const piece of asked) {

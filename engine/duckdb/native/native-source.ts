@@ -25,10 +25,11 @@ export function load(): void {
 export async function openNativeSource(options: SourceOptions): Promise<Source> {
   const duckdb = loadDuckDb()
   const database = duckdb.open(openSettings(options))
+  let readsHttp: boolean
   try {
     const connection = duckdb.connect(database)
     try {
-      for (const sql of lockDown(options)) await duckdb.run(connection, sql)
+      readsHttp = await lockDown(options, (sql) => duckdb.run(connection, sql))
     } finally {
       await duckdb.disconnect(connection)
     }
@@ -41,6 +42,7 @@ export async function openNativeSource(options: SourceOptions): Promise<Source> 
   return {
     kind: 'ffi',
     cuts: true,
+    readsHttp,
     get open() {
       return cursors.size
     },

@@ -20,7 +20,7 @@ import { readChunk } from './node-reader.ts'
  * the same batches as the native source, several times slower; the garbage collector frees the chunks.
  */
 export async function openNodeSource(options: SourceOptions): Promise<Source> {
-  const instance = await openNodeInstance(options)
+  const { instance, readsHttp } = await openNodeInstance(options)
   const cursors = new Set<NodeCursor>()
   /** Connections that are being made: closing the instance meanwhile would crash the process. */
   const connectings = new Set<Promise<unknown>>()
@@ -28,6 +28,7 @@ export async function openNodeSource(options: SourceOptions): Promise<Source> {
   return {
     kind: 'node',
     cuts: false,
+    readsHttp,
     get open() {
       return cursors.size
     },

@@ -5,7 +5,7 @@ import type { Events } from '../../events.ts'
 import type { Background } from '../../util/background.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { Shared } from '../../util/shared.ts'
-import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import { DamagedPart, type PartBytes, type PartStore, type RangedParts } from '../objects/part-store.ts'
 import type { FileHashes } from './file-hashes.ts'
 import { glance, type Problem } from './glance.ts'
 import type { HashOptions } from './hash.ts'
@@ -85,6 +85,30 @@ export class Integrity {
       const part = error instanceof DamagedPart && parts.find(({ id }) => id === error.part)
       throw part ? this.#found(part, error.problem) : error
     })
+  }
+
+  /**
+   * Begins to read those of the parts by ranges that can be, block by block compared with their sums; undefined if there
+   * are none. The failure of the result is an EngineError.
+   * @throws as `pin` does
+   */
+  async readByRanges(parts: readonly Part[], signal?: AbortSignal): Promise<RangedParts | undefined> {
+    for (const part of parts) this.file(part)
+    const sumsOf = ({ id }: PartBytes) => this.#parts.blockSums(id)
+    const reading = await this.#files.ranges?.begin(parts, sumsOf, signal)
+    if (!reading) return undefined
+    const found = (error: DamagedPart) => {
+      const part = parts.find(({ id }) => id === error.part)
+      return part ? this.#found(part, error.problem) : error
+    }
+    return {
+      url: (part) => reading.url(part),
+      get failure() {
+        const { failure } = reading
+        return failure instanceof DamagedPart ? found(failure) : failure
+      },
+      [Symbol.dispose]: () => reading[Symbol.dispose](),
+    }
   }
 
   /**

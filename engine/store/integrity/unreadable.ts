@@ -15,3 +15,8 @@ export function unreadable(error: unknown): EngineError | undefined {
     { cause: error },
   )
 }
+
+/** Whether an error of DuckDB is about a part that it read by ranges, over HTTP: a refused request or a connection. */
+export function saysHttp(error: unknown): boolean {
+  return error instanceof Error && /^HTTP Error|^IO Error: [^\n]* HTTP /.test(error.message)
+}

@@ -26,6 +26,8 @@ interface Entry {
 
 /** The ending of the name of a file that is not complete yet. */
 const UNFINISHED = '.new'
+/** The ending of the name of a file that has some blocks of an object; the others are holes. */
+const BLOCKS = '.blocks'
 
 /**
  * Keeps objects of a store as files in a folder: the most recently used ones, up to a number of bytes. A file gets its
@@ -59,13 +61,13 @@ export class ObjectCache {
     this.#get = get
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     for (const { name, bytes } of filesByUse(folder)) {
-      if (name.endsWith(UNFINISHED)) rmSync(join(folder, name), { force: true })
+      if (name.endsWith(UNFINISHED) || name.endsWith(BLOCKS)) rmSync(join(folder, name), { force: true })
       else this.#enter({ name, bytes })
     }
     this.#trim()
   }
 
-  get stats(): CacheStats {
+  get stats(): Omit<CacheStats, 'blockHits' | 'blockMisses'> {
     const [hits, misses, fetchedBytes] = [this.#hits, this.#misses, this.#fetchedBytes]
     return { hits, misses, fetchedBytes, bytes: this.#bytes, maxBytes: this.#maxBytes }
   }
@@ -117,6 +119,40 @@ export class ObjectCache {
     this.#remove(name)
   }
 
+  /** Fetches bytes of an object from the store, and counts them. */
+  async get(...range: Parameters<Download['get']>): Promise<Uint8Array> {
+    const data = await this.#get(...range)
+    this.#fetchedBytes += data.byteLength
+    return data
+  }
+
+  /** The file of an object that is complete and was compared with its hash; undefined if there is none. */
+  wholeFile({ name, hash }: Cacheable): string | undefined {
+    const file = this.file(name)
+    return hash !== null && this.#hashes.known(file) === hash ? file : undefined
+  }
+
+  /** The file of an object of which only some blocks are here. */
+  blocksFile(name: string): string {
+    return this.file(name + BLOCKS)
+  }
+
+  /** Keeps the files of blocks from being removed to make room, until the result is disposed. */
+  holdBlocks(names: readonly string[]): Disposable {
+    const held = names.map((name) => this.#pin({ name: name + BLOCKS }))
+    return { [Symbol.dispose]: () => this.#release(held.splice(0)) }
+  }
+
+  /** Counts the bytes of the blocks of an object that are here. */
+  growBlocks(name: string, bytes: number): void {
+    this.#enter({ name: name + BLOCKS, bytes })
+    this.#trim()
+  }
+
+  dropBlocks(name: string): void {
+    this.#remove(name + BLOCKS)
+  }
+
   /** Whether the complete object is in the cache, with the bytes that were written. Damaged files are removed. */
   async #isWhole(object: Cacheable, signal: AbortSignal | undefined): Promise<boolean> {
     const { name, hash } = object
@@ -138,13 +174,9 @@ export class ObjectCache {
     const work = async (signal: AbortSignal) => {
       const { name, bytes } = object
       const to = this.file(name)
-      const get: Download['get'] = async (...range) => {
-        const data = await this.#get(...range)
-        this.#fetchedBytes += data.byteLength
-        return data
-      }
+      const unfinished = `${to}.${randomUUID()}${UNFINISHED}`
       const fetch = () =>
-        download({ ...object, to, unfinished: `${to}.${randomUUID()}${UNFINISHED}`, get, signal })
+        download({ ...object, to, unfinished, get: (...range) => this.get(...range), signal })
       this.#coming += bytes
       try {
         this.#trim()
@@ -165,7 +197,7 @@ export class ObjectCache {
     return this.#fetching.run(object.name, work, signal)
   }
 
-  #pin({ name }: Cacheable): Entry {
+  #pin({ name }: Pick<Cacheable, 'name'>): Entry {
     const entry = this.#entry(name)
     // Moves the entry to the end, because it is now the most recently used one.
     this.#entries.delete(name)

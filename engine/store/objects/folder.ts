@@ -14,6 +14,7 @@ export class FolderParts implements PartStore {
   readonly folders: readonly string[]
   readonly cache = undefined
   readonly objects = undefined
+  readonly ranges = undefined
 
   constructor(folder: string) {
     this.name = folder

@@ -22,6 +22,12 @@ export interface ObjectStoreOptions {
   readonly pathStyle?: boolean | undefined
   /** The most bytes of the cache on this machine; by default a third of the free disk. */
   readonly cacheBytes?: number | undefined
+  /**
+   * DuckDB's extension httpfs, with which a few rows of parts that are not in the cache are read by ranges: a folder
+   * that has the file `httpfs.duckdb_extension`, or `install` to have DuckDB fetch it from its repository. Without it,
+   * parts are fetched whole.
+   */
+  readonly httpfs?: string | undefined
 }
 
 /** Use the store that the catalog names, and reach it with these options. */
@@ -83,6 +89,7 @@ export function remoteParts(place: Place, objects: ObjectStore, options: ObjectS
   return new RemoteParts(objects, {
     writing: temporary,
     cache: { folder, maxBytes: options.cacheBytes ?? thirdOfFree(layout.directory) },
+    httpfs: options.httpfs,
   })
 }
 

@@ -21,11 +21,40 @@ export interface CacheStats {
   /** How many of the parts that readers wanted were in the cache, and how many were not. */
   readonly hits: number
   readonly misses: number
+  /** The same for blocks of the parts that were read by ranges. */
+  readonly blockHits: number
+  readonly blockMisses: number
   /** Bytes fetched from the store since the start. */
   readonly fetchedBytes: number
   /** Bytes on disk now. */
   readonly bytes: number
   readonly maxBytes: number
+}
+
+/** Parts that DuckDB reads by ranges until it is disposed. */
+export interface RangedParts extends Disposable {
+  /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
+  url(part: PartBytes): string | undefined
+  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. May be a DamagedPart. */
+  readonly failure: unknown
+}
+
+/** Reads of parts that are not in the cache, by ranges that are compared block by block. */
+export interface PartRanges {
+  /** DuckDB's extension: a folder that has it, or `install`. */
+  readonly httpfs: string
+  /** Begins to listen. Gives what the addresses of parts begin with, and the only proxy that DuckDB may use. */
+  open(): Promise<{ readonly base: string; readonly proxy: string }>
+  /**
+   * Begins to read those of the parts that are not in the cache and that have sums of their blocks; undefined if there
+   * are none, or if enough parts are being read in this way.
+   * @param sumsOf gives the sums of a part's blocks as the catalog has them
+   */
+  begin(
+    parts: readonly PartBytes[],
+    sumsOf: (part: PartBytes) => Promise<string | null>,
+    signal?: AbortSignal,
+  ): Promise<RangedParts | undefined>
 }
 
 /**
@@ -53,6 +82,8 @@ export interface PartStore {
    * @throws EngineError `storage_unavailable`, `storage_full`; DamagedPart
    */
   pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Pinned> | undefined
+  /** Lets DuckDB read parts by ranges; undefined where it reads them as files only. */
+  readonly ranges: PartRanges | undefined
   /** Reads bytes `from` (inclusive) to `to` (exclusive) without fetching the whole part. */
   read(
     part: PartBytes,
@@ -90,7 +121,7 @@ export interface PartStore {
   url(part: PartBytes): string
   /** Undefined if this store needs no cache. */
   readonly cache: CacheStats | undefined
-  close(): void
+  close(): void | Promise<void>
 }
 
 /** The error that a part is missing in the store, or that its bytes there are not those that were written. */

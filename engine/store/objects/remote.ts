@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { EngineError } from '../../errors.ts'
+import { POOL_THREADS } from '../../util/pool-threads.ts'
 import { type HashOptions, hashOf } from '../integrity/hash.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { WrongBytes } from './download.ts'
@@ -8,12 +9,23 @@ import { fileBytes } from './file-bytes.ts'
 import { FolderParts } from './folder.ts'
 import { urlIn } from './object-manifests.ts'
 import { MissingObject, type ObjectStore, storeUnavailable } from './object-store.ts'
-import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
+import {
+  type CacheStats,
+  DamagedPart,
+  type FoundPart,
+  type PartBytes,
+  type PartRanges,
+  type PartStore,
+  type RangedParts,
+} from './part-store.ts'
+import { Ranges } from './ranges/ranges.ts'
 
 export interface RemoteOptions {
   /** Where parts are written before they are stored; on the same file system as the cache. */
   readonly writing: string
   readonly cache: { readonly folder: string; readonly maxBytes: number }
+  /** DuckDB's extension for reading by ranges: a folder that has it, or `install`; without it parts are fetched whole. */
+  readonly httpfs?: string | undefined
 }
 
 /** An upload that was begun longer ago than this is taken for abandoned. */
@@ -24,6 +36,10 @@ const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
 /** How many characters of its hash are in a part's name: 132 bits of BLAKE2b. */
 const NAMED = 22
+/** Half of the threads that wait in DuckDB may wait for ranges; the others are left to what must go on meanwhile. */
+const MOST_RANGE_READINGS = Math.floor(POOL_THREADS / 2)
+/** The most parts that one reading reads by ranges; others are fetched. */
+const MOST_RANGED = 100
 /** The most bytes that one request of `read` asks for. */
 const RANGE_BYTES = 2 * 2 ** 20
 
@@ -37,9 +53,11 @@ export class RemoteParts implements PartStore {
   readonly objects: ObjectStore
   readonly #writing: FolderParts
   readonly #cache: ObjectCache
+  readonly #ranges: Ranges | undefined
+  readonly #httpfs: string | undefined
   #asked: { readonly at: number; readonly answer: Promise<void> } | undefined
 
-  constructor(objects: ObjectStore, { writing, cache }: RemoteOptions) {
+  constructor(objects: ObjectStore, { writing, cache, httpfs }: RemoteOptions) {
     this.name = objects.name
     this.folders = [cache.folder, writing]
     this.objects = objects
@@ -48,10 +66,56 @@ export class RemoteParts implements PartStore {
     this.#cache = new ObjectCache(cache.folder, cache.maxBytes, async (name, from, to, signal) =>
       objects.get(PREFIX + name, from, to, signal),
     )
+    this.#httpfs = httpfs
+    this.#ranges = httpfs === undefined ? undefined : new Ranges(this.#cache, MOST_RANGE_READINGS)
   }
 
   get cache(): CacheStats {
-    return this.#cache.stats
+    const { hits: blockHits, misses: blockMisses } = this.#ranges?.stats ?? { hits: 0, misses: 0 }
+    return { ...this.#cache.stats, blockHits, blockMisses }
+  }
+
+  get ranges(): PartRanges | undefined {
+    const ranges = this.#ranges
+    const httpfs = this.#httpfs
+    if (!ranges || httpfs === undefined) return undefined
+    return {
+      httpfs,
+      open: () => ranges.open(),
+      begin: (parts, sumsOf, signal) => this.#beginRanges(ranges, parts, sumsOf, signal),
+    }
+  }
+
+  async #beginRanges(
+    ranges: Ranges,
+    parts: readonly PartBytes[],
+    sumsOf: (part: PartBytes) => Promise<string | null>,
+    signal: AbortSignal | undefined,
+  ): Promise<RangedParts | undefined> {
+    if (!ranges.hasRoom) return undefined
+    const names = new Map<number, string>()
+    for (const part of parts) {
+      if (names.size === MOST_RANGED) break
+      const object = cacheable(part)
+      if (this.#cache.has(object)) continue
+      const sums = ranges.knows(object.name) ? undefined : await sumsOf(part)
+      if (sums === null) continue
+      if (sums !== undefined) ranges.learn(object, sums)
+      names.set(part.id, object.name)
+    }
+    signal?.throwIfAborted()
+    if (names.size === 0 || !ranges.hasRoom) return undefined
+    const reading = ranges.begin([...names.values()], signal)
+    return {
+      url({ id }) {
+        const name = names.get(id)
+        return name === undefined ? undefined : reading.url(name)
+      },
+      get failure() {
+        return reading.failure === undefined ? undefined : damage(reading.failure, parts)
+      },
+      [Symbol.dispose]: () => reading[Symbol.dispose](),
+    }
   }
 
   target(id: number): string {
@@ -130,7 +194,12 @@ export class RemoteParts implements PartStore {
   }
 
   distrust(parts: readonly PartBytes[]): void {
-    for (const part of parts) this.#cache.drop(nameOf(part))
+    for (const part of parts) this.#drop(nameOf(part))
+  }
+
+  #drop(name: string): void {
+    this.#cache.drop(name)
+    this.#ranges?.forget(name)
   }
 
   /** Removes a part. One without a hash was never stored, so only its local file may exist. */
@@ -138,7 +207,7 @@ export class RemoteParts implements PartStore {
     await this.giveUp(id)
     if (hash === null) return
     const name = nameOf({ id, hash })
-    this.#cache.drop(name)
+    this.#drop(name)
     await this.objects.remove(PREFIX + name)
   }
 
@@ -173,7 +242,8 @@ export class RemoteParts implements PartStore {
     return this.#asked.answer
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#ranges?.close()
     this.objects.close()
   }
 }

@@ -79,6 +79,7 @@ describe('the configuration', () => {
       PARQUETRY_S3_REGION: 'eu-central-1',
       PARQUETRY_S3_PATH_STYLE: 'false',
       PARQUETRY_CACHE_BYTES: '1000000',
+      PARQUETRY_HTTPFS: '/usr/lib/duckdb',
     }
     const settings = { store: 's3://bucket/other', s3PathStyle: true }
     expect(withFile(settings, database)).toMatchObject(settings)
@@ -89,6 +90,7 @@ describe('the configuration', () => {
       s3Region: 'eu-central-1',
       s3PathStyle: false,
       cacheBytes: 1_000_000,
+      httpfs: '/usr/lib/duckdb',
     })
     expect(withFile({}, environment, { store: 's3://bucket/argument' }).store).toBe('s3://bucket/argument')
     expect(() => withFile({}, { PARQUETRY_STORE: '/a/folder' })).toThrow(/^PARQUETRY_STORE must be s3:/)

@@ -1,0 +1,198 @@
+import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Semaphore } from '../../../util/semaphore.ts'
+import { BLOCK_BYTES, type BlockSums } from '../../integrity/block-sums.ts'
+import { WrongBytes } from '../download.ts'
+
+/** The most blocks of one request. Longer ranges are fetched by several requests at once. */
+const MOST_BLOCKS = 8
+/** The most requests at once, over all objects. */
+const AT_ONCE = new Semaphore(16)
+/** How often blocks are fetched in all. Wrong bytes may come from the transfer, so they are fetched a second time. */
+const TRIES = 2
+
+export interface PartialOptions {
+  readonly name: string
+  readonly bytes: number
+  readonly sums: BlockSums
+  /** The file of the blocks that are here, each at its place in the object. */
+  readonly file: string
+  /** Fetches bytes `from` (inclusive) to `to` (exclusive). */
+  readonly get: (from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
+  /** The file of the whole object, if it is here and was compared with its hash. */
+  readonly whole: () => string | undefined
+  /** Settles when the whole object has been fetched; undefined if nobody fetches it. */
+  readonly completing: () => Promise<void> | undefined
+  /** Counts the blocks that were wanted and are here, and those that are not. */
+  readonly counts: { hits: number; misses: number }
+  /** Called with the bytes that are here when there are more of them. */
+  readonly onGrown: (bytes: number) => void
+}
+
+/**
+ * An object of which some blocks are on this disk. Every block is compared with its sum whenever it is given to a
+ * reader, so it makes no difference what has happened to the file: what is not right there is fetched again.
+ *
+ * Files are read and written in this thread, a few hundred kilobytes at a time: every thread of libuv's pool may be
+ * waiting in DuckDB for these bytes.
+ */
+export class PartialObject {
+  readonly #options: PartialOptions
+  readonly #here = new Set<number>()
+  readonly #coming = new Map<number, Promise<Uint8Array>>()
+  #bytesHere = 0
+  #fetching = new AbortController()
+
+  constructor(options: PartialOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Reads bytes `from` (inclusive) to `to` (exclusive), all of them compared with the sums.
+   * @throws WrongBytes, the errors of `get`
+   */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    const whole = this.#fromWhole(from, to)
+    if (whole) return whole
+    const { counts, completing } = this.#options
+    const first = Math.floor(from / BLOCK_BYTES)
+    const end = Math.ceil(to / BLOCK_BYTES)
+    const blocks: (Uint8Array | Promise<Uint8Array>)[] = []
+    for (let index = first; index < end; index++) {
+      const here = this.#coming.get(index) ?? this.#onDisk(index)
+      if (here) {
+        counts.hits += 1
+        blocks.push(here)
+        continue
+      }
+      const coming = completing()
+      if (coming) {
+        await coming
+        const bytes = this.#fromWhole(from, to)
+        if (bytes) return bytes
+      }
+      let until = index + 1
+      while (until < end && until - index < MOST_BLOCKS && this.#isMissing(until)) until += 1
+      counts.misses += until - index
+      blocks.push(...this.#fetch(index, until))
+      index = until - 1
+    }
+    const all = Buffer.concat(await Promise.all(blocks))
+    return all.subarray(from - first * BLOCK_BYTES, to - first * BLOCK_BYTES)
+  }
+
+  /** Ends the requests under way, because nobody waits for them any more. */
+  giveUp(): void {
+    this.#fetching.abort()
+    this.#fetching = new AbortController()
+    this.#coming.clear()
+  }
+
+  #fromWhole(from: number, to: number): Uint8Array | undefined {
+    const file = this.#options.whole()
+    return file === undefined ? undefined : readAt(file, from, to)
+  }
+
+  #isMissing(index: number): boolean {
+    return !this.#here.has(index) && !this.#coming.has(index)
+  }
+
+  #onDisk(index: number): Uint8Array | undefined {
+    if (!this.#here.has(index)) return undefined
+    const bytes = readAt(this.#options.file, index * BLOCK_BYTES, this.#endOf(index))
+    if (bytes && this.#options.sums.matches(index, bytes)) return bytes
+    // The file was removed to make room, or somebody has changed it.
+    this.#here.delete(index)
+    this.#bytesHere -= this.#endOf(index) - index * BLOCK_BYTES
+    return undefined
+  }
+
+  /** Fetches the blocks `from` (inclusive) to `to` (exclusive) by one request. */
+  #fetch(from: number, to: number): Promise<Uint8Array>[] {
+    const { signal } = this.#fetching
+    const fetched = this.#fetchRight(from, to, signal)
+    return Array.from({ length: to - from }, (_, offset) => {
+      const index = from + offset
+      const block = fetched
+        .then((bytes) => bytes.subarray(offset * BLOCK_BYTES, (offset + 1) * BLOCK_BYTES))
+        .finally(() => {
+          if (this.#coming.get(index) === block) this.#coming.delete(index)
+        })
+      block.catch(() => {})
+      this.#coming.set(index, block)
+      return block
+    })
+  }
+
+  async #fetchRight(from: number, to: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { get, name } = this.#options
+    using _ = await AT_ONCE.enter()
+    for (let tries = 1; ; tries++) {
+      signal.throwIfAborted()
+      const bytes = await get(from * BLOCK_BYTES, this.#endOf(to - 1), signal)
+      if (this.#areRight(from, to, bytes)) {
+        this.#keep(from, to, bytes)
+        return bytes
+      }
+      if (tries === TRIES) throw new WrongBytes(name)
+    }
+  }
+
+  #areRight(from: number, to: number, bytes: Uint8Array): boolean {
+    for (let index = from; index < to; index++) {
+      const at = (index - from) * BLOCK_BYTES
+      if (!this.#options.sums.matches(index, bytes.subarray(at, at + BLOCK_BYTES))) return false
+    }
+    return true
+  }
+
+  /** Writes blocks to the disk. If that is not possible, they are only not there for the next reader. */
+  #keep(from: number, to: number, bytes: Uint8Array): void {
+    try {
+      writeAt(this.#options.file, bytes, from * BLOCK_BYTES)
+    } catch {
+      return
+    }
+    for (let index = from; index < to; index++) this.#here.add(index)
+    this.#bytesHere += bytes.byteLength
+    this.#options.onGrown(this.#bytesHere)
+  }
+
+  #endOf(index: number): number {
+    return Math.min((index + 1) * BLOCK_BYTES, this.#options.bytes)
+  }
+}
+
+function readAt(file: string, from: number, to: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafeSlow(to - from)
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch {
+    return undefined
+  }
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      const read = readSync(descriptor, bytes, done, bytes.length - done, from + done)
+      if (read === 0) return undefined
+      done += read
+    }
+    return bytes
+  } catch {
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function writeAt(file: string, bytes: Uint8Array, position: number): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const descriptor = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  try {
+    for (let done = 0; done < bytes.byteLength; ) {
+      done += writeSync(descriptor, bytes, done, bytes.byteLength - done, position + done)
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
