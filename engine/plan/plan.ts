@@ -15,13 +15,15 @@ import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 import { mayMatch } from './prune.ts'
 
-/** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file; the whole file without them. */
+/** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file, or those named; the whole file without them. */
 export interface Slice {
   readonly file: string
   /** How many rows of the source come before the file's. */
   readonly first: number
   readonly from?: number
   readonly to?: number
+  /** Numbers of rows in the file. */
+  readonly rows?: readonly number[]
 }
 
 /** Where rows come from. */

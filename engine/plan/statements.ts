@@ -74,17 +74,9 @@ export function positionsStatement(plan: Plan): Statement | undefined {
 export function planAt(plan: Plan, positions: readonly Position[]): Plan {
   if (plan.scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
   const { slices, of } = plan.scan
-  const files = [...new Set(positions.map(([file]) => file))]
-  const rows = files.map((file, index) => {
-    const numbers = positions.flatMap(([at, row]) => (at === file ? [row] : []))
-    return `(file_index = ${index} AND file_row_number IN (${numbers.join(', ')}))`
-  })
-  return {
-    ...plan,
-    scan: { kind: 'slices', slices: files.map((file) => slices[file]!), of },
-    filter: { sql: rows.join(' OR ') || 'false', parameters: [] },
-    window: { skip: 0 },
-  }
+  const rows = Map.groupBy(positions, ([file]) => file)
+  const found = [...rows].map(([file, ofFile]) => ({ ...slices[file]!, rows: ofFile.map(([, row]) => row) }))
+  return { ...plan, scan: { kind: 'slices', slices: found, of }, filter: undefined, window: { skip: 0 } }
 }
 
 /** The relation after the steps; without steps the scan itself, because DuckDB optimises it better than a subquery. */
@@ -125,9 +117,12 @@ function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): 
   }
 }
 
-/** Whole files are read together. Of others only a range of row numbers is read, by which DuckDB skips row groups. */
+/**
+ * Whole files are read together. Of others only some row numbers are read, by which DuckDB skips row groups; in one
+ * condition about several files, it would not.
+ */
 function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): string {
-  const whole = slices.every((slice) => slice.from === undefined && slice.to === undefined)
+  const whole = slices.every(({ from, to, rows }) => (from ?? to ?? rows) === undefined)
   const numbered = source.some((column) => column.sql === ROW_NUMBER)
   if (whole && !numbered) return readParquet(slices)
   const groups: { slices: Slice[]; where: string }[] = []
@@ -135,6 +130,7 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
     const where = [
       slice.from !== undefined && `file_row_number >= ${slice.from}`,
       slice.to !== undefined && `file_row_number < ${slice.to}`,
+      slice.rows && `file_row_number IN (${slice.rows.join(', ')})`,
     ].filter(Boolean)
     const last = groups.at(-1)
     if (where.length === 0 && last?.where === '') last.slices.push(slice)

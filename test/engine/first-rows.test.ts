@@ -154,7 +154,7 @@ describe('first rows of several files', () => {
       expect(found).toHaveBeenCalledOnce()
       const [{ sql }] = written.mock.calls[0]!
       expect(sql).not.toContain('$1')
-      expect(sql).toMatch(/file_row_number IN \(803\).*file_row_number IN \(3, 103\)/)
+      expect(sql).toMatch(/file_row_number IN \(803\) UNION ALL .*file_row_number IN \(3, 103\)/)
     } finally {
       found.mockRestore()
       written.mockRestore()
