@@ -1,5 +1,7 @@
 /*
  * Measured with `bench/trino.ts`: 60,000,000 rows, Trino 476 with workers of one core each, DuckDB with one thread.
+ * Over 1, 4, 16 and 60 million rows, a second worker divides Trino's time by 0.9, 1.1, 1.2 and 1.8 (geometric
+ * means of counts, a filter and groups): only what comes after the start is shared by the cores.
  */
 
 /** What a question costs Trino before it reads anything, in seconds. */

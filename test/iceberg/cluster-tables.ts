@@ -11,8 +11,9 @@ export const PARTS = 3
 const ROWS_OF_PART = 5_000
 
 /**
- * A node of a cluster with tables for programs that read Iceberg: `every type`; `many`, whose parts hold one range of `n`
- * each; `moving`; and `secret` in a private repository, all others in `tables`. Dispose it.
+ * A node of a cluster with tables for programs that read Iceberg: `every type`; `bytes`, of the only type that csv lacks;
+ * `many`, whose parts hold one range of `n` each; `moving`; and `secret` in a private repository. All others are in the
+ * repository `tables`. Dispose it.
  */
 export class ClusterTables implements AsyncDisposable {
   readonly cluster: Cluster
@@ -20,7 +21,8 @@ export class ClusterTables implements AsyncDisposable {
   readonly columns: readonly Column[]
   /** May read all but `secret`. */
   readonly reader: string
-  readonly #ids: Readonly<Record<string, number>>
+  readonly repository: number
+  readonly ids: Readonly<Record<string, number>>
 
   /** @param columns those of the tables */
   static async start(columns: readonly Column[] = COLUMNS): Promise<ClusterTables> {
@@ -39,13 +41,19 @@ export class ClusterTables implements AsyncDisposable {
         for (const lines of parts) await json(node.ask('POST', `/datasets/${id}/data`, csvOf(columns, lines)))
         return id
       }
+      const bytes = await table('bytes')
+      const columnsOfBytes = [{ name: 'bytes', type: 'binary' }]
+      const rows = [['AP8='], [null], ['']]
+      const data = `/datasets/${bytes}/data?columns=replace`
+      await json(node.ask('PUT', data, { columns: columnsOfBytes, rows }))
       const all = Array.from({ length: PARTS }, (_, part) => linesOf(part))
       const ids = {
+        bytes,
         'every type': await table('every type', LINES.slice(0, 3), LINES.slice(3)),
         many: await table('many', ...all),
         moving: await table('moving', LINES.slice(0, 1)),
       }
-      return new ClusterTables(cluster, node, columns, apiKey, ids)
+      return new ClusterTables(cluster, node, { columns, reader: apiKey, repository: tables.id, ids })
     } catch (error) {
       await cluster[Symbol.asyncDispose]()
       throw error
@@ -55,15 +63,14 @@ export class ClusterTables implements AsyncDisposable {
   private constructor(
     cluster: Cluster,
     node: Node,
-    columns: readonly Column[],
-    reader: string,
-    ids: Readonly<Record<string, number>>,
+    made: Pick<ClusterTables, 'columns' | 'reader' | 'repository' | 'ids'>,
   ) {
     this.cluster = cluster
     this.node = node
-    this.columns = columns
-    this.reader = reader
-    this.#ids = ids
+    this.columns = made.columns
+    this.reader = made.reader
+    this.repository = made.repository
+    this.ids = made.ids
   }
 
   get catalog(): string {
@@ -72,13 +79,13 @@ export class ClusterTables implements AsyncDisposable {
 
   /** Replaces the rows of `moving`. */
   async move(): Promise<void> {
-    const path = `/datasets/${this.#ids['moving']}/data`
+    const path = `/datasets/${this.ids['moving']}/data`
     await json(this.node.ask('PUT', path, csvOf(this.columns, LINES.slice(3, 5))))
   }
 
   /** The rows of a table as our csv has them, in the form of `sameText`, in no order. */
   async rows(name: string): Promise<string[]> {
-    const answer = await this.node.ask('GET', `/datasets/${this.#ids[name]}/data?$null=NULL`)
+    const answer = await this.node.ask('GET', `/datasets/${this.ids[name]}/data?$null=NULL`)
     const file = join(this.cluster.folder, 'rows.csv')
     await writeFile(file, await answer.text())
     const { connection, close } = await openDuckDB()
@@ -110,9 +117,9 @@ function sameCell(type: Column['type'], text: string | null): string | null {
     case 'timestamp':
     case 'timestamptz':
       return text
+        .replace(/Z$|\+00$| UTC$/, '')
         .replace('T', ' ')
-        .replace(/Z$|\+00$/, '')
-        .replace(/\.?0*$/, '')
+        .replace(/\.0*$|(?<=\.\d+)0+$/, '')
     default:
       return text
   }

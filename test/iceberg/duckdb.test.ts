@@ -43,6 +43,7 @@ test.runIf(place)(
     await ask(`ATTACH '' AS lake (TYPE iceberg, ENDPOINT '${tables.catalog}', TOKEN '${tables.reader}')`)
 
     expect(await ask('SELECT schema, name FROM (SHOW ALL TABLES) ORDER BY name')).toEqual([
+      ['tables', 'bytes'],
       ['tables', 'every type'],
       ['tables', 'many'],
       ['tables', 'moving'],
@@ -68,6 +69,7 @@ test.runIf(place)(
       expect(await ask(`SELECT count(*) FROM lake.tables."${name}"`)).toEqual([[String(expected.length)]])
       expect(await rows(name)).toEqual(expected)
     }
+    expect(await ask('SELECT hex(bytes) FROM lake.tables.bytes')).toEqual([['00FF'], [null], ['']])
     const few = 'SELECT count(*) FROM lake.tables.many WHERE n >= 10000'
     expect(await ask(few)).toEqual([['5000']])
     const filesRead = async (sql: string) =>

@@ -67,6 +67,7 @@ found("columns", [row[:2] for row in values("DESCRIBE lake.tables.`every type`")
 for name in ["every type", "many"]:
     found("count " + name, values(f"SELECT count(*) FROM lake.tables.`{name}`"))
     found(name, rows(f"lake.tables.`{name}`"))
+found("bytes", values("SELECT hex(bytes) FROM lake.tables.bytes"))
 few = "SELECT n FROM lake.tables.many WHERE n >= 10000 AND d IS NOT NULL"
 found("files", [files_read(few), files_read("SELECT n FROM lake.tables.many")])
 found("before", rows("lake.tables.moving"))

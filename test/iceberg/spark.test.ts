@@ -51,7 +51,8 @@ test.runIf(python && HAS_CLUSTER)(
     delete found['many']
     expect(found, complaints).toEqual({
       namespaces: [['tables'], ['times']],
-      tables: ['every type', 'many', 'moving'],
+      tables: ['bytes', 'every type', 'many', 'moving'],
+      bytes: [['00FF'], [null], ['']],
       columns: [
         ['n', 'bigint'],
         ['flag', 'boolean'],
