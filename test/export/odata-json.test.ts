@@ -47,7 +47,7 @@ test('annotations stand before their members, and a number may stand within a te
 test('numbers of rows that are counted are those that are read, in every window', async () => {
   await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
-  for (const from of [0, 3_000, 3_001]) {
+  for (const from of [0, 3_000, 3_001, 3_002]) {
     const rows = Array.from({ length: 3_000 }, (_, n) => `${from + n},text ${n}`)
     await dataset.append({ body: bytesOf(`n,t\n${rows.join('\n')}\n`), format: 'csv' })
   }
@@ -62,7 +62,15 @@ test('numbers of rows that are counted are those that are read, in every window'
     using query = snapshot.query(options, view)
     return await textOf(await query.bytes('json', { odata }))
   }
-  const windows = [{}, { top: 3 }, { skip: 2_999, top: 2 }, { skip: 3_500 }, { last: 4_000 }, { top: 0 }]
+  const windows = [
+    {},
+    { top: 3 },
+    { skip: 2_999, top: 2 },
+    { skip: 3_500 },
+    { last: 4_000 },
+    { skip: 9_998, top: 3 },
+    { top: 0 },
+  ]
   for (const window of windows) {
     for (const select of [undefined, ['id', 'Row', 't'], ['t', 'Row']]) {
       const options = { ...window, ...(select && { select }) }

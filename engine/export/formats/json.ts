@@ -13,7 +13,7 @@ import {
 } from './text/cells.ts'
 import { embedJson } from './text/json-text.ts'
 import { KIND } from './text/kinds.ts'
-import { double, MAX_INTEGER, unsigned } from './text/numbers.ts'
+import { double, fourDigits, MAX_INTEGER, unsigned } from './text/numbers.ts'
 import { compileRows, fixed, of, write } from './text/rows-writer.ts'
 
 const QUOTE = 0x22
@@ -55,12 +55,17 @@ function batchWriter(
     })
   }) as [string[], string[]]
   const numberCode = names.map((name, index) => {
-    const code = `at = unsigned(view, at, start + first + row)`
+    const code =
+      'at = upper > 0 ? fourDigits(view, unsigned(view, at, upper), lower) : unsigned(view, at, lower)'
     return `${write(numberKeys[index]!)} ${odata ? odataInteger(code, odata, odata.within?.get(name)) : code};`
   })
   const within = columns.map(({ name }) => odata?.within?.get(name))
   const writeRows = compileRows({
-    before: `${before} ${numberCode.join(' ')}`,
+    // Counting in two parts takes a third of the time of dividing each number to get its digits.
+    opening: numbers
+      ? 'let upper = Math.floor((start + first) / 10_000), lower = start + first - upper * 10_000'
+      : '',
+    before: `${before} ${numberCode.join(' ')} ${numbers ? 'if (++lower === 10_000) { lower = 0; upper++ }' : ''}`,
     cells: columns.map((_, column) => ({
       before: write(keys[column]!),
       value: odata ? odataCode(shape, column, odata, within[column]) : cellCode(shape, column),
@@ -70,6 +75,7 @@ function batchWriter(
     helpers: {
       start: numbers?.first,
       unsigned,
+      fourDigits,
       number,
       embedJson,
       plainText,

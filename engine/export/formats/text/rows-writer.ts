@@ -16,6 +16,8 @@ import { decimal, int64 } from './numbers.ts'
  * given helpers, and the parts of its column that it names with `of`.
  */
 export interface RowCode {
+  /** Runs once for each batch, before its rows, and may declare variables for `before` and `after`. */
+  readonly opening?: string
   readonly before?: string
   readonly cells: readonly CellCode[]
   readonly after?: string
@@ -75,7 +77,7 @@ export function compileRows(code: RowCode): RowsWriter {
   return (...batch) => (compiled ??= compile(code))(...batch)
 }
 
-function compile({ before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
+function compile({ opening = '', before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
   const codes = cells.map(cellCode)
   const loop = (body: string): string => `
     return (bytes, view, at, vectors, marks, rows, first) => {
@@ -83,6 +85,7 @@ function compile({ before = '', cells, after = '', helpers = {} }: RowCode): Row
       return at
     }`
   const row = (body: string): string => `
+    ${opening}
     for (let row = 0; row < rows; row++) {
       let x = 0, y = 0, z = 0
       ${before}
