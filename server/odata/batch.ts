@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ODataError } from './errors.ts'
+import { announcedVersion } from './negotiate.ts'
 
 /** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
 const MOST_REQUESTS = 100
@@ -49,16 +50,22 @@ export async function answerBatch(
   const failed = new Set<string>()
   let bytes = 0
   for (const one of requests) {
+    const headers = {
+      ...pick(request.headers, DEFAULTS),
+      ...one.headers,
+      ...pick(request.headers, CREDENTIALS),
+    }
+    const whole = { ...one, headers }
     const answer = one.dependsOn.some((id) => failed.has(id))
-      ? refusal(one.id, 424, 'failedDependency', 'A request that this one depends on has failed.')
+      ? refusal(whole, 424, 'failedDependency', 'A request that this one depends on has failed.')
       : bytes > MOST_BYTES
         ? refusal(
-            one.id,
+            whole,
             413,
             'tooLarge',
             'The answers of this batch are too large together; send this request on its own.',
           )
-        : await answerOne(app, request, root, one)
+        : await answerOne(app, request.url, root, whole)
     if (answer.status >= 400) failed.add(one.id)
     bytes += answer.body?.length ?? 0
     responses.push(answer)
@@ -73,22 +80,29 @@ function textOf({ body, ...answer }: BatchAnswer): string {
 
 async function answerOne(
   app: FastifyInstance,
-  { headers: outer, url: batchUrl }: FastifyRequest,
+  batchUrl: string,
   root: string,
-  { id, method, url, headers, body }: BatchRequest,
+  request: BatchRequest,
 ): Promise<BatchAnswer> {
+  const { id, method, url, headers, body } = request
   const target = targetOf(url, root, batchUrl)
   if (target === undefined) {
-    return refusal(id, 400, 'badRequest', `The URL ${JSON.stringify(url)} does not belong to this service.`)
+    return refusal(
+      request,
+      400,
+      'badRequest',
+      `The URL ${JSON.stringify(url)} does not belong to this service.`,
+    )
   }
-  if (/\/\$batch(?:$|\?)/.test(target)) return refusal(id, 400, 'badRequest', 'A batch can not hold a batch.')
+  if (/\/\$batch(?:$|\?)/.test(target))
+    return refusal(request, 400, 'badRequest', 'A batch can not hold a batch.')
   if (method !== 'GET' && method !== 'HEAD' && !/\/\$query(?:$|\?)/.test(target)) {
-    return refusal(id, 405, 'readOnly', `The service is read-only; ${method} is not allowed here.`)
+    return refusal(request, 405, 'readOnly', `The service is read-only; ${method} is not allowed here.`)
   }
   const answer = await app.inject({
     method: method as 'GET',
     url: target,
-    headers: { ...pick(outer, DEFAULTS), ...headers, ...pick(outer, CREDENTIALS) },
+    headers,
     ...(body !== undefined && { payload: body }),
   })
   const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''))
@@ -172,9 +186,15 @@ function isTextRecord(value: unknown): value is Record<string, string> {
   )
 }
 
-function refusal(id: string, status: number, code: string, message: string): BatchAnswer {
-  const body = JSON.stringify({ error: { code, message } })
-  return { id, status, headers: { 'content-type': 'application/json' }, body }
+/** An answer to a request that is not passed on, with the headers that every answer of the service has. */
+function refusal({ id, headers }: BatchRequest, status: number, code: string, message: string): BatchAnswer {
+  const version = announcedVersion(headers['odata-maxversion'])
+  return {
+    id,
+    status,
+    headers: { 'content-type': 'application/json;charset=utf-8', 'odata-version': version },
+    body: JSON.stringify({ error: { code, message } }),
+  }
 }
 
 function malformed(message: string): ODataError {

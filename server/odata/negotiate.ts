@@ -31,6 +31,15 @@ export function versionFor(maxVersion: string | undefined): ODataVersion {
   return major > 4 || minor >= 1 ? '4.01' : '4.0'
 }
 
+/** The value of the `OData-Version` header; 4.01 if the client's version is itself the error. */
+export function announcedVersion(maxVersion: unknown): ODataVersion {
+  try {
+    return versionFor(maxVersion as string | undefined)
+  } catch {
+    return '4.01'
+  }
+}
+
 /**
  * The JSON options of an answer. `$format` takes precedence over `Accept`. Power Query accepts a long list of types
  * that starts with Atom, and gets JSON because JSON is in the list.

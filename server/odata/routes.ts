@@ -12,6 +12,7 @@ import { contextHead, type Exchange, type Place } from './exchange.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
 import {
+  announcedVersion,
   type JsonRequest,
   jsonContentType,
   jsonFor,
@@ -60,7 +61,7 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
     )
     scope.setErrorHandler((error, request, reply) => answerError(services, error, request, reply))
     scope.addHook('onRequest', async (request, reply) => {
-      reply.header('odata-version', lenientVersion(request))
+      reply.header('odata-version', announcedVersion(request.headers['odata-maxversion']))
     })
     connectionFileRoutes(scope, services)
     for (const root of ROOTS) {
@@ -193,15 +194,6 @@ function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
       ? `${method} is not allowed here; send a POST.`
       : `The service is read-only; ${method} is not allowed here.`,
   )
-}
-
-/** The version for the `OData-Version` header; 4.01 if the client's version is itself the error. */
-function lenientVersion(request: FastifyRequest): ODataVersion {
-  try {
-    return versionFor(request.headers['odata-maxversion'] as string | undefined)
-  } catch {
-    return '4.01'
-  }
 }
 
 /** The query option to which an error of the engine refers, by error code; becomes `target`. */

@@ -62,6 +62,31 @@ describe('a batch', () => {
     ])
   })
 
+  test('says the version of each answer, refused or not, as the request or else the batch wants it', async () => {
+    const response = await at.call(key, 'POST', `${root}/$batch`, {
+      headers: { 'odata-maxversion': '4.0' },
+      json: {
+        requests: [
+          { id: '1', method: 'GET', url: 'my_table/$count' },
+          { id: '2', method: 'GET', url: 'nothing' },
+          { id: '3', method: 'DELETE', url: 'my_table(1)' },
+          { id: '4', method: 'GET', url: 'my_table', dependsOn: ['3'] },
+          { id: '5', method: 'GET', url: '/datasets', headers: { 'OData-MaxVersion': '4.01' } },
+          { id: '6', method: 'GET', url: '$batch', headers: { 'OData-MaxVersion': '3.0' } },
+        ],
+      },
+    })
+    const answers: { status: number; headers: Record<string, string> }[] = response.json().responses
+    expect(answers.map(({ status, headers }) => [status, headers['odata-version']])).toEqual([
+      [200, '4.0'],
+      [404, '4.0'],
+      [405, '4.0'],
+      [424, '4.0'],
+      [400, '4.01'],
+      [400, '4.01'],
+    ])
+  })
+
   test('keeps all digits of large numbers', async () => {
     const made = await dataset(at, key, { name: 'large', csv: 'n\n9007199254740993\n' })
     const response = await at.call(key, 'POST', `/repositories/${made.repository}/odata/$batch`, {
