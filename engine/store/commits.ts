@@ -89,12 +89,22 @@ export class Commits {
       begun.push(part)
       return part
     }
+    let keeping = Promise.resolve()
     try {
       const { columns, written } = await this.#write(begin, write, options)
       const parts: Part[] = []
-      for (const [part, size] of written) parts.push(await this.#finish(part, size))
+      for (const [file, size] of written) {
+        const part = await this.#describe(file, size)
+        // While one part is stored, the next is hashed.
+        await keeping
+        keeping = hold.files.keep(part)
+        keeping.catch(() => {})
+        parts.push(part)
+      }
+      await keeping
       return { columns, parts }
     } catch (error) {
+      await keeping.catch(() => {})
       for (const part of begun) await this.#discard(part)
       throw storageError(error)
     }
@@ -122,18 +132,19 @@ export class Commits {
     return { columns, written: targets.map((part, index) => [part, cut[index]!]) }
   }
 
-  /** Stores a written part safely, and records its size, hash and statistics in the catalog. */
-  async #finish(begun: Begun, written: Described<PartSize>): Promise<Part> {
+  /**
+   * Records the size, the hashes and the statistics of a written part in the catalog. The hash is a part of its name in a
+   * store of objects. Written down before the part is stored there, it lets whoever takes up what this process leaves
+   * find it.
+   */
+  async #describe(begun: Begun, written: Described<PartSize>): Promise<Part> {
     const { hold, parts } = this.#place
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
     const blocks = hold.files.objects && new SummedBlocks()
     begun.hash = await hold.hashes.read(begun.target, { alsoTo: blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
-    // The hash is a part of the name in a store of objects. Written down first, so that whoever takes up what this process
-    // leaves can find it.
     await parts.describe(part, blocks?.sums())
-    await hold.files.keep(part)
     return part
   }
 
