@@ -7,7 +7,7 @@ import { makeEnvironment, VERSIONS } from './environment.ts'
 import { writeLineitem, writeTiny } from './lineitem.ts'
 import { type Figure, measure } from './measure.ts'
 import { canMeasure, residentMemory } from './meter.ts'
-import { questions, WINDOW } from './questions.ts'
+import { LAST_SMALL_READ, questions, WINDOW } from './questions.ts'
 import { firstAnswer, type Server } from './server.ts'
 import { type Starter, starters } from './starters.ts'
 
@@ -77,7 +77,7 @@ export async function comparePeers({ quick, beside, only, keep }: PeersOptions):
     const effort = quick ? { rounds: 3, share: 0.25, seconds: 1 } : { rounds: 3, share: 1, seconds: 2 }
     for (const question of questions(rows, etags).filter(({ name }) => chosen(name))) {
       for (const figure of await measure(question, running, effort)) tell(figure)
-      if (question.name === '$orderby descending, first 10') tell(memory('after the small reads', running))
+      if (question.name === LAST_SMALL_READ) tell(memory('after the small reads', running))
     }
     tell(memory('after the exports', running))
     const processors = `${cpus().length} x ${cpus()[0]?.model ?? '?'}`

@@ -22,6 +22,9 @@ export interface Question {
 /** A prime: its multiples, taken modulo a table's size, are spread over the whole table and repeat late. */
 const STRIDE = 1_000_003
 
+/** After this question, the memory of the servers is measured; larger answers follow. */
+export const LAST_SMALL_READ = '$orderby descending, a page of 10'
+
 /**
  * All questions about a lineitem table of `rows` rows; `etags` are the ETags of our answers to `WINDOW`, by server
  * name.
@@ -29,18 +32,21 @@ const STRIDE = 1_000_003
 export function questions(rows: number, etags: Readonly<Record<string, string>>): Question[] {
   const order = (n: number) => ((n * STRIDE) % (rows / LINES_PER_ORDER)) + 1
   const part = (n: number) => ((n * STRIDE) % PARTS) + 1
-  const skip = Math.floor((rows * 5) / 6 / 100) * 100
+  const skip = Math.floor((rows * 5) / 6 / 100_000) * 100_000
   const million = Math.min(1_000_000, rows / 2)
   const point = (value: (n: number) => number): Question['asks'] => ({
     ours: (n) => [ours({ $filter: `l_orderkey eq ${value(n)}`, $top: 5 })],
     datapress: (n) => [query({ predicates: [equals('l_orderkey', value(n))], page_size: 5 })],
     roapi: (n) => [sql(`SELECT * FROM lineitem WHERE l_orderkey = ${value(n)} LIMIT 5`)],
   })
-  const window = (from: number): Question['asks'] => ({
-    ours: () => [ours({ $skip: from, $top: 100 })],
-    datapress: () => [query({ page: from / 100 + 1, page_size: 100 })],
-    roapi: () => [sql(`SELECT * FROM lineitem LIMIT 100 OFFSET ${from}`)],
-  })
+  const window = (from: number): Question['asks'] => {
+    const page = (n: number) => from / 100 + (n % 1_000)
+    return {
+      ours: (n) => [ours({ $skip: page(n) * 100, $top: 100 })],
+      datapress: (n) => [query({ page: page(n) + 1, page_size: 100 })],
+      roapi: (n) => [sql(`SELECT * FROM lineitem LIMIT 100 OFFSET ${page(n) * 100}`)],
+    }
+  }
   return [
     { name: 'point read, sorted column, value varies', batch: 40, burst: true, rows: 4, asks: point(order) },
     { name: 'the same point read again', batch: 40, burst: true, rows: 4, asks: point(() => 4_711) },
@@ -71,16 +77,24 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
         roapi: () => [sql('SELECT * FROM tiny')],
       },
     },
-    { name: '$skip=0&$top=100', batch: 40, rows: 100, asks: window(0) },
-    { name: `$skip=${skip}&$top=100`, batch: 40, rows: 100, asks: window(skip) },
+    { name: '$top=100, $skip varies from 0 on', batch: 40, rows: 100, asks: window(0) },
+    { name: `$top=100, $skip varies from ${skip} on`, batch: 40, rows: 100, asks: window(skip) },
     {
-      name: '$orderby descending, first 10',
+      name: LAST_SMALL_READ,
       batch: 10,
       rows: 10,
       asks: {
-        ours: () => [ours({ $orderby: 'l_extendedprice desc', $top: 10 })],
-        datapress: () => [query({ order_by: [{ col: 'l_extendedprice', dir: 'desc' }], page_size: 10 })],
-        roapi: () => [sql('SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10')],
+        ours: (n) => [ours({ $orderby: 'l_extendedprice desc', $skip: (n % 100) * 10, $top: 10 })],
+        datapress: (n) => [
+          query({
+            order_by: [{ col: 'l_extendedprice', dir: 'desc' }],
+            page: (n % 100) + 1,
+            page_size: 10,
+          }),
+        ],
+        roapi: (n) => [
+          sql(`SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10 OFFSET ${(n % 100) * 10}`),
+        ],
       },
     },
     {
