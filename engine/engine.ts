@@ -7,6 +7,7 @@ import type { DatasetRecord, DatasetSummary, Repository } from './catalog/record
 import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { Dataset, type Queryable } from './dataset.ts'
+import { checkMemoryLimit } from './duckdb/memory-limit.ts'
 import { EngineError } from './errors.ts'
 import { type EngineEvent, type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
@@ -136,6 +137,7 @@ export class Engine implements AsyncDisposable {
   /** Use `openEngine`. */
   static async open(options: EngineOptions): Promise<Engine> {
     checkRuntime()
+    checkMemoryLimit(options.memoryLimit)
     const events = new Events(options.onEvent)
     const store = await Store.open({
       directory: options.directory,

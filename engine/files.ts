@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Counts } from './counts.ts'
+import { checkMemoryLimit } from './duckdb/memory-limit.ts'
 import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
 import { EngineError } from './errors.ts'
@@ -41,6 +42,7 @@ export async function openFiles(
   options: FilesOptions = {},
 ): Promise<ParquetFiles> {
   checkRuntime()
+  checkMemoryLimit(options.memoryLimit)
   const paths = typeof path === 'string' ? [path] : path
   if (paths.length === 0) throw invalid('No path is given: name a file or a folder.')
   const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()

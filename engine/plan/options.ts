@@ -53,6 +53,11 @@ export function checkWindow(options: QueryOptions): Window {
     if (!KNOWN.includes(key))
       throw invalid(`Unknown option ${JSON.stringify(key)}; known are ${KNOWN.join(', ')}.`)
   }
+  for (const key of ['filter', 'apply', 'compute', 'search'] as const) {
+    const text: unknown = options[key]
+    if (text === undefined || typeof text === 'string') continue
+    throw invalid(`${key} must be text; it is ${text === null ? 'null' : typeof text}.`)
+  }
   const top = checkCount('$top', options.top)
   const last = checkCount('$last', options.last)
   const skip = checkCount('$skip', options.skip)

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { MEMORY_LIMIT } from '../../engine/duckdb/memory-limit.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -242,7 +243,7 @@ export const CONFIG_SCHEMA = {
         workers: count,
         memoryLimit: {
           type: 'string',
-          pattern: '^(?=.*[1-9])\\d+(\\.\\d+)? *(%|[KMGTkmgt]([iI]?[bB])?)$',
+          pattern: MEMORY_LIMIT.source,
           description: 'a size with a unit, such as 4GiB or 1536MB, or a part of the memory, such as 30%',
         },
         checks: {

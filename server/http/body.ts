@@ -32,9 +32,12 @@ export function checkParameters(type = ''): void {
     const [name = '', value = ''] = parameter.split('=', 2).map((part) => part.trim().toLowerCase())
     const text = value.replace(/^"(.*)"$/, '$1')
     if (name === 'charset' && !/^(utf-?8|us-ascii)$/.test(text)) {
+      const option = /^text\/(csv|tab-separated-values)\b/i.test(type)
+        ? ', or without a charset and with the option encoding=latin1 or encoding=utf-16 in the URL'
+        : ''
       throw new ServerError(
         'unsupported_media_type',
-        `The charset ${text} is not supported; send text as UTF-8.`,
+        `The charset ${text} is not supported; send text as UTF-8${option}.`,
       )
     }
     if (name === 'header' && text === 'absent') {

@@ -215,6 +215,9 @@ export function dataRoutes(app: Routes, services: Services): void {
     texts.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     )
+    texts.addContentTypeParser('*', (_request, _body, done) =>
+      done(new ServerError('unsupported_media_type', 'Send the query as text/plain or as application/json.')),
+    )
     texts.post('/datasets/:id/data/$query', {
       config: { reads: true },
       schema: {

@@ -1,4 +1,7 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openEngine, openFiles } from '../../engine/index.ts'
 import { checkRuntime } from '../../engine/util/runtime.ts'
 
 test('Bun and Deno are refused in a sentence that names what runs there', () => {
@@ -7,4 +10,20 @@ test('Bun and Deno are refused in a sentence that names what runs there', () => 
     "Parquetry's engine and server need Node 22.18 or newer and do not run on Bun 1.4.5. parquetry/client does.",
   )
   expect(() => checkRuntime({ node: '24.3.0', deno: '2.9.6' })).toThrow('do not run on Deno 2.9.6')
+})
+
+test.for([
+  'lots',
+  '4096',
+  '0GB',
+  5,
+])('a memory limit of %j is refused when an engine is opened', async (limit) => {
+  const memoryLimit = limit as string
+  const refused = {
+    code: 'invalid_option',
+    message: expect.stringMatching(/^memoryLimit is .*; it must be a size with a unit, such as "4GiB"/),
+  }
+  const directory = join(tmpdir(), 'parquetry-never-opened')
+  await expect(openEngine({ directory, memoryLimit })).rejects.toMatchObject(refused)
+  await expect(openFiles('nothing.parquet', { memoryLimit })).rejects.toMatchObject(refused)
 })

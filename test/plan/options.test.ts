@@ -89,5 +89,9 @@ describe('numbers', () => {
 
   test('an option that does not exist is refused', () => {
     expect(() => check({ limit: 5 } as QueryOptions)).toThrow('Unknown option "limit"')
+    expect(() => check({ filter: 5 } as unknown as QueryOptions)).toThrow(
+      'filter must be text; it is number.',
+    )
+    expect(() => check({ apply: null } as unknown as QueryOptions)).toThrow('apply must be text; it is null.')
   })
 })

@@ -153,6 +153,8 @@ describe('POST …/data/$query', () => {
   })
 
   it('takes no other type', async () => {
-    expect((await ask('a,b', 'text/csv')).statusCode).toBe(415)
+    const wrong = await ask('a,b', 'text/csv')
+    expect(wrong.statusCode).toBe(415)
+    expect(wrong.json().error).toBe('Send the query as text/plain or as application/json.')
   })
 })

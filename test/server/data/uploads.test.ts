@@ -76,6 +76,13 @@ describe('forms', () => {
     expect(response.statusCode).toBe(415)
     expect(response.json().code).toBe('unsupported_media_type')
   })
+
+  it('another charset is answered with the option that reads it', async () => {
+    const response = await send('PUT', NUMBERS, { 'content-type': 'text/csv; charset=latin1' })
+    expect(response.json().error).toBe(
+      'The charset latin1 is not supported; send text as UTF-8, or without a charset and with the option encoding=latin1 or encoding=utf-16 in the URL.',
+    )
+  })
 })
 
 describe('replace and append', () => {
