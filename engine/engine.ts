@@ -398,7 +398,10 @@ export class Engine implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#store.endWrites()
     try {
-      await (await this.#executor.present())?.close()
+      const closed = (await this.#executor.present())?.close()
+      // DuckDB can't give up a request that it waits for, so it is answered.
+      await this.#store.files.ranges?.close()
+      await closed
     } finally {
       await this.#store.close()
     }

