@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
 import { EngineError } from '../errors.ts'
+import { NativeSection } from '../util/native-section.ts'
 import { startWorkerBeside } from '../util/threads.ts'
 import type { Piece, Recipe } from './encode.ts'
 import type { Answer, Failure, Job } from './worker.ts'
@@ -22,11 +23,20 @@ export interface TurnUnderWay {
 
 interface Member {
   readonly worker: Worker
+  readonly native: NativeSection
   online: boolean
   readonly waiting: Map<number, Waiting>
   /** Ids of the exports whose recipe this thread has received. */
   readonly known: Set<number>
 }
+
+/** The threads of all pools, which end with the process if nobody closes their pool before. */
+const running = new Set<Member>()
+const LONGEST_WAIT_AT_EXIT_MS = 2_000
+process.on('exit', () => {
+  const until = performance.now() + LONGEST_WAIT_AT_EXIT_MS
+  for (const { native } of running) native.forbidHere(Math.max(0, until - performance.now()))
+})
 
 /** Threads that encode, started when there is work for them. They keep the process alive only while they have work. */
 export class WorkerPool {
@@ -123,7 +133,14 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#members.map(({ worker }) => worker.terminate()))
+    await Promise.all(
+      this.#members.map(async ({ worker, native }) => {
+        // The promise below doesn't keep the process alive.
+        worker.ref()
+        await native.forbid()
+        await worker.terminate()
+      }),
+    )
   }
 
   /** Of threads that are equally busy, the one whose work began first, because it is done first. */
@@ -139,8 +156,10 @@ export class WorkerPool {
   }
 
   #start(): Member {
-    const worker = startWorkerBeside(import.meta.url)
-    const member: Member = { worker, online: false, waiting: new Map(), known: new Set() }
+    const native = new NativeSection()
+    const worker = startWorkerBeside(import.meta.url, { workerData: native.memory })
+    const member: Member = { worker, native, online: false, waiting: new Map(), known: new Set() }
+    running.add(member)
     worker.unref()
     worker.once('online', () => (member.online = true))
     worker.on('message', (answer: Answer) => {
@@ -158,7 +177,10 @@ export class WorkerPool {
       } else waiting?.reject(errorOf(answer.failure))
     })
     worker.on('error', (error) => this.#drop(member, error))
-    worker.on('exit', () => this.#drop(member, new Error('An encoding thread has ended')))
+    worker.on('exit', () => {
+      running.delete(member)
+      this.#drop(member, new Error('An encoding thread has ended'))
+    })
     return member
   }
 

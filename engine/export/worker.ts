@@ -1,9 +1,10 @@
 import { constants, setPriority } from 'node:os'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
 import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
+import { NativeSection } from '../util/native-section.ts'
 import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './encode.ts'
 import { openEncoder } from './formats/index.ts'
 
@@ -64,6 +65,7 @@ if (process.platform === 'linux') {
 }
 
 const port = parentPort!
+const native = new NativeSection(workerData)
 const exports = new Map<number, Open>()
 // Importing an encoder takes a moment; jobs of an export must not overtake each other meanwhile.
 let last: Promise<void> = Promise.resolve()
@@ -72,7 +74,7 @@ let last: Promise<void> = Promise.resolve()
 // rows then arrive already decoded, and `openSource` reports the failure.
 setImmediate(() => {
   try {
-    loadDuckDb()
+    native.run(loadDuckDb)
   } catch {}
   void Promise.allSettled([import('./formats/csv.ts'), import('./formats/json.ts')])
 })
@@ -90,8 +92,9 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   try {
     if (job.recipe) exports.set(job.exportId, open(job.recipe))
     const { encoder, reader } = exports.get(job.exportId)!
-    const chunks = job.kind === 'turn' ? fetchChunks(job) : job.chunks
-    const piece = (await encoder).encode(chunks, job.first, reader)
+    const chunks = job.kind === 'turn' ? native.run(() => fetchChunks(job)) : job.chunks
+    const opened = await encoder
+    const piece = native.run(() => opened.encode(chunks, job.first, reader))
     const answer: Answer = { id: job.id, piece }
     port.postMessage(answer, [piece.bytes.buffer])
   } catch (error) {
@@ -138,15 +141,15 @@ function failureOf(error: unknown): Failure {
 
 function open({ format, columns, options }: Recipe): Open {
   const types = columns.map((column) => column.type)
-  let native: NativeReader | undefined
+  let rows: NativeReader | undefined
   return {
     encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder)),
     reader: {
       decode: (chunk, arena) => {
         if (chunk.kind === 'batch') return chunk.batch
         loadDuckDb().yieldCore()
-        native ??= new NativeReader(loadDuckDb(), types, arena)
-        return native.read(chunk.options, chunk.address)
+        rows ??= new NativeReader(loadDuckDb(), types, arena)
+        return rows.read(chunk.options, chunk.address)
       },
       discard: (chunk) => {
         if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 const REFUSES = `
   import os from 'node:os'
@@ -49,4 +49,39 @@ test('exports work in a process that was started with flags of V8', () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+describe('a process whose encoding threads are still loading native code', () => {
+  const STARTS = `
+    const { WorkerPool } = await import(${JSON.stringify(new URL('../../engine/export/dispatch.ts', import.meta.url).href)})
+    const { setTimeout } = await import('node:timers/promises')
+    const started = () => {
+      const pool = new WorkerPool(2)
+      pool.start()
+      return pool
+    }`
+  // Nothing tells when a thread is in the midst of loading, so threads of many ages are ended.
+  const CLOSES = `
+    for (let age = 50; age < 200; age += 10) {
+      const pool = started()
+      await setTimeout(age)
+      await pool.close()
+    }`
+  const EXITS = `
+    for (let pools = 0; pools < 10; pools++) {
+      started()
+      await setTimeout(20)
+    }
+    process.exit(0)`
+
+  test.each([
+    ['closes them', CLOSES],
+    ['exits without closing them', EXITS],
+  ])('ends well when it %s', (_, ends) => {
+    const child = spawnSync(process.execPath, ['--input-type=module', '--eval', `${STARTS}\n${ends}`], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect(child).toMatchObject({ status: 0, signal: null, stderr: '' })
+  })
 })

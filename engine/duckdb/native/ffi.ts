@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import koffi from 'koffi'
 
 /**
  * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
@@ -109,6 +108,8 @@ function libraryPath(): string {
 const STACK_BYTES = 8 << 20
 
 function load(): DuckDb {
+  // Not imported at the top, because the caller may want to be told when native code begins (see `NativeSection`).
+  const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
   const config = koffi.config()
   if (config.async_stack_size !== STACK_BYTES) {
     koffi.config({
