@@ -13,7 +13,7 @@ const VECTOR_ROWS = 2_048
  * get small groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise
  * a group would hold too little of each column to compress well.
  */
-const ROW_GROUP_BYTES = 4 << 20
+const ROW_GROUP_BYTES = 2 << 20
 const COLUMN_BYTES = 128 << 10
 
 export interface WrittenPart {
