@@ -17,7 +17,8 @@ for (const path of process.argv.slice(leftOut ? 3 : 2)) {
 function skipped(files) {
   for (const { name, assertionResults } of files) {
     for (const { status, fullName } of assertionResults) {
-      if (['pending', 'skipped', 'todo'].includes(status)) console.log(`  ${relative('.', name)}: ${fullName}`)
+      if (['pending', 'skipped', 'todo'].includes(status))
+        console.log(`  ${relative('.', name)}: ${fullName}`)
     }
   }
 }
