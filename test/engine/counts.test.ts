@@ -9,7 +9,7 @@ const upload = (...rows: number[]) => ({ body: bytesOf(`n\n${rows.join('\n')}\n`
 
 async function count(dataset: Dataset, filter: string): Promise<number> {
   using query = await dataset.query({ filter })
-  return query.count()
+  return await query.count()
 }
 
 test('a filter is counted once for each version of each dataset', async () => {

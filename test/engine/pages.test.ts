@@ -63,7 +63,7 @@ test('the query for the next page goes on with the statement of the page before'
   const dataset = await tableOf(engine, ROWS)
   const page = async (skip: number, top: number) => {
     using query = await dataset.query({ filter: 'n ge 0', skip, top })
-    return textOfPage(query)
+    return await textOfPage(query)
   }
   await page(0, 12_000)
   expect(await statements(engine)).toBe(1)

@@ -63,7 +63,7 @@ describe.runIf(HAS_CLUSTER)('nodes of a cluster', () => {
 
   async function rows(engine: Engine, id: number): Promise<unknown[]> {
     using query = await (await engine.dataset(id)).query()
-    return Array.fromAsync(query.rows())
+    return await Array.fromAsync(query.rows())
   }
 
   /** As if versions had been replaced a while ago. */

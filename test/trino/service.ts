@@ -105,7 +105,7 @@ export class TrinoService implements AsyncDisposable {
   async askAlone(id: number, options: QueryOptions): Promise<string> {
     const dataset = await this.alone.dataset(id)
     using query = await dataset.query(options)
-    return csv(query)
+    return await csv(query)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
