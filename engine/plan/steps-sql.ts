@@ -21,10 +21,17 @@ export function needsPosition(steps: readonly Step[]): boolean {
   return steps.some(({ kind }) => kind !== 'filter' && kind !== 'compute')
 }
 
-/** `ORDER BY` terms: null before every value (OData 4.01 part 1, 11.2.6.2). */
+/**
+ * `ORDER BY` terms: null before every value (OData 4.01 part 1, 11.2.6.2).
+ *
+ * Where DuckDB sorts by a column, it takes the column's values from its sort keys, in which -0 is 0. A sum is not the
+ * column, so the column's own values are kept beside it.
+ */
 export function orderTerms(keys: readonly SortKey[]): string {
   return keys
-    .map(({ sql, descending }) => `${sql} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`)
+    .map(({ sql, double, descending }) => {
+      return `${sql}${double ? ' + 0e0' : ''} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`
+    })
     .join(', ')
 }
 
@@ -161,8 +168,8 @@ function over(partition: readonly string[], order: readonly SortKey[]): string {
 
 /** Keeps the rows with the largest or smallest values; among equal values the first rows. The order stays the same. */
 function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
-  const { end, until, amount, value, partition } = step
-  const order = [{ sql: value, descending: end === 'top' }, ...relation.order]
+  const { by, until, amount, partition } = step
+  const order = [by, ...relation.order]
   if (until !== 'count') return keptBySum(relation, step, order)
   // Trino's LIMIT takes no expression.
   if (partition.length > 0 || relation.columns) {
@@ -180,12 +187,12 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
  * below the amount again.
  */
 function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
-  const { until, amount, negative, value, partition } = step
+  const { by, until, amount, negative, partition } = step
   const window = over(partition, order)
   const group = partition.length > 0 ? `PARTITION BY ${partition.join(', ')}` : ''
   const sums = [
-    `coalesce(sum(${value}) OVER (${window} ROWS UNBOUNDED PRECEDING), 0) AS w`,
-    ...(until === 'percent' ? [`sum(${value}) OVER (${group}) AS total`] : []),
+    `coalesce(sum(${by.sql}) OVER (${window} ROWS UNBOUNDED PRECEDING), 0) AS w`,
+    ...(until === 'percent' ? [`sum(${by.sql}) OVER (${group}) AS total`] : []),
     `row_number() OVER (${window}) AS n`,
   ]
   const reached =

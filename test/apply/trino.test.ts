@@ -85,7 +85,7 @@ test.each([
   [{ apply: 'aggregate(d with min as s)' }, 'min of double'],
   [{ apply: 'aggregate(p with average as s)' }, 'average of decimal(10,2)'],
   [{ apply: 'groupby((d),aggregate($count as s))' }, 'groups of double'],
-  [{ apply: 'topcount(3,d)' }, 'topcount of double'],
+  [{ apply: 'topcount(3,d)' }, 'order of double'],
   [{ apply: 'orderby(d desc)' }, 'order of double'],
   [{ apply: 'aggregate(n with p90 as s)' }, 'p90 of integer'],
   [{ compute: 'n divby 2 as half' }, 'divby of integer, integer'],

@@ -67,9 +67,10 @@ export function readOrder(
 
 /** The key that sorts rows by a value. */
 export function sortKey(sql: string, type: ValueType, descending: boolean, { dialect }: Building): SortKey {
-  // DuckDB may show both zeros as 0 once they are sorted.
-  if (dialect.name !== 'duckdb' && type.kind === 'double') throw new Unsaid('order of double')
-  return { sql, descending }
+  const double = type.kind === 'double'
+  // Trino sorts -0 before 0, although the two are equal.
+  if (dialect.name !== 'duckdb' && double) throw new Unsaid('order of double')
+  return { sql, descending, ...(double && { double }) }
 }
 
 /**

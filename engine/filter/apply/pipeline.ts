@@ -7,7 +7,7 @@ import { type LiteralValue, literalType } from '../syntax/literals.ts'
 import { parseExpression } from '../syntax/parse.ts'
 import { Comma, LParen, RParen, Slash, type Token } from '../syntax/tokens.ts'
 import type { Building, Place } from './building.ts'
-import { readComputed, readOrder, sortable } from './computed.ts'
+import { readComputed, readOrder, sortable, sortKey } from './computed.ts'
 import { concatenated } from './concat.ts'
 import { type Keys, readAggregates, readKeys } from './grouping.ts'
 import { searchCondition } from './search.ts'
@@ -164,16 +164,12 @@ export class PipelineReader {
       if (until !== 'count' && !isNumeric(value.type)) {
         throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
       }
-      // The rows would be sorted by two keys, and their sums depend on the order in which doubles are added.
-      if (this.#building.dialect.name !== 'duckdb' && value.type.kind === 'double') {
-        throw new Unsaid(`${end}${until} of double`)
-      }
+      const sql = sortable(value, columns, this.#building)
       const step: Step = {
         kind: 'keep',
-        end,
+        by: sortKey(sql, value.type, end === 'top', this.#building),
         until,
         ...amount,
-        value: sortable(value, columns, this.#building),
         partition: partition.map(({ sql }) => sql),
       }
       return { steps: [step], columns, mayEmpty: mayBeEmpty || until !== 'count' }

@@ -38,13 +38,12 @@ export type Step =
   /** Keeps the rows with the largest or smallest values: a number of rows, or until their sum reaches an amount. */
   | {
       readonly kind: 'keep'
-      readonly end: 'top' | 'bottom'
+      readonly by: SortKey
       readonly until: KeepUntil
       /** SQL of a number. */
       readonly amount: string
       /** Whether the amount is negative. If so, the sum reaches the amount from above. */
       readonly negative: boolean
-      readonly value: string
       readonly partition: readonly string[]
     }
   /** The rows of each branch, one branch after the other. */
@@ -55,6 +54,8 @@ export type KeepUntil = 'count' | 'sum' | 'percent'
 export interface SortKey {
   readonly sql: string
   readonly descending: boolean
+  /** Whether its values are doubles, among which -0 equals 0. */
+  readonly double?: boolean
 }
 
 export interface Branch {
