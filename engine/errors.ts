@@ -6,7 +6,7 @@ export const ERRORS = {
   invalid_filter: '`$filter` is not an OData expression; the message gives the position',
   filter_too_complex: '`$filter` is longer or deeper than the limits',
   filter_type_error: 'an operator or a function of `$filter` got a type that it does not take',
-  filter_failed: '`$filter` failed on a value of the data: overflow, division by zero',
+  filter_failed: '`$filter` or another expression failed on a value of the data: overflow, division by zero',
   invalid_columns: 'a query names columns that the dataset does not have',
   invalid_option: 'a query option is unknown, malformed or conflicts with another',
   not_representable: 'a value can not be written in the format that was asked for',

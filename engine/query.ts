@@ -364,7 +364,7 @@ export class Query implements Disposable {
       await this.#context.ready?.(this.plan.scan, undefined, signal)
       await this.#context.whole?.(this.plan.scan, signal)
     }
-    return { ...statement, elsewhere: { sql, otherwise } }
+    return { ...statement, elsewhere: { sql, otherwise, fallible: this.plan.fallible } }
   }
 
   /** Others may wait for the count, even if this query is disposed meanwhile. */
@@ -402,11 +402,11 @@ export class Query implements Disposable {
     return { signal, rowBytes: this.plan.rowBytes, rowsHint: this.#most(), steady }
   }
 
-  /** A value of the data can make a correct filter fail; the user is then told in terms of the filter. */
+  /** A value of the data can make a correct query fail; the user is then told in terms of the query. */
   #readable(error: unknown): unknown {
     if (error instanceof EngineError) return error
-    const { filter, steps, order } = this.plan
-    const values = filter || steps.length > 0 || order.length > 0 ? runtimeFilterError(error) : undefined
+    const { fallible } = this.plan
+    const values = fallible === undefined ? undefined : runtimeFilterError(error, fallible)
     return values ?? this.#context.readable?.(error) ?? error
   }
 }

@@ -9,6 +9,7 @@ import {
   type SortKey,
   type Step,
   type StepColumn,
+  THE_FILTER,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
 import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
@@ -59,6 +60,8 @@ export interface Plan {
     readonly top?: number | undefined
     readonly last?: number | undefined
   }
+  /** What may fail on a value of the data, as the beginning of a sentence: `The filter or $orderby`. */
+  readonly fallible?: string | undefined
   /** All columns of the source. */
   readonly source: readonly PlanColumn[]
   /** The number of rows that match the filter; undefined if rows must be read to know. */
@@ -125,6 +128,7 @@ export function planQuery(
     columns: checkSelection(options.select, columns),
     order,
     orderParameters: building.parameters.slice(stepParameters.length + (filter?.parameters.length ?? 0)),
+    fallible: fallible(options, order, columns),
     source: source.columns,
     most: source.rows === undefined ? undefined : mostAfter(steps, source.rows),
     rowBytes: source.rowBytes,
@@ -150,6 +154,24 @@ export function planQuery(
   const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
 }
+
+/** The options that calculate something. A column to sort by is no calculation. */
+function fallible(
+  { filter, apply, compute }: QueryOptions,
+  order: readonly SortKey[],
+  columns: readonly StepColumn[],
+): string | undefined {
+  const isCalculated = ({ sql }: SortKey) => columns.every((column) => column.sql !== sql)
+  const found = [
+    filter !== undefined && THE_FILTER,
+    apply !== undefined && '$apply',
+    compute !== undefined && '$compute',
+    order.some(isCalculated) && '$orderby',
+  ].filter((subject) => subject !== false)
+  return found.length > 0 ? WORDS.format(found) : undefined
+}
+
+const WORDS = new Intl.ListFormat('en', { type: 'disjunction' })
 
 function firstOf(order: readonly SortKey[], { skip, top }: Window, { columns }: PlanSource) {
   return firstRows(order, top === undefined ? undefined : skip + top, columns)

@@ -48,10 +48,7 @@ export function failureOf({ errorName = '', errorType = '', message = '' }: Trin
 const SENTENCES: Readonly<
   Record<FailureKind, readonly ['filter_failed' | 'overloaded' | 'timeout', string]>
 > = {
-  values: [
-    'filter_failed',
-    'The filter fails on a row: it divides by zero, or a result is too large for its type.',
-  ],
+  values: ['filter_failed', 'fails on a row: it divides by zero, or a result is too large for its type.'],
   late: ['timeout', 'The query takes longer than it may.'],
   busy: ['overloaded', 'The cluster that answers large questions has too much work now. Try again later.'],
   many: [
@@ -61,8 +58,12 @@ const SENTENCES: Readonly<
   broken: ['overloaded', 'The cluster that answers large questions failed. Try again later.'],
 }
 
-/** A failure for users, where nobody else can answer. */
-export function shownFailure(failure: unknown): EngineError {
-  const [code, sentence] = SENTENCES[failure instanceof TrinoFailure ? failure.kind : 'broken']
-  return new EngineError(code, sentence, { cause: failure })
+/**
+ * A failure for users, where nobody else can answer.
+ * @param fallible what may have failed on a value of the data, as the beginning of a sentence
+ */
+export function shownFailure(failure: unknown, fallible = 'The query'): EngineError {
+  const kind = failure instanceof TrinoFailure ? failure.kind : 'broken'
+  const [code, sentence] = SENTENCES[kind]
+  return new EngineError(code, kind === 'values' ? `${fallible} ${sentence}` : sentence, { cause: failure })
 }

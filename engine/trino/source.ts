@@ -71,7 +71,7 @@ export function withTrino(duck: Source, options: TrinoSourceOptions): TrinoSourc
         options.onFailure(error)
         if (performance.now() - began > options.retryWithin) {
           stats.failed++
-          throw shownFailure(error)
+          throw shownFailure(error, elsewhere.fallible)
         }
         stats.repeated++
         await elsewhere.otherwise(signal)

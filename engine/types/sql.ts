@@ -16,6 +16,8 @@ export interface Statement {
 /** A question for Trino (`engine/trino/`), with the parameters written into it. */
 export interface Elsewhere {
   readonly sql: string
+  /** What may fail on a value of the data, as the beginning of a sentence. */
+  readonly fallible?: string | undefined
   /** Makes readable what DuckDB would read, should it have to answer after all. */
   otherwise(signal: AbortSignal | undefined): Promise<void>
 }

@@ -196,12 +196,16 @@ function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
   )
 }
 
-/** The query option to which an error of the engine refers, by error code; becomes `target`. */
+/** The query option to which an error of the engine refers, by error code, unless the message begins with another. */
 const TARGETS: Readonly<Record<string, string>> = {
   invalid_filter: '$filter',
   filter_type_error: '$filter',
   filter_too_complex: '$filter',
   filter_failed: '$filter',
+}
+
+function targetOf({ code, error }: { code: string; error: string }): string | undefined {
+  return TARGETS[code] && (/^\$[a-z]+/.exec(error)?.[0] ?? TARGETS[code])
 }
 
 /** Answers with an error in OData's format (JSON Format 4.01, 21.1). */
@@ -217,7 +221,7 @@ function answerError(
     : errorAnswer(error)
   metrics.refused(body.code)
   if (status >= 500 && status !== 501) request.log.error({ err: error, code: body.code }, 'request failed')
-  const target = known?.target ?? TARGETS[body.code]
+  const target = known?.target ?? targetOf(body)
   return reply
     .code(status)
     .headers({ ...headers, ...(known?.code === 'readOnly' && { allow: 'GET, HEAD' }) })

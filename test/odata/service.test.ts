@@ -251,6 +251,8 @@ describe('refusals', () => {
   test('name the option that is wrong', async () => {
     const { error } = (await get('/my_table?$filter=day eq')).json()
     expect(error).toMatchObject({ code: 'invalid_filter', target: '$filter' })
+    const failed = (await get("/my_table?$orderby=day add duration'P106751990D'")).json()
+    expect(failed.error).toMatchObject({ code: 'filter_failed', target: '$orderby' })
   })
 
   test('challenge who sends no key, and keep private repositories to their owners', async () => {

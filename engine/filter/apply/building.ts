@@ -63,21 +63,22 @@ export class Building {
   condition(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): string {
     const syntax = parseExpression(at.text, tokens, this)
     const { tree } = check(syntax, columns, { ...at, now: this.now })
-    return this.#compiled(tree)
+    return this.#compiled(tree, at)
   }
 
   /** SQL of a value over the columns. @throws EngineError the same errors as `compileFilter` */
   value(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): Value {
     const syntax = parseExpression(at.text, tokens, this)
     const tree = checkExpression(syntax, columns, { ...at, now: this.now })
-    return { sql: this.#compiled(tree, 'value'), type: tree.type, at: syntax.at }
+    return { sql: this.#compiled(tree, at, 'value'), type: tree.type, at: syntax.at }
   }
 
-  #compiled(tree: Expression, place: 'filter' | 'value' = 'filter'): string {
+  #compiled(tree: Expression, { option }: Place, place: 'filter' | 'value' = 'filter'): string {
     const { sql, parameters } = compile(tree, {
       firstParameter: this.parameters.length + 1,
       limits: this.limits,
       dialect: this.dialect,
+      subject: `$${option.toLowerCase()}`,
       place,
     })
     this.parameters.push(...parameters)

@@ -23,6 +23,7 @@ import {
   TRUE,
 } from './fragments.ts'
 import { literalText } from './narrow.ts'
+import { THE_FILTER } from './runtime-errors.ts'
 import type { Place, SqlWriter } from './sql-writer.ts'
 
 export interface CompileOptions {
@@ -31,6 +32,8 @@ export interface CompileOptions {
   readonly limits?: FilterLimits
   /** The database that will run the SQL; DuckDB if not given. */
   readonly dialect?: Dialect | undefined
+  /** What fails if a row fails, as the beginning of a sentence; `The filter` if not given. */
+  readonly subject?: string | undefined
   /** Where the SQL will stand: as an operand of AND, or as a value of its own. */
   readonly place?: Place
 }
@@ -57,11 +60,18 @@ class Compiler implements SqlWriter {
   readonly dialect: Dialect
   readonly #first: number
   readonly #limits: FilterLimits
+  readonly #subject: string
 
-  constructor({ firstParameter = 1, limits = DEFAULT_LIMITS, dialect = duckdb }: CompileOptions) {
+  constructor({
+    firstParameter = 1,
+    limits = DEFAULT_LIMITS,
+    dialect = duckdb,
+    subject = THE_FILTER,
+  }: CompileOptions) {
     this.dialect = dialect
     this.#first = firstParameter
     this.#limits = limits
+    this.#subject = subject
   }
 
   parameter(text: string): Sql {
@@ -163,6 +173,7 @@ class Compiler implements SqlWriter {
     return rendering(
       node.args.map((arg) => this.sql(arg, 'value')),
       {
+        subject: this.#subject,
         position: node.at + 1,
         types: node.args.map((arg) => arg.type),
         values: node.args.map(literalOf),

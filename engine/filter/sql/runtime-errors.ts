@@ -1,22 +1,26 @@
 import { EngineError } from '../../errors.ts'
 
-const BEYOND_MOMENTS =
-  'The filter fails on a row: the result is a date or moment outside of the range that can be represented.'
+/** The subject of a message about `$filter`; of other options it is their name. */
+export const THE_FILTER = 'The filter'
 
-/** DuckDB's messages where a value in the data makes a correct filter fail, each with a sentence for the user. */
-const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecArray) => string])[] = [
-  // Our own SQL raised this error, and its message holds the sentence.
-  [/Invalid Input Error: (The filter (?:divides|fails)[^\n]*)/, ([, sentence]) => sentence!],
+const BEYOND_MOMENTS =
+  'fails on a row: the result is a date or moment outside of the range that can be represented.'
+
+/**
+ * DuckDB's messages where a value in the data makes a correct expression fail, each with what the user is told. Our own
+ * SQL raises errors that hold a whole sentence.
+ */
+const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray) => string])[] = [
   [
     /Overflow in (addition|subtraction|multiplication) of INT64 \(([^)]*)\)/,
     ([, operation, operands]) =>
-      `The filter fails on a row: the ${operation} ${operands} gives a number that is too large.`,
+      `fails on a row: the ${operation} ${operands} gives a number that is too large.`,
   ],
   // For decimals DuckDB prints the digits without the decimal point, so the operands would mislead and are left out.
   [
     /Overflow in (addition|subtraction|multiplication|negation|division)/,
     ([, operation]) =>
-      `The filter fails on a row: ${operation === 'addition' ? 'an' : 'a'} ${operation} gives a number that is too ` +
+      `fails on a row: ${operation === 'addition' ? 'an' : 'a'} ${operation} gives a number that is too ` +
       'large.',
   ],
   [
@@ -31,29 +35,35 @@ const FAILURES: readonly (readonly [said: RegExp, sentence: (match: RegExpExecAr
   ],
   [
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
-    () => 'The filter fails on a row: the result is a number that is too large for its type.',
+    () => 'fails on a row: the result is a number that is too large for its type.',
   ],
   // JavaScript may know a Unicode script that is newer than this version of DuckDB.
   [
     /Invalid Input Error: invalid character class range: \\[pP]\{(\w+)\}/,
     ([, script]) =>
-      `The filter fails: the pattern of matchesPattern() names the script ${script}, which is not supported.`,
+      `fails: the pattern of matchesPattern() names the script ${script}, which is not supported.`,
   ],
   [
     /Invalid Input Error: pattern too large/,
-    () => 'The filter fails: the pattern of matchesPattern() is too large. Repeat fewer things in it.',
+    () => 'fails: the pattern of matchesPattern() is too large. Repeat fewer things in it.',
   ],
 ]
 
+/** An error that our own SQL raised. */
+const RAISED = /Invalid Input Error: ((?:The filter|\$[a-z]+) (?:divides|fails)[^\n]*)/
+
 /**
- * The error of a filter that failed on a value of the data, as a `filter_failed` with a sentence; undefined for every
- * other error.
+ * The error of an expression that failed on a value of the data, as a `filter_failed` with a sentence; undefined for
+ * every other error.
+ * @param subject what may have failed, as the beginning of a sentence
  */
-export function runtimeFilterError(error: unknown): EngineError | undefined {
+export function runtimeFilterError(error: unknown, subject = THE_FILTER): EngineError | undefined {
   const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
-  for (const [said, sentence] of FAILURES) {
+  const raised = RAISED.exec(message)
+  if (raised) return new EngineError('filter_failed', raised[1]!, { cause: error })
+  for (const [said, told] of FAILURES) {
     const match = said.exec(message)
-    if (match) return new EngineError('filter_failed', sentence(match), { cause: error })
+    if (match) return new EngineError('filter_failed', `${subject} ${told(match)}`, { cause: error })
   }
   return undefined
 }

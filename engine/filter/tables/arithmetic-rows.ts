@@ -59,7 +59,7 @@ const guarded =
   (operation: Operation, dialect: DialectName = 'duckdb'): Rendering =>
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
-    const zero = `The filter divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
+    const zero = `${site.subject} divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
     // A null dividend makes the quotient null, even if the divisor is zero, so it must not raise the error.
     const nulls = site.nullWith[0]?.map(atom) ?? [a!]
     const known = nulls.map((part) => postfix(part, 'IS NOT NULL'))

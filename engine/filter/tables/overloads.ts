@@ -30,6 +30,8 @@ export interface Argument {
 
 /** What the SQL of an overload may depend on, besides the SQL of its arguments. */
 export interface CallSite {
+  /** With what messages of run-time errors begin: `The filter`, or the name of another option. */
+  readonly subject: string
   /** Counted from 1, for messages of run-time errors. */
   readonly position: number
   readonly types: readonly ValueType[]

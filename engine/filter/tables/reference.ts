@@ -1,6 +1,7 @@
 import { type AggregateRow, aggregateTable, percentile } from '../apply/aggregates.ts'
 import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../check/value-types.ts'
 import { atom } from '../sql/fragments.ts'
+import { THE_FILTER } from '../sql/runtime-errors.ts'
 import { castTable } from './casts.ts'
 import type { FunctionRow } from './function-rows.ts'
 import { CASE, CAST, functionTable } from './functions.ts'
@@ -77,6 +78,7 @@ function overloadRow(overload: Overload, names: readonly string[]): string {
   const sql = overload.duckdb(
     overload.takes.map((_, index) => atom(names[index]!)),
     {
+      subject: THE_FILTER,
       position: 1,
       types,
       values: overload.takes.map(() => undefined),

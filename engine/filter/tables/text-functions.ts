@@ -187,7 +187,7 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: 
   const refused: [Sql, Sql][] = []
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
-    const sentence = `The filter fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
+    const sentence = `${site.subject} fails: substring() at position ${site.position} got a negative ${index === 0 ? 'start' : 'length'} in a row.`
     // The result is null if any argument is null, so a null beside a negative number must not raise the error.
     const others = [text!, ...numbers].filter((other, at) => other !== number && !site.values[at])
     const known = others.map((other) => postfix(other, 'IS NOT NULL'))

@@ -92,6 +92,38 @@ it('a sum that its type can’t hold is a clear 400', async () => {
   expect(response.json()).toMatchObject({ code: 'filter_failed' })
 })
 
+describe('a calculation that fails on a row is named by its option', () => {
+  const LARGE = 'Amount mul 9223372036854775807'
+  it.each([
+    [{ $filter: `${LARGE} gt ID` }, 'The filter fails on a row: '],
+    [{ $orderby: LARGE }, '$orderby fails on a row: '],
+    [{ $compute: `${LARGE} as Large` }, '$compute fails on a row: '],
+    [{ $apply: `compute(${LARGE} as Large)` }, '$apply fails on a row: '],
+    [{ $apply: `filter(${LARGE} gt ID)` }, '$apply fails on a row: '],
+    // The database doesn't say which expression failed.
+    [{ $filter: 'ID gt 1', $orderby: LARGE }, 'The filter or $orderby fails on a row: '],
+    [
+      { $filter: 'ID gt 1', $compute: `${LARGE} as Large`, $orderby: 'ID' },
+      'The filter or $compute fails on a row: ',
+    ],
+    [
+      { $filter: 'Amount div (ID sub ID) gt 1' },
+      'The filter divides by zero: the right operand of the operator ',
+    ],
+    [{ $filter: 'ID gt 1', $orderby: 'Amount div (ID sub 2)' }, '$orderby divides by zero: '],
+    [
+      { $compute: 'substring(Product,0 sub ID) as Part' },
+      '$compute fails: substring() at position 1 got a negative ',
+    ],
+    [{ $apply: 'compute(Amount mod (ID sub ID) as Rest)', $filter: 'Rest gt 1' }, '$apply divides by zero: '],
+  ])('%j', async (options, said) => {
+    const response = await get(options)
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe('filter_failed')
+    expect(response.json().error.slice(0, said.length)).toBe(said)
+  })
+})
+
 it('$count=true gives Row-Count where nothing else would', async () => {
   expect((await get({ $filter: 'Amount gt 1' })).headers['row-count']).toBeUndefined()
   expect((await get({ $filter: 'Amount gt 1', $count: 'true' })).headers['row-count']).toBe('6')
