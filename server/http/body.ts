@@ -28,11 +28,12 @@ export function readJsonBodies(app: FastifyInstance): void {
  * @throws ServerError `unsupported_media_type`
  */
 export function checkParameters(type = ''): void {
+  const isDelimited = /^text\/(csv|tab-separated-values)\b/i.test(type)
   for (const parameter of type.split(';').slice(1)) {
     const [name = '', value = ''] = parameter.split('=', 2).map((part) => part.trim().toLowerCase())
     const text = value.replace(/^"(.*)"$/, '$1')
     if (name === 'charset' && !/^(utf-?8|us-ascii)$/.test(text)) {
-      const option = /^text\/(csv|tab-separated-values)\b/i.test(type)
+      const option = isDelimited
         ? ', or without a charset and with the option encoding=latin1 or encoding=utf-16 in the URL'
         : ''
       throw new ServerError(
@@ -43,7 +44,11 @@ export function checkParameters(type = ''): void {
     if (name === 'header' && text === 'absent') {
       throw new ServerError(
         'unsupported_media_type',
-        'Without a header the columns have no names: put one before the rows.',
+        `The content type says header=absent, which is not supported there; ${
+          isDelimited
+            ? 'write it as an option in the URL: ?header=absent'
+            : 'only csv and tsv can have a header'
+        }.`,
       )
     }
   }

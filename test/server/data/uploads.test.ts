@@ -77,6 +77,13 @@ describe('forms', () => {
     expect(response.json().code).toBe('unsupported_media_type')
   })
 
+  it('csv without a header is answered with the option that reads it', async () => {
+    const refused = await send('PUT', '1,2\n', { 'content-type': 'text/csv; header=absent' })
+    expect(refused.json().error).toBe(
+      'The content type says header=absent, which is not supported there; write it as an option in the URL: ?header=absent.',
+    )
+  })
+
   it('another charset is answered with the option that reads it', async () => {
     const response = await send('PUT', NUMBERS, { 'content-type': 'text/csv; charset=latin1' })
     expect(response.json().error).toBe(
