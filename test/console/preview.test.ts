@@ -6,6 +6,7 @@ import { kindOf } from '../../server/console/src/upload/formats.ts'
 import { inferType } from '../../server/console/src/upload/infer.ts'
 import { type Preview, PreviewError } from '../../server/console/src/upload/model.ts'
 import { previewFile } from '../../server/console/src/upload/preview.ts'
+import { sheetNames } from '../../server/console/src/upload/preview-xlsx.ts'
 
 async function preview(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<Preview> {
   const file = new File([content], name)
@@ -68,6 +69,7 @@ describe('a preview of a file', () => {
 
   it('reads the first sheet of a workbook, dates by their style', async () => {
     const book = zip({
+      ...workbook({ Days: 'worksheets/sheet1.xml' }),
       'xl/worksheets/sheet1.xml':
         '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>n &amp; m</t></is></c></row>' +
         '<row r="2"><c r="A2" s="1"><v>45322</v></c><c r="B2"><v>1.5</v></c></row></sheetData></worksheet>',
@@ -81,6 +83,30 @@ describe('a preview of a file', () => {
       { name: 'n & m', type: 'double' },
     ])
     expect(rows).toEqual([['2024-01-31', '1.5']])
+  })
+
+  it('reads the sheets of a workbook in the order of their tabs, or the one that is chosen', async () => {
+    const sheet = (...cells: string[]) =>
+      `<worksheet><sheetData>${cells.map((cell) => `<row><c t="str"><v>${cell}</v></c></row>`).join('')}</sheetData></worksheet>`
+    const book = zip({
+      ...workbook({
+        'Prices & more': 'worksheets/sheet2.xml',
+        Plot: 'chartsheets/sheet1.xml',
+        Costs: '/xl/worksheets/sheet1.xml',
+        Empty: 'worksheets/sheet3.xml',
+      }),
+      'xl/worksheets/sheet1.xml': sheet('cost', '1'),
+      'xl/worksheets/sheet2.xml': sheet('price', '2'),
+      'xl/worksheets/sheet3.xml': sheet(),
+      'xl/chartsheets/sheet1.xml': '<chartsheet/>',
+    })
+    const file = new File([book], 'a.xlsx')
+    expect(await sheetNames(file)).toEqual(['Prices & more', 'Costs', 'Empty'])
+    const namesIn = async (wanted?: string) =>
+      (await previewFile(file, kindOf('a.xlsx')!, { sheet: wanted }))!.columns.map(({ name }) => name)
+    expect(await namesIn()).toEqual(['price'])
+    expect(await namesIn('Costs')).toEqual(['cost'])
+    await expect(namesIn('Empty')).rejects.toThrow('The sheet “Empty” is empty')
   })
 
   it('says that a file is not what its name says', async () => {
@@ -102,6 +128,21 @@ describe('a preview of a file', () => {
     expect(inferType(values)).toBe(type)
   })
 })
+
+/** The entries of a workbook that name its sheets. */
+function workbook(targets: Readonly<Record<string, string>>): Record<string, string> {
+  const sheets = Object.keys(targets).map(
+    (name, at) => `<sheet name="${name.replace('&', '&amp;')}" sheetId="${at + 9}" r:id="rId${at}"/>`,
+  )
+  const relations = Object.values(targets).map(
+    (target, at) =>
+      `<Relationship Id="rId${at}" Type="http://x/${target.split('/').at(-2)}" Target="${target}"/>`,
+  )
+  return {
+    'xl/workbook.xml': `<workbook><sheets>${sheets.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships>${relations.join('')}</Relationships>`,
+  }
+}
 
 /** A zip archive of deflated entries, with as much of the headers as readers need. */
 function zip(files: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {

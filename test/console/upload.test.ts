@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import ExcelJS from 'exceljs'
 import { describe, expect, it } from 'vitest'
 import { signIn, withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
@@ -63,6 +64,25 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     expect(await rows()).toEqual([
       { column1: 1, column2: 'x' },
       { column1: 2, column2: 'y' },
+    ])
+  })
+
+  it('reads the sheet of a workbook that is chosen', async () => {
+    const { page } = walked.visitor
+    await walked.go('repositories/1/upload')
+    await page.getByRole('heading', { name: 'New dataset' }).waitFor()
+    const book = new ExcelJS.Workbook()
+    book.addWorksheet('Notes')
+    book.addWorksheet('Prices 2024').addRows([['price'], [1.5]])
+    await choose('books.xlsx', Buffer.from(await book.xlsx.writeBuffer()))
+    await page.getByText('The sheet “Notes” is empty').waitFor()
+    await page.getByLabel('Sheet of the workbook').selectOption('Prices 2024')
+    await page.getByLabel('Type of price').waitFor()
+    await walked.expectClean('upload-sheet')
+    await page.getByRole('button', { name: 'Create the dataset' }).click()
+    await page.getByRole('heading', { name: 'books', level: 1, exact: true }).waitFor()
+    expect(await (await walked.stage.api('GET', '/datasets/2/data?$format=json')).json()).toEqual([
+      { price: 1.5 },
     ])
   })
 })

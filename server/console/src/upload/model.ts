@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
+import type { Dialect } from './dialect.ts'
 
 /** What the beginning of a file shows before the upload. */
 export interface Preview {
@@ -11,6 +12,14 @@ export interface Preview {
   readonly typed: boolean
   /** The number of rows from which the types were inferred. */
   readonly lookedAt: number
+}
+
+/** How a file is read, as far as its format leaves a choice. */
+export interface Reading {
+  /** Only for csv and tsv. */
+  readonly dialect?: Dialect | undefined
+  /** The name of a sheet of a workbook; the first one by default. */
+  readonly sheet?: string | undefined
 }
 
 export interface PreviewColumn {

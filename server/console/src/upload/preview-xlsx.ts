@@ -11,27 +11,61 @@ interface Sheet {
 const HEAD = 1 << 20
 const STRINGS_HEAD = 4 << 20
 
-/** Reads the first rows of a workbook's first sheet. Numbers are shown as dates if the style of their cell says so. */
-export async function previewSheet(file: File): Promise<Sheet> {
+/** The names of a workbook's sheets, in the order of their tabs. */
+export async function sheetNames(file: File): Promise<string[]> {
+  return (await sheetsOf(file, await zipEntries(file))).map(({ name }) => name)
+}
+
+/**
+ * Reads the first rows of a sheet. Numbers are shown as dates if the style of their cell says so.
+ * @param wanted the name of the sheet; the first one by default
+ * @throws PreviewError
+ */
+export async function previewSheet(file: File, wanted?: string): Promise<Sheet> {
   let entries: ZipEntry[]
   try {
     entries = await zipEntries(file)
   } catch {
     throw new PreviewError(`${file.name} is not an Excel workbook (.xlsx).`)
   }
-  const sheet = entries
-    .filter(({ name }) => /^xl\/worksheets\/[^/]+\.xml$/.test(name))
-    .sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1))[0]
-  if (!sheet) throw new PreviewError(`${file.name} has no sheet.`)
+  const sheets = await sheetsOf(file, entries)
+  const sheet = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted)
+  // The server looks for sheets in more places.
+  if (!sheet) throw new Error(`${file.name} has no sheet where programs usually write it.`)
   const strings = await sharedStrings(file, entries)
   const dates = await dateStyles(file, entries)
-  const { text, whole } = await entryText(file, sheet, HEAD)
+  const { text, whole } = await entryText(file, sheet.entry, HEAD)
   const [header, ...rows] = [...text.matchAll(/<row\b[^>]*?(?:\/>|>(.*?)<\/row>)/gs)].map((row) =>
     readRow(row[1] ?? '', strings, dates),
   )
-  if (!header)
-    throw new PreviewError('The first sheet is empty: its first row has to hold the names of the columns.')
+  if (!header) {
+    throw new PreviewError(
+      `The sheet “${sheet.name}” is empty: its first row has to hold the names of the columns.`,
+    )
+  }
   return { columns: header.map((name) => name ?? ''), rows, whole }
+}
+
+/** The sheets with cells, in the order of their tabs; those of charts and dialogs have none. */
+async function sheetsOf(
+  file: File,
+  entries: readonly ZipEntry[],
+): Promise<{ readonly name: string; readonly entry: ZipEntry }[]> {
+  const entryOf = (name: string) => entries.find((entry) => entry.name === name)
+  const textIn = async (name: string) => {
+    const entry = entryOf(name)
+    return entry ? (await entryText(file, entry, HEAD)).text : ''
+  }
+  const relations = (await textIn('xl/_rels/workbook.xml.rels')).matchAll(/<(?:\w+:)?Relationship\b[^>]*>/g)
+  const targets = new Map(
+    [...relations].map(([tag]) => [attribute(tag, 'Id'), attribute(tag, 'Target') ?? '']),
+  )
+  const tags = (await textIn('xl/workbook.xml')).matchAll(/<(?:\w+:)?sheet\b[^>]*>/g)
+  return [...tags].flatMap(([tag]) => {
+    const target = targets.get(attribute(tag, '\\w+:id')) ?? ''
+    const entry = entryOf(target.startsWith('/') ? target.slice(1) : `xl/${target}`)
+    return entry && /worksheets\//.test(target) ? [{ name: attribute(tag, 'name') ?? '', entry }] : []
+  })
 }
 
 function readRow(xml: string, strings: readonly string[], dates: ReadonlySet<number>): Field[] {

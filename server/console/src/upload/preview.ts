@@ -2,7 +2,7 @@ import { CsvError, type Field, parseCsv } from '../csv.ts'
 import { type Dialect, decode, detectDialect, readField } from './dialect.ts'
 import type { FileKind } from './formats.ts'
 import { inferType } from './infer.ts'
-import { type Preview, PreviewError } from './model.ts'
+import { type Preview, PreviewError, type Reading } from './model.ts'
 import { previewObjects } from './preview-json.ts'
 import { previewParquet } from './preview-parquet.ts'
 import { previewSheet } from './preview-xlsx.ts'
@@ -18,20 +18,20 @@ export async function findDialect(file: File, { format, gzip }: FileKind): Promi
 
 /**
  * Reads the preview of a file; undefined for Arrow, which has none.
- * @param dialect of a csv or tsv file; detected by default
+ * @param reading as detected by default
  * @throws PreviewError if the beginning of the file can't be read
  */
 export async function previewFile(
   file: File,
   kind: FileKind,
-  dialect?: Dialect,
+  reading: Reading = {},
 ): Promise<Preview | undefined> {
   if (file.size === 0) throw new PreviewError(`${file.name} is empty.`)
   switch (kind.format) {
     case 'csv':
     case 'tsv': {
       const head = await headOf(file, kind.gzip)
-      const how = dialect ?? detectDialect(head.bytes, kind.format)
+      const how = reading.dialect ?? detectDialect(head.bytes, kind.format)
       return previewText(textOf(file, head, how.encoding), head.whole, how)
     }
     case 'json':
@@ -49,7 +49,7 @@ export async function previewFile(
     case 'parquet':
       return previewParquet(file)
     case 'xlsx': {
-      const sheet = await previewSheet(file)
+      const sheet = await previewSheet(file, reading.sheet)
       return tabular(sheet.columns, sheet.rows, sheet.whole)
     }
     case 'arrow':

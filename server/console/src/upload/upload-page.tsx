@@ -6,25 +6,27 @@ import { formatBytes, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { sessionKey } from '../session.ts'
 import { Empty, Failure, Loading, Progress } from '../ui/feedback.tsx'
-import { Field } from '../ui/field.tsx'
+import { Field, Select } from '../ui/field.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
-import { type Dialect, dialectOptions } from './dialect.ts'
+import { dialectOptions } from './dialect.ts'
 import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { datasetName, type FileKind, kindOf } from './formats.ts'
-import { type Preview, PreviewError } from './model.ts'
+import { type Preview, PreviewError, type Reading } from './model.ts'
 import { findDialect, previewFile } from './preview.ts'
 import { PreviewTable } from './preview-table.tsx'
+import { sheetNames } from './preview-xlsx.ts'
 import { fetchWithProgress } from './send.ts'
 
 interface Chosen {
   readonly file: File
   readonly kind: FileKind
   readonly preview: Preview | undefined
-  /** Only for csv and tsv. */
-  readonly dialect: Dialect | undefined
+  readonly reading: Reading
+  /** The names of a workbook's sheets. */
+  readonly sheets: readonly string[]
   /** Why the file can't be read with these settings, and so can't be uploaded; undefined if it can. */
   readonly problem: string | undefined
 }
@@ -105,15 +107,17 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
       return
     }
     const dialect = await findDialect(file, kind).catch(() => undefined)
-    setChosen(await look(file, kind, dialect))
+    const sheets = kind.format === 'xlsx' ? await sheetNames(file).catch(() => []) : []
+    const reading = { dialect, sheet: sheets[0] }
+    setChosen({ file, kind, sheets, reading, ...(await look(file, kind, reading)) })
   }
-  const reread = async (dialect: Dialect) => {
+  const reread = async (reading: Reading) => {
     if (!chosen) return
     // Show the setting at once, before the new preview is ready, because the user may be typing.
-    setChosen({ ...chosen, dialect })
+    setChosen({ ...chosen, reading })
     setTypes(new Map())
-    const read = await look(chosen.file, chosen.kind, dialect)
-    setChosen((now) => (now?.dialect === dialect ? read : now))
+    const read = await look(chosen.file, chosen.kind, reading)
+    setChosen((now) => (now?.reading === reading ? { ...now, ...read } : now))
   }
 
   const send = async (event: Event) => {
@@ -156,7 +160,17 @@ function UploadView(props: { readonly repository: Repository; readonly target: D
       {problem && <Failure error={new Error(problem)} />}
       {chosen && (
         <form class="upload-form" onSubmit={send}>
-          {chosen.dialect && <DialectControls dialect={chosen.dialect} onDialect={reread} />}
+          {chosen.reading.dialect && (
+            <DialectControls dialect={chosen.reading.dialect} onDialect={(dialect) => reread({ dialect })} />
+          )}
+          {chosen.sheets.length > 1 && (
+            <Select
+              label="Sheet of the workbook"
+              value={chosen.reading.sheet ?? ''}
+              options={chosen.sheets.map((value) => ({ value, label: value }))}
+              onValue={(sheet) => reread({ sheet })}
+            />
+          )}
           {chosen.problem !== undefined && <Failure error={new Error(chosen.problem)} />}
           {chosen.problem === undefined && (
             <PreviewTable
@@ -240,14 +254,17 @@ interface Commitment {
 }
 
 /** Reads the preview of a file with the given settings. */
-async function look(file: File, kind: FileKind, dialect: Dialect | undefined): Promise<Chosen> {
+async function look(
+  file: File,
+  kind: FileKind,
+  reading: Reading,
+): Promise<Pick<Chosen, 'preview' | 'problem'>> {
   try {
-    const preview = await previewFile(file, kind, dialect)
-    return { file, kind, preview, dialect, problem: undefined }
+    return { preview: await previewFile(file, kind, reading), problem: undefined }
   } catch (error) {
     // Only a PreviewError means that the file is wrong. After any other error the server may still be able to read it.
     const problem = error instanceof PreviewError ? error.message : undefined
-    return { file, kind, preview: undefined, dialect, problem }
+    return { preview: undefined, problem }
   }
 }
 
@@ -269,12 +286,14 @@ async function commit(
   try {
     const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
     const { format, gzip } = chosen.kind
+    const { dialect, sheet } = chosen.reading
     const upload = {
       format,
       body: chosen.file,
       gzip,
       options: {
-        ...(chosen.dialect && dialectOptions(chosen.dialect, format)),
+        ...(dialect && dialectOptions(dialect, format)),
+        ...(sheet !== chosen.sheets[0] && { sheet }),
         ...(to.mode === 'columns' && { columns: 'replace' }),
       },
     }
