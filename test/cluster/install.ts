@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { programOf } from '../trino/program.ts'
 import { run } from './install-run.ts'
 import { installJava, installTrino } from './install-trino.ts'
 import { postgresPrograms } from './postgres.ts'
@@ -59,7 +60,6 @@ if (!postgresPrograms() && !installPostgres()) {
   process.exitCode = 1
 }
 if (process.argv.includes('--trino')) {
-  const { programOf } = await import('../trino/trino-server.ts')
   const there = (await installTrino()) && (programOf() || installJava())
   if (!there) {
     console.error('Trino could not be installed: what needs it is not run.')

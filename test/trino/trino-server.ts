@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../cluster/s3-server.ts'
-import { INSTALLED } from '../cluster/tools.ts'
 import { askTrino } from './ask.ts'
-
-/** Trino's server, which `npm run cluster:install -- --trino` brings, and a Java that it runs on. */
-const HOME = join(INSTALLED, 'trino')
-const LEAST_JAVA = 24
+import { LEAST_JAVA, programOf } from './program.ts'
 
 /** The program, or undefined where it can't be run. */
 export const TRINO_PROGRAM = programOf()
@@ -18,27 +14,6 @@ if (!TRINO_PROGRAM) {
   console.warn(
     `NOT RUN: what needs a Trino. npm run cluster:install -- --trino brings one; it needs a Java of version ${LEAST_JAVA} or later.`,
   )
-}
-
-interface Program {
-  readonly java: string
-  readonly home: string
-}
-
-/** Looks for the program. */
-export function programOf(): Program | undefined {
-  const javas = [process.env['JAVA_HOME'] ?? '', join(INSTALLED, 'java')].map((home) =>
-    join(home, 'bin/java'),
-  )
-  const java = [...javas.filter((path) => existsSync(path)), 'java'].find(
-    (command) => versionOf(command) >= LEAST_JAVA,
-  )
-  return java && existsSync(join(HOME, 'lib')) ? { java, home: HOME } : undefined
-}
-
-function versionOf(java: string): number {
-  const { stderr } = spawnSync(java, ['-version'], { encoding: 'utf8' })
-  return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0)
 }
 
 export interface TrinoOptions {
