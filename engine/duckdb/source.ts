@@ -19,6 +19,10 @@ export interface StartOptions {
 export interface Handle {
   readonly result: bigint
   readonly options: bigint
+  /** Rows that were fetched already and come first. They belong to the worker. */
+  readonly before?: NativeChunk | undefined
+  /** The worker gives back the rows that it fetches beyond this number. */
+  readonly most?: number
 }
 
 /** What a worker has fetched. */
@@ -26,10 +30,9 @@ export interface Fetched {
   readonly rows: number
   /** Whether the result is at its end. */
   readonly ended: boolean
+  /** What was fetched beyond the most rows. */
+  readonly rest?: NativeChunk | undefined
 }
-
-/** The most rows of a chunk. */
-export const CHUNK_ROWS = 2048
 
 /** Where results come from: a DuckDB instance, reached through its C API or its Node package. */
 export interface Source {
@@ -52,8 +55,8 @@ export interface Cursor {
    * or in a worker, or discard it, and only once.
    */
   fetch(): Promise<Chunk | undefined>
-  /** Set if a worker may fetch the next `rows` rows; `fetch` must not be called until `fetched` was. */
-  handle(rows: number): Handle | undefined
+  /** Set if a worker may fetch the next rows; `fetch` must not be called until `fetched` was. */
+  handle(): Handle | undefined
   /** Tells what a worker has fetched. */
   fetched?(by: Fetched): void
   /** Leaves a chunk its first `rows` rows, and gives the others as another chunk. Not every source can do this. */
@@ -70,9 +73,14 @@ export interface Cursor {
 }
 
 /** Rows as the source gives them: in DuckDB's memory, with the addresses that a worker needs, or already decoded. */
-export type Chunk =
-  | { readonly kind: 'native'; readonly rows: number; readonly address: bigint; readonly options: bigint }
-  | { readonly kind: 'batch'; readonly rows: number; readonly batch: Batch }
+export type Chunk = NativeChunk | { readonly kind: 'batch'; readonly rows: number; readonly batch: Batch }
+
+export interface NativeChunk {
+  readonly kind: 'native'
+  readonly rows: number
+  readonly address: bigint
+  readonly options: bigint
+}
 
 /**
  * How much of a result DuckDB keeps ready by default (1 MB): enough that readers don't wait, and little enough for a

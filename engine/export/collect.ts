@@ -45,6 +45,11 @@ export class Pieces {
     this.#fetching = this.#fetchAll()
   }
 
+  /** How many bytes a row probably has, from the last encoded piece if there is one. */
+  get rowBytes(): number {
+    return this.#rowBytes
+  }
+
   /** The next piece; undefined after the last. One call at a time. A piece counts as waiting until the next call. */
   async next(): Promise<Piece | undefined> {
     this.#waitingBytes -= this.#handedBytes

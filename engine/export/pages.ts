@@ -55,7 +55,8 @@ class PageProduction {
     this.#asked = !options.ahead
     this.#open = () => {
       const next = page.next()
-      return next && PageProduction.open(around, run, next, after(recipe, page.rows), options.rowBytes, true)
+      const { rowBytes } = this.production.pieces
+      return next && PageProduction.open(around, run, next, after(recipe, page.rows), rowBytes, true)
     }
     const cursor = run.page(page.rows, () => {
       this.#fetched = true

@@ -64,7 +64,7 @@ export class Production {
         // Packing takes far longer than fetching. If a worker that is still packing were given the next turn, fetching
         // would wait for it.
         if (encoder.packing || (first === 0 && !ahead) || !pool.warm) return undefined
-        const handle = cursor.handle(rows)
+        const handle = cursor.handle()
         if (!handle) return undefined
         const { fetched, piece } = pool.turn(id, recipe, handle, rows, first)
         let cause: Promise<unknown> | undefined

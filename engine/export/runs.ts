@@ -1,5 +1,5 @@
 import type { Arena, Batch } from '../duckdb/batch.ts'
-import { CHUNK_ROWS, type Chunk, type Cursor, type Fetched, type Handle } from '../duckdb/source.ts'
+import type { Chunk, Cursor, Fetched, Handle } from '../duckdb/source.ts'
 
 /** A statement whose rows are handed out in pages. It ends when the last of its pages is closed. */
 export class Run {
@@ -34,12 +34,19 @@ export class Run {
         left -= chunk?.rows ?? 0
         return chunk
       },
-      // A worker fetches whole chunks, so it may fetch a few rows more than it was asked for.
-      handle: (wanted): Handle | undefined =>
-        this.#rest || left < wanted + CHUNK_ROWS ? undefined : cursor.handle(wanted),
-      fetched: (by: Fetched) => {
-        left -= by.rows
-        if (by.ended) this.#ended = true
+      handle: (): Handle | undefined => {
+        const rest = this.#rest
+        // The rest of a chunk may itself be more than the page.
+        if (left === 0 || rest?.kind === 'batch' || (rest && rest.rows > left)) return undefined
+        const handle = cursor.handle()
+        if (!handle) return undefined
+        this.#rest = undefined
+        return { ...handle, before: rest, most: left }
+      },
+      fetched: ({ rows, ended, rest }: Fetched) => {
+        left -= rows
+        this.#rest = rest
+        if (ended) this.#ended = true
       },
       ...(cursor.trueError && { trueError: (error: unknown) => cursor.trueError!(error) }),
       decode: (chunk: Chunk, arena: Arena): Batch => cursor.decode(chunk, arena),

@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
-import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
+import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/source.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './encode.ts'
@@ -103,32 +103,32 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   }
 }
 
-function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): Chunk[] {
+function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
   const duckdb = loadDuckDb()
-  const chunks: Extract<Chunk, { kind: 'native' }>[] = []
-  let rows = 0
+  const { result, options, before, most = Number.POSITIVE_INFINITY } = handle
+  const chunks: NativeChunk[] = before ? [before] : []
+  let rows = before?.rows ?? 0
   let ended = false
+  let rest: NativeChunk | undefined
   try {
-    while (rows < wanted && !ended) {
-      const address = duckdb.fetchHere(handle.result)
+    while (rows < Math.min(wanted, most) && !ended) {
+      const address = duckdb.fetchHere(result)
       if (address === undefined) {
         ended = true
-      } else {
-        const chunk = {
-          kind: 'native',
-          rows: duckdb.chunkRows(address),
-          address,
-          options: handle.options,
-        } as const
-        chunks.push(chunk)
-        rows += chunk.rows
+        continue
       }
+      const all = duckdb.chunkRows(address)
+      const taken = Math.min(all, most - rows)
+      const chunk = { kind: 'native', rows: taken, address, options } as const
+      chunks.push(chunk)
+      rows += taken
+      if (taken < all) rest = { ...chunk, rows: all - taken, address: duckdb.cut(address, taken) }
     }
   } catch (error) {
     for (const { address } of chunks) duckdb.destroyChunk(address)
     throw error
   }
-  const answer: Answer = { id, fetched: { rows, ended } }
+  const answer: Answer = { id, fetched: { rows, ended, rest } }
   port.postMessage(answer)
   return chunks
 }

@@ -14,7 +14,7 @@ import {
 import { embedJson } from './text/json-text.ts'
 import { KIND } from './text/kinds.ts'
 import { double, fourDigits, MAX_INTEGER, unsigned } from './text/numbers.ts'
-import { compileRows, fixed, of, write } from './text/rows-writer.ts'
+import { compileRows, fixed, of, whenUsed, write } from './text/rows-writer.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -24,11 +24,13 @@ const BACKSLASH = 0x5c
  */
 export const json = (columns: readonly EncodedColumn[], { odata, numbers }: EncodeOptions): Encoder => ({
   begin: (out) => out.append(Buffer.from('[')),
-  batch: batchWriter(
-    odata ? columns.map(odataColumn) : columns,
-    { odata, numbers },
-    `if (first + row > 0) { ${write(',\n')} }`,
-    write('}'),
+  batch: whenUsed(() =>
+    batchWriter(
+      odata ? columns.map(odataColumn) : columns,
+      { odata, numbers },
+      `if (first + row > 0) { ${write(',\n')} }`,
+      write('}'),
+    ),
   ),
   end: (_rows, out) => out.append(Buffer.from(']\n')),
 })
@@ -36,7 +38,7 @@ export const json = (columns: readonly EncodedColumn[], { odata, numbers }: Enco
 /** One object on each line, written as in json, without the array around them. */
 export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
   begin() {},
-  batch: batchWriter(columns, {}, '', write('}\n')),
+  batch: whenUsed(() => batchWriter(columns, {}, '', write('}\n'))),
   end() {},
 })
 

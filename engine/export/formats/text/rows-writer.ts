@@ -71,10 +71,16 @@ const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
  */
 const makers = new LRUCache<string, (...helpers: unknown[]) => RowsWriter>({ max: 64 })
 
-/** The writer. It is compiled at its first use, because the thread that begins an export often encodes no rows. */
+/** A function that is made at its first use, because the thread that begins an export often encodes no rows. */
+export function whenUsed<Arguments extends unknown[], Result>(
+  make: () => (...given: Arguments) => Result,
+): (...given: Arguments) => Result {
+  let made: ReturnType<typeof make> | undefined
+  return (...given) => (made ??= make())(...given)
+}
+
 export function compileRows(code: RowCode): RowsWriter {
-  let compiled: RowsWriter | undefined
-  return (...batch) => (compiled ??= compile(code))(...batch)
+  return whenUsed(() => compile(code))
 }
 
 function compile({ opening = '', before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
