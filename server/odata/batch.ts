@@ -37,7 +37,7 @@ const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 're
  * batch. A request is answered with 424 if one that it depends on has failed (JSON Format 4.01, 19.4).
  * @param root path of the service root, against which relative URLs are resolved
  * @returns JSON text
- * @throws ODataError 400 if the batch is malformed
+ * @throws ODataError 400 if the batch is malformed, 415 if it is not JSON
  */
 export async function answerBatch(
   app: FastifyInstance,
@@ -45,6 +45,9 @@ export async function answerBatch(
   root: string,
   body: unknown,
 ): Promise<string> {
+  if (typeof body !== 'object') {
+    throw new ODataError('unsupportedMediaType', 'The body of a batch must be application/json.')
+  }
   const requests = requestsOf(body)
   const responses: BatchAnswer[] = []
   const failed = new Set<string>()

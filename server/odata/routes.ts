@@ -59,6 +59,8 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
     scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     )
+    // A write is refused whatever its body is, and what another body should be depends on the resource.
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null, undefined))
     scope.setErrorHandler((error, request, reply) => answerError(services, error, request, reply))
     scope.addHook('onRequest', async (request, reply) => {
       reply.header('odata-version', announcedVersion(request.headers['odata-maxversion']))
@@ -196,16 +198,22 @@ function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
   )
 }
 
-/** The query option to which an error of the engine refers, by error code, unless the message begins with another. */
-const TARGETS: Readonly<Record<string, string>> = {
+/** The errors about a query option, each with the option to which it refers unless its message begins with one. */
+const TARGETS: Readonly<Record<string, string | undefined>> = {
   invalid_filter: '$filter',
   filter_type_error: '$filter',
   filter_too_complex: '$filter',
   filter_failed: '$filter',
+  invalid_columns: undefined,
+  invalid_option: undefined,
+  invalid_query: undefined,
+  badRequest: undefined,
 }
 
 function targetOf({ code, error }: { code: string; error: string }): string | undefined {
-  return TARGETS[code] && (/^\$[a-z]+/.exec(error)?.[0] ?? TARGETS[code])
+  if (!Object.hasOwn(TARGETS, code)) return undefined
+  const first = /^\$?([A-Za-z]+)/.exec(error)?.[1]?.toLowerCase()
+  return Object.hasOwn(OPTIONS.properties, `$${first}`) ? `$${first}` : TARGETS[code]
 }
 
 /** Answers with an error in OData's format (JSON Format 4.01, 21.1). */

@@ -241,6 +241,8 @@ describe('refusals', () => {
     ['DELETE', '/my_table(1)', 405, 'read-only'],
     ['POST', '/my_table', 405, 'read-only'],
     ['GET', '/$batch', 405, 'send a POST'],
+    ['POST', '/$batch', 415, 'must be application/json'],
+    ['POST', '/my_table/$query', 415, 'must be text/plain'],
   ])('%s %s is %i', async (method, path, status, message) => {
     const response = await at.call(key, method, encoded(root + path))
     expect(response.statusCode).toBe(status)
@@ -253,6 +255,44 @@ describe('refusals', () => {
     expect(error).toMatchObject({ code: 'invalid_filter', target: '$filter' })
     const failed = (await get("/my_table?$orderby=day add duration'P106751990D'")).json()
     expect(failed.error).toMatchObject({ code: 'filter_failed', target: '$orderby' })
+  })
+
+  test.each([
+    ['$filter=nothing eq 1', 'invalid_columns'],
+    ['$select=nothing', 'invalid_columns'],
+    ['$orderby=nothing', 'invalid_columns'],
+    ['$orderby=day,', 'invalid_option'],
+    ['$compute=nothing add 1 as x', 'invalid_columns'],
+    ['$compute=x', 'invalid_option'],
+    ['$apply=groupby((nothing))', 'invalid_columns'],
+    ['$search="', 'invalid_option'],
+    ['$top=-1', 'invalid_query'],
+    ['$skiptoken=x', 'badRequest'],
+    ['$format=x', 'badRequest'],
+  ])('of %s name the option', async (query, code) => {
+    const { error } = (await get(`/my_table?${query}`)).json()
+    expect(error).toMatchObject({ code, target: query.split('=', 1)[0] })
+  })
+
+  test('of an option that is unknown name none', async () => {
+    expect((await get('/my_table?$nonsense=x')).json().error).not.toHaveProperty('target')
+  })
+
+  test.each([
+    'text/csv',
+    'application/atom+xml',
+    'multipart/mixed; boundary=b',
+  ])('say what a body in %s should be', async (type) => {
+    const post = (path: string) =>
+      at.call(key, 'POST', root + path, { body: 'x', headers: { 'content-type': type } })
+    const [query, batch, write] = await Promise.all([
+      post('/my_table/$query'),
+      post('/$batch'),
+      post('/my_table'),
+    ])
+    expect([query.statusCode, batch.statusCode, write.statusCode]).toEqual([415, 415, 405])
+    expect(query.json().error.message).toContain('must be text/plain')
+    expect(batch.json().error.message).toContain('must be application/json')
   })
 
   test('challenge who sends no key, and keep private repositories to their owners', async () => {
