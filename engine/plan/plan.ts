@@ -168,10 +168,8 @@ function fallible(
     compute !== undefined && '$compute',
     order.some(isCalculated) && '$orderby',
   ].filter((subject) => subject !== false)
-  return found.length > 0 ? WORDS.format(found) : undefined
+  return found.length > 0 ? found.join(' or ') : undefined
 }
-
-const WORDS = new Intl.ListFormat('en', { type: 'disjunction' })
 
 function firstOf(order: readonly SortKey[], { skip, top }: Window, { columns }: PlanSource) {
   return firstRows(order, top === undefined ? undefined : skip + top, columns)
