@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
 import type { RecordBatch } from 'apache-arrow'
 import { EngineError } from './errors.ts'
 import { isFew } from './export/few.ts'
@@ -9,9 +7,11 @@ import { checkEncoding } from './export/formats/text-dialect.ts'
 import { delivered, heldBack } from './export/held-back.ts'
 import type { ByteStream, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
+import { writeWhole } from './export/whole-file.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
 import { etagOf } from './plan/etag.ts'
+import { explanation, partsRead } from './plan/explain.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { type Plan, planQuery, resultRows } from './plan/plan.ts'
@@ -205,22 +205,8 @@ export class Query implements Disposable {
     format: Format,
     options: RunOptions & EncodeOptions = {},
   ): Promise<{ rows: number; bytes: number }> {
-    const unfinished = `${path}.${randomUUID()}.part`
     await using stream = await this.bytes(format, options)
-    let bytes = 0
-    try {
-      await using file = await open(unfinished, 'wx')
-      for await (const chunk of stream) {
-        await file.writeFile(chunk)
-        bytes += chunk.byteLength
-        stream.recycle(chunk)
-      }
-      await file.close()
-      await rename(unfinished, path)
-    } catch (error) {
-      await rm(unfinished, { force: true })
-      throw error
-    }
+    const bytes = await writeWhole(path, stream)
     return { rows: stream.rows(), bytes }
   }
 
@@ -232,11 +218,7 @@ export class Query implements Disposable {
     const { last } = this.plan.window
     const matches = last === undefined ? undefined : await this.count()
     const plan = await this.#ready(this.plan, reachOf(this.plan, false), {})
-    const statement = rowsStatement(plan, matches)
-    const rows = await this.#small(
-      { ...statement, sql: `EXPLAIN ${statement.sql}`, columns: EXPLAIN_COLUMNS },
-      {},
-    )
+    const rows = await this.#small(explanation(rowsStatement(plan, matches)), {})
     const reader = this.#route ? `${this.#route.explain()}\n` : ''
     return reader + partsRead(plan) + rows.map((row) => String(row[1])).join('\n')
   }
@@ -410,15 +392,3 @@ export class Query implements Disposable {
     return values ?? this.#context.readable?.(error) ?? error
   }
 }
-
-/** How many parts are read; those by ranges are named by addresses. */
-function partsRead({ scan }: Plan): string {
-  if (scan.kind !== 'slices') return ''
-  const ranged = scan.slices.filter(({ file }) => file.startsWith('http:')).length
-  return `Parts read: ${scan.slices.length} of ${scan.of}${ranged > 0 ? `, ${ranged} by ranges` : ''}\n`
-}
-
-const EXPLAIN_COLUMNS = [
-  { name: 'key', type: 'string' },
-  { name: 'value', type: 'string' },
-] as const

@@ -109,7 +109,7 @@ export class Snapshot implements Disposable {
         // Without a cache the parts are local files, and nothing needs to be fetched.
         ready: store.cache && ready,
         whole: (scan, signal) => store.integrity.whole(this.#partsOf(scan), signal),
-        readable: (error) => store.unreadable(this.#lease.version, error, ranged),
+        readable: (error) => store.integrity.unreadable(this.#lease.version.parts, error, ranged),
       },
       options,
     )

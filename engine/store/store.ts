@@ -3,10 +3,9 @@ import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
 import { Parts } from '../catalog/parts.ts'
-import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
+import type { DatasetRecord, Part } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
-import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
@@ -16,7 +15,6 @@ import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
 import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
-import { saysHttp, unreadable } from './integrity/unreadable.ts'
 import type { Layout } from './layout.ts'
 import { FolderManifests, type Manifests } from './manifests.ts'
 import type { Job, Membership } from './membership/membership.ts'
@@ -25,9 +23,8 @@ import { Processes } from './membership/processes.ts'
 import type { Lease } from './membership/readers.ts'
 import { Merger } from './merger.ts'
 import { ObjectManifests } from './objects/object-manifests.ts'
-import { storeUnavailable } from './objects/object-store.ts'
 import type { ObjectStoreOptions } from './objects/open.ts'
-import type { CacheStats, PartStore, RangedParts } from './objects/part-store.ts'
+import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { type Swept, sweep } from './sweep.ts'
 import type { DeclareOptions, Upload, UploadLimits } from './upload.ts'
@@ -221,34 +218,6 @@ export class Store {
    */
   pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
     return this.integrity.pin(parts, signal)
-  }
-
-  /**
-   * Turns an error of DuckDB while it read a version into an `EngineError` if only a damaged part can explain it, and
-   * searches for that part in the background. Gives undefined for other errors.
-   * @param ranged what was read by ranges; it knows better than DuckDB why bytes were missing
-   */
-  unreadable(version: Version, error: unknown, ranged: readonly RangedParts[] = []): EngineError | undefined {
-    if (saysHttp(error)) {
-      const failure = ranged.map((reading) => reading.failure).find((one) => one !== undefined)
-      return failure instanceof EngineError ? failure : storeUnavailable(failure ?? error)
-    }
-    const known = unreadable(error)
-    if (known) {
-      this.files.distrust(version.parts)
-      this.#background.later(
-        async () => {
-          for (const part of version.parts) await this.integrity.check(part)
-        },
-        (cause) =>
-          this.#options.events.tell(
-            'check_failed',
-            'Checking the rows that could not be read failed as well.',
-            { cause },
-          ),
-      )
-    }
-    return known
   }
 
   /** Replaces a dataset's rows by those of an upload, or appends them: all of them or, if it fails, none. */

@@ -5,10 +5,12 @@ import type { Events } from '../../events.ts'
 import type { Background } from '../../util/background.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { Shared } from '../../util/shared.ts'
+import { storeUnavailable } from '../objects/object-store.ts'
 import { DamagedPart, type PartBytes, type PartStore, type RangedParts } from '../objects/part-store.ts'
 import type { FileHashes } from './file-hashes.ts'
 import { glance, type Problem } from './glance.ts'
 import type { HashOptions } from './hash.ts'
+import { saysHttp, unreadable } from './unreadable.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
@@ -186,6 +188,36 @@ export class Integrity {
     this.#note(part, problem)
     await this.#parts.noteCheck(part.id, { hash, damage: problem })
     return problem
+  }
+
+  /**
+   * Turns an error of DuckDB while it read parts into an `EngineError` if only a damaged part can explain it, and
+   * searches for that part in the background. Gives undefined for other errors.
+   * @param ranged what was read by ranges; it knows better than DuckDB why bytes were missing
+   */
+  unreadable(
+    parts: readonly Part[],
+    error: unknown,
+    ranged: readonly RangedParts[] = [],
+  ): EngineError | undefined {
+    if (saysHttp(error)) {
+      const failure = ranged.map((reading) => reading.failure).find((one) => one !== undefined)
+      return failure instanceof EngineError ? failure : storeUnavailable(failure ?? error)
+    }
+    const known = unreadable(error)
+    if (known) {
+      this.#files.distrust(parts)
+      this.#background.later(
+        async () => {
+          for (const part of parts) await this.check(part)
+        },
+        (cause) =>
+          this.#events.tell('check_failed', 'Checking the rows that could not be read failed as well.', {
+            cause,
+          }),
+      )
+    }
+    return known
   }
 
   /** Records damage that was found while reading, and gives the error for the reader. */
