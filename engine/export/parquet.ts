@@ -137,21 +137,21 @@ async function* growingFile(
   atEnd: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   await using handle = await opened(file, writing)
-  let end: number | undefined
+  let rowsEnd: number | undefined
   for (let at = 0; ; ) {
     if (signal.aborted) throw cancelled(signal)
-    const done = writing.done
-    if (done) end ??= await footerStart(handle)
-    const length = Math.min(READ_BYTES, (end ?? Number.POSITIVE_INFINITY) - at)
-    // Bytes of DuckDB's footer that were handed out before it was known to be the footer can't be taken back. They stay
-    // in front of the new footer, where no reader looks.
-    const { buffer, bytesRead } =
-      length > 0
-        ? await handle.read(Buffer.allocUnsafeSlow(length), { position: at })
-        : { buffer: Buffer.alloc(0), bytesRead: 0 }
-    at += bytesRead
-    if (bytesRead > 0) yield buffer.subarray(0, bytesRead)
-    else if (done) break
+    const { done } = writing
+    if (done) rowsEnd ??= await footerStart(handle)
+    // What the file ends with while it grows may be DuckDB's footer, whose columns have other names. So the last bytes
+    // wait until the file is complete. Of a longer footer the beginning may be handed out; it stays in front of the new
+    // one, where no reader looks.
+    const end = rowsEnd ?? (await handle.stat()).size - READ_BYTES
+    if (at < end) {
+      const length = Math.min(READ_BYTES, end - at)
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(length), { position: at })
+      at += bytesRead
+      yield buffer.subarray(0, bytesRead)
+    } else if (done) break
     else await writing.grow()
   }
   atEnd(writing.rows!)

@@ -45,6 +45,17 @@ describe.each(SOURCES)('over %s', (source) => {
     expect(await executor.rows(sums)).toEqual([[299_995, 10 * ((299_999 * 300_000) / 2 - 10)]])
   })
 
+  it('writes the same bytes each time', async () => {
+    const query = statement('SELECT i FROM range(12) t(i) WHERE i >= CAST($1 AS BIGINT)', { n: 'integer' }, [
+      '5',
+    ])
+    const file = async () => (await bytesOf(executor, query, 'parquet')).toString('latin1')
+    // Several at once, so that a file is now and then complete a moment before that is heard of.
+    const files = new Set<string>()
+    for (let n = 0; n < 40; n++) for (const one of await Promise.all([1, 2, 3, 4].map(file))) files.add(one)
+    expect(files.size).toBe(1)
+  })
+
   it('writes a file without rows', async () => {
     const query = statement('SELECT 1::BIGINT, $1 WHERE false', { n: 'integer', t: 'string' }, ['x'])
     const file = `${executor.directory}/empty.parquet`
