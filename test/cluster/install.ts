@@ -60,7 +60,7 @@ if (!postgresPrograms() && !installPostgres()) {
   process.exitCode = 1
 }
 if (process.argv.includes('--trino')) {
-  const there = (await installTrino()) && (programOf() || installJava())
+  const there = installTrino() && (programOf() || installJava())
   if (!there) {
     console.error('Trino could not be installed: what needs it is not run.')
     process.exitCode = 1

@@ -89,6 +89,10 @@ if (trino && !ending) {
     key: trino.key,
     store: { endpoint: store.endpoint, bucket: store.bucket },
     folder: resolve(folder, 'trino'),
+  }).catch(async (error) => {
+    for (const node of running) node.kill()
+    await Promise.all(ends)
+    throw error
   })
   console.log(`Trino is at ${new URL(server.url).origin}; the key of root is ${trino.key}`)
   await Promise.all(ends)

@@ -7,9 +7,14 @@ import { INSTALLED } from '../cluster/tools.ts'
 const HOME = join(INSTALLED, 'trino')
 export const LEAST_JAVA = 24
 
+/** What Trino compares values of a file with several at a time; where it lacks, one by one. A small Java lacks it. */
+const VECTORS = 'jdk.incubator.vector'
+
 interface Program {
   readonly java: string
   readonly home: string
+  /** Options for Java, as its modules allow. */
+  readonly flags: readonly string[]
 }
 
 /** Looks for the program. */
@@ -20,7 +25,9 @@ export function programOf(): Program | undefined {
   const java = [...javas.filter((path) => existsSync(path)), 'java'].find(
     (command) => versionOf(command) >= LEAST_JAVA,
   )
-  return java && existsSync(join(HOME, 'lib')) ? { java, home: HOME } : undefined
+  if (java === undefined || !existsSync(join(HOME, 'lib'))) return undefined
+  const { stdout } = spawnSync(java, ['--list-modules'], { encoding: 'utf8' })
+  return { java, home: HOME, flags: stdout.includes(VECTORS) ? [`--add-modules=${VECTORS}`] : [] }
 }
 
 function versionOf(java: string): number {

@@ -69,7 +69,7 @@ export class TrinoServer implements AsyncDisposable {
   }
 
   #run(number: number, port: number, options: TrinoOptions): void {
-    const { java, home } = TRINO_PROGRAM!
+    const { java, home, flags: modules } = TRINO_PROGRAM!
     const folder = join(this.folder, `node-${number}`)
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(join(folder, 'etc/catalog'), { recursive: true })
@@ -129,7 +129,7 @@ export class TrinoServer implements AsyncDisposable {
     })
     writeFileSync(join(folder, 'etc/log.properties'), 'io.trino=WARN\nio.airlift=WARN\n')
     const log = openSync(join(folder, 'log'), 'a')
-    const flags = [`-Xmx${memory}M`, '-XX:+UseSerialGC']
+    const flags = [`-Xmx${memory}M`, '-XX:+UseSerialGC', ...modules]
     // It starts in half of the time, and small questions never repay more.
     if (!options.forFigures) flags.push('-XX:TieredStopAtLevel=1')
     const [command, ...before] =
@@ -141,7 +141,6 @@ export class TrinoServer implements AsyncDisposable {
         ...flags,
         '--sun-misc-unsafe-memory-access=allow',
         '--enable-native-access=ALL-UNNAMED',
-        '--add-modules=jdk.incubator.vector',
         '-XX:+ExitOnOutOfMemoryError',
         '-Djdk.attach.allowAttachSelf=true',
         '-Dconfig=etc/config.properties',
