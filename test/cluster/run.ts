@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util'
 import { run } from './install-run.ts'
 import { postgresPrograms, startPostgres } from './postgres.ts'
 import { S3_SERVERS, S3Server } from './s3-server.ts'
+import { HTTPFS_FILE, INSTALLED } from './tools.ts'
 
 /*
  * `npm run cluster`: two nodes on one PostgreSQL and one S3 server of this machine, for trying. Everything is kept in
  * data/cluster, so that the next call goes on where this one was ended. The second node has the port after the first's.
+ * Parts are read by ranges if DuckDB's extension httpfs could be installed.
  *
  * With --trino, a Trino answers every question that it can, however small, and has the port after those; this cluster
  * is kept in data/cluster-trino.
@@ -49,6 +51,7 @@ const environment = {
   ...process.env,
   ...trino?.environment,
   ...store.environment('rows'),
+  ...(existsSync(resolve(INSTALLED, HTTPFS_FILE)) && { PARQUETRY_HTTPFS: INSTALLED }),
   PARQUETRY_DATABASE: await postgres.database('parquetry'),
 }
 console.log(`The rows are in ${store.address('rows')} at ${store.endpoint},`)
