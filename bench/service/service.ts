@@ -10,8 +10,8 @@ export interface Service extends AsyncDisposable {
   readonly url: string
   /** Sends a GET on a connection that stays open; returns the milliseconds to the first byte and to the last. */
   ask(path: string): Promise<{ first: number; last: number }>
-  /** Reads a whole export, compressed if `coding` names how, and discards it. */
-  drain(path: string, coding?: string): Promise<Drained>
+  /** Reads whole exports on one connection, compressed if `coding` names how, and discards them. */
+  drain(path: string | readonly string[], coding?: string): Promise<Drained>
   /** Reads `exports` exports at a time in another process, again and again, until the result is disposed. */
   occupy(path: string, exports: number): AsyncDisposable
   /** Resident memory in bytes; undefined if the system doesn't report it. */
@@ -78,7 +78,12 @@ export async function startService(
           })
         }).on('error', reject)
       }),
-    drain: (path, coding) => drain(url + path, authorization, coding),
+    drain: (path, coding) =>
+      drain(
+        [path].flat().map((one) => url + one),
+        authorization,
+        coding,
+      ),
     occupy(path, exports) {
       const program = new URL('./drain.ts', import.meta.url).pathname
       const drainer = spawn(process.execPath, [program, url + path, String(exports), authorization])
