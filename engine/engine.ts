@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Handle } from './catalog/database.ts'
 import type { Datasets } from './catalog/datasets.ts'
-import type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
+import type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
 import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { Dataset, type Queryable } from './dataset.ts'
@@ -208,6 +208,11 @@ export class Engine implements AsyncDisposable {
 
   datasets(where: { repositoryId?: number } = {}): Promise<DatasetRecord[]> {
     return this.#store.datasets.list(where)
+  }
+
+  /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
+  datasetNames(where: { repositoryId?: number } = {}): Promise<readonly DatasetName[]> {
+    return this.#store.datasets.names(where)
   }
 
   /**

@@ -7,7 +7,7 @@ import { type MoveAllOptions, moveToCluster, moveToDirectory } from './store/mov
 export type { Database, Handle, SqlValue } from './catalog/database.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
 export { migrate } from './catalog/migrate.ts'
-export type { DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
+export type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
 export { Dataset, type Queryable } from './dataset.ts'
 export { Engine, type EngineOptions, type EngineStats, type Relation, type TrinoOptions } from './engine.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'

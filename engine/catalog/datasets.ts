@@ -4,7 +4,7 @@ import type { Column } from '../types/index.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkName, now } from './fields.ts'
-import type { DatasetRecord, DatasetSummary } from './records.ts'
+import type { DatasetName, DatasetRecord, DatasetSummary } from './records.ts'
 import { noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is recalled. */
@@ -81,6 +81,17 @@ export class Datasets {
         ? await this.#handle.all<Row>(`${SELECT} ORDER BY d.id`)
         : await this.#handle.all<Row>(`${SELECT} WHERE d.repository_id = ? ORDER BY d.id`, where.repositoryId)
     return rows.map(recordOf)
+  }
+
+  /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
+  names(where: { repositoryId?: number } = {}): Promise<readonly DatasetName[]> {
+    const { repositoryId } = where
+    const named = 'SELECT id, name, description, repository_id AS "repositoryId" FROM datasets'
+    return this.#handle.recall(`names of datasets in ${repositoryId ?? 'all'}`, () =>
+      repositoryId === undefined
+        ? this.#handle.all<DatasetName>(`${named} ORDER BY id`)
+        : this.#handle.all<DatasetName>(`${named} WHERE repository_id = ? ORDER BY id`, repositoryId),
+    )
   }
 
   /**

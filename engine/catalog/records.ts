@@ -25,6 +25,9 @@ export interface DatasetRecord {
   readonly updatedAt: string
 }
 
+/** What a dataset is called. */
+export type DatasetName = Pick<DatasetRecord, 'id' | 'name' | 'description' | 'repositoryId'>
+
 /** A dataset in a list. Its columns are left out if there are many. */
 export interface DatasetSummary extends Omit<DatasetRecord, 'columns'> {
   readonly columnCount: number

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
 import { datasetFor } from '../routes/dataset-for.ts'
 import { pathId } from '../routes/ids.ts'
 import type { Services } from '../services.ts'
@@ -32,7 +33,8 @@ export function connectionFileRoutes(app: FastifyInstance, services: Services): 
     app.get(`/datasets/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
       const { record } = await datasetFor(request, services, 'Read')
       const feed = await repositoryFeed(services, record.repositoryId, request.account)
-      const set = feed.sets().find(({ datasetId }) => datasetId === record.id)!
+      const set = feed.sets.find(({ datasetId }) => datasetId === record.id)
+      if (!set) throw new EngineError('not_found', `There is no dataset ${record.id}.`)
       const root = rootOf(request, record.repositoryId)
       return send(reply, extension, { title: record.name, root, set: set.name })
     })

@@ -149,7 +149,7 @@ function isText(resource: Resource): boolean {
 
 /** The service document, which lists the entity sets (JSON Format 4.01, 5). */
 function answerService(exchange: Exchange, feed: Feed): FastifyReply {
-  const value = feed.sets().map(({ name, title }) => ({
+  const value = feed.sets.map(({ name, title }) => ({
     name,
     ...(title !== name && { title }),
     kind: 'EntitySet',
@@ -159,16 +159,17 @@ function answerService(exchange: Exchange, feed: Feed): FastifyReply {
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(body)
 }
 
-function answerMetadata(
+async function answerMetadata(
   reply: FastifyReply,
   feed: Feed,
   format: string | undefined,
   accept: string | undefined,
   version: ODataVersion,
-): FastifyReply {
+): Promise<FastifyReply> {
+  const sets = await feed.describedSets()
   return metadataIsJson(format, accept, version)
-    ? reply.type('application/json;charset=utf-8').send(JSON.stringify(csdlJson(feed.describedSets())))
-    : reply.type('application/xml;charset=utf-8').send(csdlXml(feed.describedSets(), version))
+    ? reply.type('application/json;charset=utf-8').send(JSON.stringify(csdlJson(sets)))
+    : reply.type('application/xml;charset=utf-8').send(csdlXml(sets, version))
 }
 
 /** The options in the query string and, for `/$query`, those in the body as well. */

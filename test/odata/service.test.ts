@@ -361,6 +361,18 @@ test('connection files open Power BI and Excel at the feed, and hold no key', as
   expect(pbids.body + odc.body).not.toContain(key)
 })
 
+test('a dataset is there as soon as it is made, under its name of now, and not when it was deleted', async () => {
+  const names = async () => (await value('')).map((one: { name: string }) => one.name)
+  const made = { name: 'now', repositoryId: Number(root.split('/')[2]) }
+  const { id: fresh } = (await at.call(key, 'POST', '/datasets', { json: made })).json()
+  expect(await names()).toEqual(['my_table', 'now'])
+  await at.call(key, 'PUT', `/datasets/${fresh}`, { json: { name: 'later' } })
+  expect(await names()).toEqual(['my_table', 'later'])
+  expect((await get('/now')).statusCode).toBe(404)
+  await at.call(key, 'DELETE', `/datasets/${fresh}`)
+  expect(await names()).toEqual(['my_table'])
+})
+
 test('behind a proxy that is trusted, addresses are those that the client knows', async () => {
   const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'data.example' }
   const stranger = await get('/', forwarded)
