@@ -8,8 +8,9 @@ import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { Dataset, type Queryable } from './dataset.ts'
 import { checkMemoryLimit } from './duckdb/memory-limit.ts'
+import type { EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
-import { type EngineEvent, type EventKind, Events } from './events.ts'
+import { type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import { IcebergTables } from './iceberg/index.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
@@ -17,75 +18,13 @@ import type { QueryOptions } from './plan/options.ts'
 import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
 import { type BackupReport, backupStore } from './store/backup.ts'
-import type { CheckOptions } from './store/integrity/checker.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
-import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { CacheStats } from './store/objects/part-store.ts'
-import type { PartSizes } from './store/part-size.ts'
 import { Store } from './store/store.ts'
-import type { UploadLimits } from './store/upload.ts'
-import { payingBytes } from './trino/index.ts'
+import { trinoSettings } from './trino/index.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
 import { checkRuntime } from './util/runtime.ts'
-
-export interface EngineOptions {
-  /** The data directory; it is created if it doesn't exist. */
-  readonly directory: string
-  /**
-   * A `server` owns the directory: a second server is refused with `locked`, and the first removes leftovers of crashes
-   * when it starts. A `guest` (the default) works beside a server.
-   */
-  readonly role?: 'server' | 'guest'
-  /**
-   * If the catalog is missing or damaged although there are parts, the directory is refused with `storage_damaged`.
-   * With `anew`, the engine instead starts with an empty catalog and moves what was there to the folder `lost`.
-   */
-  readonly anew?: boolean
-  /**
-   * The PostgreSQL database of the catalog, as `postgres://user:password@host/database`; it needs a `store`, too. Then
-   * any number of processes may serve, and the directory only holds caches and temporary files. Without it the catalog
-   * is in the data directory.
-   */
-  readonly database?: string | undefined
-  /** The object store in which rows are kept; without it they are kept in the data directory. */
-  readonly store?: ObjectStoreOptions | undefined
-  /** Called when background work fails, and when there is something that an operator must act on; see `EVENTS`. */
-  readonly onEvent?: (event: EngineEvent) => void
-  /**
-   * How a server reads stored rows again in the background, to find files that have become damaged. The defaults are at
-   * most 8 MiB a second, and every part once in 7 days.
-   */
-  readonly checks?: Partial<CheckOptions>
-  /** How large the files of rows are. The default is about a million rows (983,040) or 128 MiB, whichever is less. */
-  readonly partSizes?: Partial<PartSizes>
-  /** Threads of DuckDB; the number of cores by default. */
-  readonly threads?: number
-  /** Threads that encode; the number of cores by default. */
-  readonly workers?: number
-  /** How much memory DuckDB may use, as `2GiB`; by default 40 % of the machine's. */
-  readonly memoryLimit?: string
-  /** How large an upload may be. */
-  readonly uploadLimits?: UploadLimits
-  /** A Trino that answers questions too large for one machine. It reads the parts through our Iceberg catalog. */
-  readonly trino?: TrinoOptions | undefined
-}
-
-export interface TrinoOptions {
-  /** `http://user:password@host:port/catalog`; Trino's catalog of that name is ours, in its plain form. */
-  readonly url: string
-  /**
-   * From how many compressed bytes of the columns used a question is large. By default where Trino begins to be quicker
-   * than this machine if `cores` is given, and 4 GiB if it isn't.
-   */
-  readonly minBytes?: number | undefined
-  /** How many cores the workers of Trino have together. */
-  readonly cores?: number | undefined
-  /** The most rows that are taken from it; 100,000 by default. */
-  readonly maxRows?: number | undefined
-  /** How long after the question a failure of Trino may come so that DuckDB is asked; 15,000 ms by default. */
-  readonly retryWithin?: number | undefined
-}
 
 /** Figures for metrics. */
 export interface EngineStats {
@@ -109,7 +48,6 @@ export interface Relation extends Queryable {
 }
 
 const GIB = 2 ** 30
-const TRINO_LIMITS = { minBytes: 4 * GIB, maxRows: 100_000, retryWithin: 15_000 }
 const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
@@ -259,16 +197,7 @@ export class Engine implements AsyncDisposable {
 
   get #trino() {
     const { trino } = this.#options
-    return (
-      trino && {
-        url: trino.url,
-        minBytes:
-          trino.minBytes ??
-          (trino.cores === undefined ? TRINO_LIMITS.minBytes : payingBytes(trino.cores, this.#threads)),
-        maxRows: trino.maxRows ?? TRINO_LIMITS.maxRows,
-        retryWithin: trino.retryWithin ?? TRINO_LIMITS.retryWithin,
-      }
-    )
+    return trino && trinoSettings(trino, this.#threads)
   }
 
   /** How many threads DuckDB has. */

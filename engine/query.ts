@@ -7,7 +7,6 @@ import { checkEncoding } from './export/formats/text-dialect.ts'
 import { delivered, heldBack } from './export/held-back.ts'
 import type { ByteStream, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
-import { writeWhole } from './export/whole-file.ts'
 import { runtimeFilterError } from './filter/index.ts'
 import { copies } from './plan/copies.ts'
 import { etagOf } from './plan/etag.ts'
@@ -28,6 +27,7 @@ import type { QueryContext } from './query-context.ts'
 import { TrinoRoute } from './trino/index.ts'
 import { FORMATS, type Format, type Statement } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
+import { writeWhole } from './util/whole-file.ts'
 
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
@@ -206,7 +206,7 @@ export class Query implements Disposable {
     options: RunOptions & EncodeOptions = {},
   ): Promise<{ rows: number; bytes: number }> {
     await using stream = await this.bytes(format, options)
-    const bytes = await writeWhole(path, stream)
+    const bytes = await writeWhole(path, stream, (piece) => stream.recycle(piece))
     return { rows: stream.rows(), bytes }
   }
 

@@ -1,29 +1,16 @@
-import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { writeWhole as write } from '../../engine/util/whole-file.ts'
 import { UsageError } from './usage.ts'
 
-/** Writes a file under a temporary name and renames it when it is complete. Returns its size in bytes. */
+/** Writes a file, which appears under its name only when it is whole. Gives its size. @throws UsageError if it can't be made */
 export async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-  const unfinished = `${path}.${randomUUID()}.part`
-  const file = await open(unfinished, 'wx').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${path} can't be written: ${fileProblem(error)}.`)
-  })
-  let bytes = 0
   try {
-    try {
-      for await (const chunk of chunks) {
-        await file.writeFile(chunk)
-        bytes += chunk.byteLength
-      }
-    } finally {
-      await file.close()
-    }
-    await rename(unfinished, path)
+    return await write(path, chunks)
   } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
+    const { syscall, path: opened } = error as NodeJS.ErrnoException
+    // Rows that can't be read also fail to open, but not under this name.
+    if (syscall !== 'open' || !opened?.startsWith(`${path}.`)) throw error
+    throw new UsageError(`${path} can't be written: ${fileProblem(error as NodeJS.ErrnoException)}.`)
   }
-  return bytes
 }
 
 /** Describes a file system error without the path and system call that Node's message contains. */
