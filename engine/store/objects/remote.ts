@@ -105,6 +105,8 @@ export class RemoteParts implements PartStore {
       names.set(part.id, object.name)
     }
     signal?.throwIfAborted()
+    // Meanwhile other readings may have had so many objects remembered that some of these were forgotten.
+    for (const [id, name] of names) if (!ranges.knows(name)) names.delete(id)
     if (names.size === 0 || !ranges.hasRoom) return undefined
     const reading = ranges.begin([...names.values()], signal)
     return {
