@@ -1,13 +1,19 @@
+import { writeSync } from 'node:fs'
+
 /** The longest time that lines wait. Writing each line separately would cost more than many requests do. */
 const WAIT_MS = 50
 const MOST_CHARACTERS = 16 * 1024
 
-/** Writes the log to standard output in blocks of lines; warnings and errors at once, the last lines at the exit. */
+/**
+ * Writes the log to standard output in blocks of lines; warnings and errors at once, the last lines at the exit. Lines
+ * that can't be written are dropped: the server must not end because whoever read its log has gone.
+ */
 export class LogOutput {
   #lines = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor() {
+    process.stdout.on('error', () => {})
     process.once('exit', () => this.#flush())
   }
 
@@ -23,6 +29,14 @@ export class LogOutput {
     this.#timer = undefined
     const lines = this.#lines
     this.#lines = ''
-    if (lines !== '') process.stdout.write(lines)
+    if (lines === '') return
+    if (!process.stdout.destroyed) {
+      process.stdout.write(lines)
+      return
+    }
+    // Node writes nothing more after an error. But a disk that was full may have room again.
+    try {
+      writeSync(process.stdout.fd, lines)
+    } catch {}
   }
 }

@@ -10,6 +10,8 @@ export interface Served extends AsyncDisposable {
   readonly pid: number
   /** What it has written so far: the greeting and the log; warnings and crashes. */
   said(): { readonly out: string; readonly err: string }
+  /** Reads what it writes no more, like a reader of its log that has ended. */
+  closeOutput(): void
   /** Asks it by SIGTERM to end; gives the exit code and how long it took. */
   stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
 }
@@ -39,6 +41,7 @@ export async function serveProcess(options: ServeOptions): Promise<Served> {
     url,
     pid: child.pid!,
     said: () => ({ ...texts }),
+    closeOutput: () => child.stdout.destroy(),
     async stop() {
       const started = performance.now()
       child.kill('SIGTERM')
