@@ -74,7 +74,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
   return async (app) => {
     const paths = new Paths()
     paths.collect(app)
-    await describeRoutes(app, services.version, app.prefix)
+    describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
     traceRequests(app, metrics)

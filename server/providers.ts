@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type ConnectorEvent, type Connectors, openConnectors } from '../connectors/index.ts'
+import type { ConnectorEvent, Connectors } from '../connectors/index.ts'
 import type { Database } from '../engine/index.ts'
 import { ProviderAnswers } from './accounts/provider-answers.ts'
 import { providerLimits } from './accounts/provider-limits.ts'
@@ -16,6 +16,8 @@ export async function openProviders(
   database: Database,
   log: (event: ConnectorEvent) => void,
 ): Promise<Connectors> {
+  // Not imported at the top, because most starts need no provider soon, and there are many of them.
+  const { openConnectors } = await import('../connectors/index.ts')
   const connectors = openConnectors({
     overrides: overridesOf(config),
     limitStore: await providerLimits(database),

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
+import { Opened } from '../engine/util/opened.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
@@ -78,14 +79,18 @@ export async function serve(
   // A first start makes an account and shows its key once it listens: that must not fail in between.
   await checkPort(config)
   await migrate(engine.database, 'server', SERVER_STEPS)
-  const connectors = await openProviders(config, engine.database, ({ level, provider, message, cause }) =>
-    told.line(level, message, { provider }, cause),
+  const connectors = new Opened(() =>
+    openProviders(config, engine.database, ({ level, provider, message, cause }) =>
+      told.line(level, message, { provider }, cause),
+    ),
   )
-  opened.defer(() => connectors.close())
+  opened.defer(async () => (await connectors.present())?.close())
+  // Opening them tells whether the configuration names providers that don't exist.
+  if (Object.keys(config.providers).length > 0) await connectors.get()
   const services = await openServices({
     config,
     engine,
-    connectors,
+    connectors: () => connectors.get(),
     version: ownVersion(),
     console: consoleFolder(),
     warn: (message, cause) => told.line('warn', message, {}, cause),

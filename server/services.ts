@@ -23,7 +23,8 @@ import { Uploads } from './transfers/uploads.ts'
 export interface Services {
   readonly config: Config
   readonly engine: Engine
-  readonly connectors: Connectors
+  /** Opens them at the first call. */
+  readonly connectors: () => Promise<Connectors>
   readonly accounts: Accounts
   readonly access: Access
   readonly links: Links
@@ -47,7 +48,8 @@ export interface Services {
 export interface ServiceParts {
   readonly config: Config
   readonly engine: Engine
-  readonly connectors: Connectors
+  /** A function is called when a provider is first needed, and then gives the same ones each time. */
+  readonly connectors: Connectors | (() => Promise<Connectors>)
   readonly version: string
   readonly console?: string
   /** Called with failures in work for which no request waits. */
@@ -63,7 +65,7 @@ export interface ServiceParts {
 export async function openServices({
   config,
   engine,
-  connectors,
+  connectors: given,
   version,
   console,
   warn,
@@ -90,6 +92,7 @@ export async function openServices({
   const access = new Access(database)
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)
+  const connectors = typeof given === 'function' ? given : async () => given
   return {
     config,
     engine,

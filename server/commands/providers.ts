@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { ConnectorError, type Connectors } from '../../connectors/index.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import type { Connectors } from '../../connectors/index.ts'
 import { openProviders } from '../providers.ts'
 import { type Counter, startCounter } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'

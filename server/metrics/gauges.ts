@@ -13,21 +13,20 @@ export function addGauges({ metrics, exports, uploads, connectors, engine, usage
     { of: 'downloads', value: exports.gate.queued },
     { of: 'uploads', value: uploads.gate.queued },
   ])
-  metrics.gauge('provider_cache', "The cache of providers' answers.", () =>
-    Object.entries(connectors.stats().cache).map(([of, value]) => ({ of, value })),
-  )
-  metrics.gauge('provider_limit_remaining', 'Requests left of the limit that is closest.', () =>
-    connectors
-      .stats()
-      .providers.flatMap(({ provider, limit }) =>
-        limit.remaining === null ? [] : [{ of: provider, value: limit.remaining }],
-      ),
-  )
-  metrics.gauge('provider_down', 'Providers that are not asked because they fail.', () =>
-    connectors
-      .stats()
-      .providers.map(({ provider, breaker }) => ({ of: provider, value: breaker === 'closed' ? 0 : 1 })),
-  )
+  metrics.gauge('provider_cache', "The cache of providers' answers.", async () => {
+    const { cache } = (await connectors()).stats()
+    return Object.entries(cache).map(([of, value]) => ({ of, value }))
+  })
+  metrics.gauge('provider_limit_remaining', 'Requests left of the limit that is closest.', async () => {
+    const { providers } = (await connectors()).stats()
+    return providers.flatMap(({ provider, limit }) =>
+      limit.remaining === null ? [] : [{ of: provider, value: limit.remaining }],
+    )
+  })
+  metrics.gauge('provider_down', 'Providers that are not asked because they fail.', async () => {
+    const { providers } = (await connectors()).stats()
+    return providers.map(({ provider, breaker }) => ({ of: provider, value: breaker === 'closed' ? 0 : 1 }))
+  })
   metrics.gauge(
     'events',
     'Events of the engine since the start, by kind, and failures to count exported rows.',

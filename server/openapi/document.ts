@@ -1,5 +1,4 @@
-import swagger from '@fastify/swagger'
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from 'fastify'
 import * as providers from '../routes/providers/provider-records.ts'
 import * as records from '../routes/records.ts'
 import { SOURCE } from '../routes/source.ts'
@@ -9,8 +8,8 @@ import { pathParameters } from './path-parameters.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The OpenAPI document that @fastify/swagger makes once all routes are registered. */
-    openApiDocument(): JsonSchema
+    /** The OpenAPI document of all routes, made when it is first asked for. */
+    openApiDocument(): Promise<JsonSchema>
   }
 }
 
@@ -75,10 +74,30 @@ const SECURITY_SCHEMES = {
  * Makes the OpenAPI 3.1 document from the schemas that validate the requests. Must be called before the routes are
  * registered. `prefix` is the path under which the service is mounted in another application.
  */
-export async function describeRoutes(app: FastifyInstance, version: string, prefix = ''): Promise<void> {
+export function describeRoutes(app: FastifyInstance, version: string, prefix = ''): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    routes.push(route)
+  })
+  let document: Promise<JsonSchema> | undefined
+  app.decorate('openApiDocument', () => (document ??= documentOf(routes, version, prefix)))
+}
+
+/**
+ * @fastify/swagger describes the routes of an application that it joins before them. So that no start loads it, the
+ * routes are told to an application that is made for it.
+ */
+async function documentOf(
+  routes: readonly RouteOptions[],
+  version: string,
+  prefix: string,
+): Promise<JsonSchema> {
+  const { default: swagger } = await import('@fastify/swagger')
   const responses = new Map<string, Record<string, unknown>>()
+  const app = Fastify({ exposeHeadRoutes: false })
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
   await app.register(swagger, {
-    decorator: 'openApiDocument' as 'swagger',
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
@@ -116,6 +135,11 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
       return document as never
     },
   })
+  for (const { method, url, schema, config } of routes) {
+    app.route({ method, url, ...(schema && { schema }), ...(config && { config }), handler: () => {} })
+  }
+  await app.ready()
+  return app.swagger() as JsonSchema
 }
 
 interface MadeDocument {

@@ -67,7 +67,7 @@ const EXAMPLE = {
 
 /** The routes for datasets that follow series of providers. */
 export function sourceRoutes(app: Routes, services: Services): void {
-  const { config, connectors, refresher, sources } = services
+  const { config, refresher, sources } = services
 
   const sourceFor = async (request: FastifyRequest, permission: 'Read' | 'Write') => {
     const { record } = await datasetFor(request, services, permission)
@@ -135,6 +135,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
     handler: async (request) => {
       const { record } = await sourceFor(request, 'Write')
       const { account, body } = request
+      const connectors = await services.connectors()
       const { series, start, every } = checkedWanted(body as Wanted, {
         slugs: connectors.list().map(({ slug }) => slug),
         most: config.limits.savedSeries,

@@ -169,7 +169,7 @@ export class Refresher {
     const wanted = source.series.filter((one) => isWhole || isMissing(one))
     const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
     const asking = {
-      connectors,
+      connectors: await connectors(),
       signal,
       callerOf: async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller,
     }

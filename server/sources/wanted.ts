@@ -1,4 +1,4 @@
-import { isDate } from '../../connectors/index.ts'
+import { isDate } from '../../connectors/periods.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Interval } from './schedule.ts'
 

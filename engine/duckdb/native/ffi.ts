@@ -119,7 +119,8 @@ function load(): DuckDb {
       max_async_calls: 1024,
     })
   }
-  const library = koffi.load(libraryPath())
+  // Its functions are looked up when they are first called; all at once take half of the time of loading.
+  const library = koffi.load(libraryPath(), { lazy: true })
   const standard = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : libraryPath())
   const result = koffi.struct({
     a: 'uint64',

@@ -25,11 +25,12 @@ import {
  * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
  * it has no precedence; `parse.ts` builds the tree with the precedence in the table of operators. Because the sequence
  * is flat, a chain of any length takes no stack; only parentheses and calls do.
+ * @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need
  */
-function defineGrammar() {
+export function defineGrammar(skipValidations = true) {
   class FilterGrammar extends chevrotain().CstParser {
     constructor() {
-      super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none' })
+      super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none', skipValidations })
       this.performSelfAnalysis()
     }
 

@@ -159,8 +159,8 @@ export const VOCABULARY: TokenType[] = [...TOKENS, RBracket, JsonText, Literal, 
 
 let made: Lexer | undefined
 
-function lexer(): Lexer {
-  if (made) return made
+/** @param skipValidations whether chevrotain skips checks of the patterns themselves, which only tests need */
+export function defineLexer(skipValidations = true): Lexer {
   const { Lexer } = chevrotain()
   Blank.GROUP = Lexer.SKIPPED
   // The lexer chooses patterns by the first character. Beyond 255 it puts 255 characters into one class, so one
@@ -170,15 +170,15 @@ function lexer(): Lexer {
     ...Array.from({ length: 128 }, (_, index) => index + 0x80),
     ...Array.from({ length: 511 }, (_, index) => (index + 2) * 0x80 - 1),
   ]
-  made = new Lexer(
+  return new Lexer(
     { modes: { filter: TOKENS, list: LIST_TOKENS }, defaultMode: 'filter' },
     {
       positionTracking: 'onlyOffset',
       recoveryEnabled: false,
       ensureOptimizations: true,
+      skipValidations,
     },
   )
-  return made
 }
 
 export type Token = IToken
@@ -192,7 +192,8 @@ export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): r
     throw tooComplex(`The filter has ${text.length} characters; the limit is ${limits.length}.`)
   }
   checkCharacters(text)
-  const { tokens, errors } = lexer().tokenize(text)
+  made ??= defineLexer()
+  const { tokens, errors } = made.tokenize(text)
   const error = errors[0]
   if (error) throw unreadable(text, error.offset)
   if (tokens.length > limits.tokens) {

@@ -13,7 +13,8 @@ interface Known {
 
 /** The hashes of files that this process has read, as long as their size and the time of their last change stay. */
 export class FileHashes {
-  readonly #known = new LRUCache<string, Known>({ max: MOST })
+  // With `max` it would make room for all of them at once, which takes ten milliseconds of each start.
+  readonly #known = new LRUCache<string, Known>({ maxSize: MOST, sizeCalculation: () => 1 })
 
   /** Reads a file and gives the hash of its bytes. */
   async read(file: string, options?: HashOptions): Promise<string> {

@@ -8,7 +8,7 @@ import { ServerError } from '../../http/errors.ts'
 /** The services needed to find the caller of a provider and its key. */
 export interface CallerParts {
   readonly config: Config
-  readonly connectors: Connectors
+  readonly connectors: () => Promise<Connectors>
   readonly plans: Plans
   readonly userKeys: UserKeys
 }
@@ -16,6 +16,7 @@ export interface CallerParts {
 /** A provider as one account sees it: `tier` and `limit` depend on whose key is used. */
 export async function providerRecord(services: CallerParts, account: Account, info: ProviderInfo) {
   const { slug, name, description, homepage } = info
+  const connectors = await services.connectors()
   const userKey = await services.userKeys.has(account, slug)
   return {
     slug,
@@ -25,7 +26,7 @@ export async function providerRecord(services: CallerParts, account: Account, in
     tier: (await isPaid(services, account, info)) ? 'paid' : 'free',
     keyRequired: info.key === 'required',
     userKey,
-    limit: services.connectors.limit(slug, userKey ? await readableKey(services, account, slug) : undefined),
+    limit: connectors.limit(slug, userKey ? await readableKey(services, account, slug) : undefined),
   }
 }
 
@@ -53,7 +54,7 @@ export async function callerOf(
   givenSlug: string,
   signal: AbortSignal,
 ): Promise<{ info: ProviderInfo; caller: Caller }> {
-  const info = services.connectors.get(givenSlug)
+  const info = (await services.connectors()).get(givenSlug)
   if (await isPaid(services, account, info)) services.plans.allowPaidProvider(account, info.name)
   const userKey = await ownKey(services, account, info.slug)
   return { info, caller: { signal, ...(userKey && { userKey }) } }

@@ -20,7 +20,7 @@ const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
 
 export function providerRoutes(app: Routes, services: Services): void {
-  const { connectors, config, engine, exports, lifecycle } = services
+  const { config, engine, exports, lifecycle } = services
 
   /** Makes a transfer, whose signal is aborted when the client leaves. */
   const transferOf = (request: FastifyRequest, reply: FastifyReply) =>
@@ -35,8 +35,10 @@ export function providerRoutes(app: Routes, services: Services): void {
         200: json(listOf(PROVIDER), 'The providers, in one list.', { example: [EXAMPLES.provider] }),
       },
     },
-    handler: async ({ account }) =>
-      Promise.all(connectors.list().map((info) => providerRecord(services, account, info))),
+    handler: async ({ account }) => {
+      const infos = (await services.connectors()).list()
+      return Promise.all(infos.map((info) => providerRecord(services, account, info)))
+    },
   })
 
   app.get('/providers/:slug', {
@@ -46,8 +48,10 @@ export function providerRoutes(app: Routes, services: Services): void {
       tags,
       response: { 200: json(PROVIDER, 'The provider.', { example: EXAMPLES.provider }), ...errors(404) },
     },
-    handler: async (request) =>
-      providerRecord(services, request.account, connectors.get(pathParameter(request, 'slug'))),
+    handler: async (request) => {
+      const info = (await services.connectors()).get(pathParameter(request, 'slug'))
+      return providerRecord(services, request.account, info)
+    },
   })
 
   app.get('/providers/:slug/browse', {
@@ -92,6 +96,7 @@ export function providerRoutes(app: Routes, services: Services): void {
         pathParameter(request, 'slug'),
         transfer.signal,
       )
+      const connectors = await services.connectors()
       const answer = series
         ? await connectors.seriesList(info.slug, path, { limit, offset }, caller)
         : await connectors.browse(info.slug, path, caller)
@@ -136,6 +141,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const id = pathParameter(request, '*')
+      const connectors = await services.connectors()
       const answer = await connectors.series(info.slug, id, seriesQuery(request.query), caller)
       // Only JSON describes the series, so only JSON may cost further requests.
       const source =

@@ -34,7 +34,7 @@ const QUERY = parameters({
 
 /** The routes for a search in one provider, and in everything that is known of all providers. */
 export function searchRoutes(app: Routes, services: Services): void {
-  const { access, config, connectors, engine, lifecycle } = services
+  const { access, config, engine, lifecycle } = services
 
   app.get('/providers/:slug/search', {
     schema: {
@@ -55,7 +55,7 @@ export function searchRoutes(app: Routes, services: Services): void {
       const found =
         q.trim() === ''
           ? { total: 0, series: [], categories: [] }
-          : await connectors.search(info.slug, q, { limit, offset }, caller)
+          : await (await services.connectors()).search(info.slug, q, { limit, offset }, caller)
       const series = found.series.map((one) => ({ ...one, provider: info.slug }))
       const categories = found.categories.map((one) => ({ ...one, provider: info.slug }))
       return { query: q, total: found.total, limit, offset, series, categories }
@@ -75,6 +75,7 @@ export function searchRoutes(app: Routes, services: Services): void {
     },
     handler: async ({ query, account }) => {
       const { q = '', limit = 20, offset = 0 } = query
+      const connectors = await services.connectors()
       const { total, series, categories } = connectors.searchAll(q, { limit, offset })
       const readable = await access.readable(account)
       const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []

@@ -1,4 +1,4 @@
-import { AGGREGATES, CONVERSIONS, type SeriesQuery } from '../../../connectors/index.ts'
+import { AGGREGATES, CONVERSIONS, type SeriesQuery } from '../../../connectors/transform/options.ts'
 import type { ParameterSchema } from '../../http/query.ts'
 
 /** The parameters that select a part of a series and transform it; the connectors check them. */

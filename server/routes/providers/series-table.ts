@@ -1,13 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type Caller,
-  ConnectorError,
-  type MissingSeries,
-  SHAPES,
-  splitQualified,
-  tableOf,
-  type WantedSeries,
-} from '../../../connectors/index.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { Caller, MissingSeries, WantedSeries } from '../../../connectors/index.ts'
+import { splitQualified } from '../../../connectors/table/ids.ts'
+import { SHAPES, tableOf } from '../../../connectors/table/table.ts'
 import { errorAnswer, ServerError } from '../../http/errors.ts'
 import { parameters } from '../../http/query.ts'
 import { errors } from '../../openapi/error-responses.ts'
@@ -75,8 +70,6 @@ const ANSWERS = {
 
 /** The routes that give several series, of one provider or of several, as one table. */
 export function seriesTableRoutes(app: Routes, services: Services): void {
-  const { connectors } = services
-
   app.route({
     method: ['GET', 'HEAD'],
     url: '/providers/:slug/series',
@@ -89,6 +82,7 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
       response: ANSWERS,
     },
     handler: async (request, reply) => {
+      const connectors = await services.connectors()
       const { slug } = connectors.get(pathParameter(request, 'slug'))
       const ids = connectors.splitIds(slug, request.query.ids ?? '')
       return sendTable(services, request, reply, request.query, {
@@ -111,6 +105,7 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
       response: ANSWERS,
     },
     handler: async (request, reply) => {
+      const connectors = await services.connectors()
       const known = new Set(connectors.list().map(({ slug }) => slug))
       const wanted = splitQualified(request.query.ids ?? '', (slug) => known.has(slug.toLowerCase()))
       const qualified = new Set(wanted.map(({ provider }) => provider)).size > 1
@@ -132,7 +127,7 @@ async function sendTable(
   query: Query,
   { wanted, qualified, name }: Table,
 ): Promise<FastifyReply> {
-  const { connectors, config, engine, exports, lifecycle } = services
+  const { config, engine, exports, lifecycle } = services
   const most = config.limits.savedSeries
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
@@ -142,6 +137,7 @@ async function sendTable(
   if (query.envelope && format !== 'json') throw invalid('envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
   const { allowed, refused } = await callers(services, request, wanted, signal)
+  const connectors = await services.connectors()
   const batch = await connectors.many(allowed, seriesQuery(query))
   request.trace.stage('provider')
   const missing = [...refused, ...batch.missing.map(missingRecord)]

@@ -22,12 +22,13 @@ export async function seriesUpload(
 ): Promise<Upload> {
   const { provider, ids } = checked(wanted, services.config.limits.savedSeries)
   const { info, caller } = await callerOf(services, account, provider, signal)
-  const fetched = new Array<Awaited<ReturnType<typeof services.connectors.series>>>(ids.length)
+  const connectors = await services.connectors()
+  const fetched = new Array<Awaited<ReturnType<typeof connectors.series>>>(ids.length)
   let next = 0
   const work = async () => {
     while (next < ids.length) {
       const index = next++
-      fetched[index] = await services.connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
+      fetched[index] = await connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
         // No further series are requested from the provider, because nobody needs them any more.
         next = ids.length
         throw error

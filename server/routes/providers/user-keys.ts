@@ -17,7 +17,7 @@ const tags = ['User keys']
 const SHORTEST_CHANGE = 50
 
 export function userKeyRoutes(app: Routes, services: Services): void {
-  const { config, connectors, lifecycle, userKeys } = services
+  const { config, lifecycle, userKeys } = services
 
   app.get('/user-keys', {
     schema: {
@@ -61,6 +61,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
       },
     },
     handler: async (request, reply) => {
+      const connectors = await services.connectors()
       const { slug } = connectors.get(pathParameter(request, 'slug'))
       const { key } = request.body
       const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
@@ -79,6 +80,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
       response: { 204: empty('The key is deleted.'), ...errors(404, 409) },
     },
     handler: async (request, reply) => {
+      const connectors = await services.connectors()
       const { slug } = connectors.get(pathParameter(request, 'slug'))
       await userKeys.delete(request.account, slug)
       return reply.code(204).send()

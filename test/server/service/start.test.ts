@@ -11,7 +11,8 @@ import { basic, ROOT_KEY } from '../platform.ts'
 import { serveProcess } from '../process.ts'
 
 /** Packages that few servers or few requests need, each of which takes long to load. */
-const LATER = /^(undici|zod|pg|avsc|exceljs|apache-arrow|@(modelcontextprotocol|aws-sdk|scalar)\/.*)$/
+const LATER =
+  /^(undici|zod|pg|avsc|exceljs|apache-arrow|chevrotain|yaml|@fastify\/swagger|@(modelcontextprotocol|aws-sdk|scalar)\/.*)$/
 
 /** A module that writes down what each process loads, in a file named by the process. */
 const spy = (folder: string) =>
@@ -28,6 +29,7 @@ test.skipIf(IS_CLUSTER)('a server answers before it has loaded what few requests
     const packages = new Set(loaded.match(/(?<=\/node_modules\/)(@[^/]+\/)?[^/]+/g))
     expect(packages).toContain('fastify')
     expect([...packages].filter((name) => LATER.test(name))).toEqual([])
+    expect(loaded).not.toContain('/connectors/providers/')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

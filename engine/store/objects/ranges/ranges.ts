@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { BlockSums } from '../../integrity/block-sums.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
-import { RangeEndpoint, type Readable } from './endpoint.ts'
+import type { RangeEndpoint, Readable } from './endpoint.ts'
 import { PartialObject } from './partial.ts'
 
 /** Objects that somebody reads by ranges. Dispose it when they have been read. */
@@ -63,7 +63,11 @@ export class Ranges {
 
   /** Begins to listen for DuckDB. */
   async open(): Promise<{ readonly base: string; readonly proxy: string }> {
-    this.#endpoint ??= await RangeEndpoint.open((name) => this.#readable(name))
+    if (!this.#endpoint) {
+      // Not imported at the top, because an import of node:http loads all that it exports, and so Node's HTTP client.
+      const { RangeEndpoint } = await import('./endpoint.ts')
+      this.#endpoint = await RangeEndpoint.open((name) => this.#readable(name))
+    }
     return { base: this.#endpoint.base, proxy: this.#endpoint.origin }
   }
 
