@@ -33,7 +33,7 @@ export interface EngineOptions {
    * most 8 MiB a second, and every part once in 7 days.
    */
   readonly checks?: Partial<CheckOptions>
-  /** How large the files of rows are. The default is about a million rows (983,040) or 128 MiB, whichever is less. */
+  /** How large the files of rows are. The default is about half a million rows (491,520) or 128 MiB, whichever is less. */
   readonly partSizes?: Partial<PartSizes>
   /** Threads of DuckDB; the number of cores by default. */
   readonly threads?: number

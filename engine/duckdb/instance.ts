@@ -30,6 +30,8 @@ export interface InstanceOptions {
    */
   readonly allowedDirectories?: readonly string[]
   readonly http?: HttpOptions | undefined
+  /** DuckDB keeps in memory what footers say, but no content of files. */
+  readonly footersOnly?: boolean
   /** Files may be replaced by others of the same name, so DuckDB must not keep their content in memory. */
   readonly filesChange?: boolean
   /** Files come from a user and their statistics may be false; relying on them, DuckDB would skip needed checks. */
@@ -44,7 +46,7 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
     autoinstall_known_extensions: 'false',
     allow_community_extensions: 'false',
     preserve_insertion_order: 'true',
-    ...(options.filesChange && { enable_external_file_cache: 'false' }),
+    ...((options.filesChange || options.footersOnly) && { enable_external_file_cache: 'false' }),
     ...(options.distrustful && { disabled_optimizers: 'statistics_propagation,filter_pushdown' }),
     ...(options.threads !== undefined && { threads: String(options.threads) }),
     ...(options.memoryLimit !== undefined && { memory_limit: options.memoryLimit }),

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os'
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import { type OpenSourceOptions, openSource } from '../duckdb/open-source.ts'
+import { openLightSource } from '../duckdb/light-source.ts'
+import type { OpenSourceOptions } from '../duckdb/open-source.ts'
 import type { Source, StartOptions } from '../duckdb/source.ts'
 import type { Copies } from '../plan/copies.ts'
 import type { TrinoSourceOptions, TrinoStats } from '../trino/source.ts'
@@ -102,7 +103,7 @@ export interface Executor {
 
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   mkdirSync(options.tempDirectory, { recursive: true })
-  const duck = await openSource(options)
+  const duck = await openLightSource(options)
   const distributed = options.trino && (await import('../trino/source.ts')).withTrino(duck, options.trino)
   const source = distributed ?? duck
   const pool = new WorkerPool(options.workers ?? availableParallelism())

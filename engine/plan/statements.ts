@@ -1,4 +1,5 @@
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
+import { isLight } from './light.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
 import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
@@ -32,7 +33,8 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
     sql += ` ORDER BY ${orderTerms([...plan.order, ...relation.order])}`
   }
   sql += limit(plan, matches)
-  return { sql, parameters, columns: plan.columns.map(({ name, type }) => ({ name, type })) }
+  const columns = plan.columns.map(({ name, type }) => ({ name, type }))
+  return { sql, parameters, columns, light: isLight(plan) }
 }
 
 /** The SQL that counts the rows which match the filter. */
@@ -43,6 +45,7 @@ export function countStatement(plan: Plan): Statement {
     sql: `SELECT count(*) FROM ${relationOf(plan, parameters).sql}${where}`,
     parameters,
     columns: [{ name: 'count', type: 'integer' }],
+    light: isLight(plan),
   }
 }
 

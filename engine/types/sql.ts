@@ -9,6 +9,8 @@ export interface Statement {
   readonly parameters: readonly string[]
   /** What the SQL returns, in order. Result columns are read by position; their SQL names don't matter. */
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
+  /** Whether so little is read that one thread does it in less time than several. */
+  readonly light?: boolean
   /** The same question for another database, if it is to be asked first. */
   readonly elsewhere?: Elsewhere | undefined
 }
