@@ -2,6 +2,7 @@ import { literalOf } from '../check/checked.ts'
 import type { Expression } from '../check/expression.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator } from '../syntax/tree.ts'
+import { columnEquals } from './column-equals.ts'
 import { asRange } from './compile-range.ts'
 import type { Dialect } from './dialect.ts'
 import {
@@ -116,7 +117,8 @@ function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue,
   if (operator === 'ne') return comparison(left, OTHER, right)
   switch (narrowed.operator) {
     case 'eq':
-      return comparison(left, place === 'filter' ? '=' : SAME, right)
+      if (place !== 'filter') return comparison(left, SAME, right)
+      return operand.kind === 'column' ? columnEquals(left, right, narrowed) : comparison(left, '=', right)
     case 'gt':
     case 'ge':
       return ordered(

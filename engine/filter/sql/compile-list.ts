@@ -1,5 +1,6 @@
 import type { Expression } from '../check/expression.ts'
 import type { ValueType } from '../check/value-types.ts'
+import { columnEquals } from './column-equals.ts'
 import { all, any, atom, caseWhen, comparison, FALSE, orFalse, postfix, type Sql } from './fragments.ts'
 import { byKey, type Keyed, narrow } from './narrow.ts'
 import type { Place, SqlWriter } from './sql-writer.ts'
@@ -49,8 +50,10 @@ function memberOf(
 ): Sql {
   if (values.length <= LONGEST_IN || (values.length <= LONGEST_CHAIN && skipping)) {
     const items = values.map(({ text }) => compiler.typed(text, type))
+    const equal = (item: Sql, index: number) =>
+      skipping ? columnEquals(x, item, values[index]!) : comparison(x, '=', item)
     return items.length === 1 || items.length > LONGEST_IN
-      ? any(items.map((item) => comparison(x, '=', item)))
+      ? any(items.map(equal))
       : comparison(x, 'IN', atom(`(${items.map((item) => item.text).join(', ')})`))
   }
   const sorted = values.toSorted(byKey).map(({ text }) => text)
