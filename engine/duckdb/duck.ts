@@ -24,6 +24,11 @@ export class Duck {
     this.#instance = instance
   }
 
+  /** A folder in which statements may read and write files. */
+  get tempDirectory(): string {
+    return this.#options.tempDirectory
+  }
+
   static async open(options: DuckOptions): Promise<Duck> {
     return new Duck(options, await openInstance(options))
   }

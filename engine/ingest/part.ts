@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { appendOrdinals } from '../parquet/ordinals.ts'
 import { quoteLiteral } from '../types/index.ts'
+import { addBloomFilters } from './bloom-filters.ts'
 
 /** DuckDB's own default, and the size that its scans are made for. */
 const ROW_GROUP_ROWS = 122_880
@@ -39,11 +40,13 @@ export async function writePart(
   try {
     // ARCHITECTURE.md says why parts have zstd and pages of version 2. Field ids let other Parquet readers tell which
     // column is which.
+    const groupRows = rowGroupRows(estimate)
     const [written] = await duck.run(
       `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V2', ` +
-        `ROW_GROUP_SIZE ${rowGroupRows(estimate)}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
+        `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
       options,
     )
+    await addBloomFilters(duck, target, groupRows, options)
     const [, rows, , , statistics] = written as [string, bigint, bigint, bigint, DuckMap<DuckMap<string>>]
     return { rows: Number(rows), bytes: await appendOrdinals(target), nulls: nullCounts(statistics) }
   } catch (error) {
