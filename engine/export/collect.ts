@@ -4,12 +4,19 @@ import type { Piece } from './encode.ts'
 
 /** A piece is large enough to be worth a message between threads, and small enough that several may wait. */
 const PIECE_BYTES = 256 << 10
+/**
+ * The bytes of a turn if there is no other export. Between two turns, while messages pass between threads, nobody
+ * fetches; other exports would use that time.
+ */
+const ALONE_BYTES = 1 << 20
 
 export interface PieceOptions {
   /** Encodes chunks, which the caller must not use afterwards; `first` is the number of rows before them. */
   readonly encode: (chunks: readonly Chunk[], first: number) => Promise<Piece>
   /** Has a worker fetch and encode about `rows` rows; undefined where that is not possible. `first` is as above. */
   readonly turn: (rows: number, first: number) => TurnUnderWay | undefined
+  /** Whether there is no other export. */
+  readonly alone: () => boolean
   /** How many bytes may wait to be read or be in the middle of encoding, given the size of a piece. */
   readonly allowance: (pieceBytes: number) => number
   /** A guess at the bytes of a row, used until the first encoded pieces show the real size. */
@@ -116,7 +123,7 @@ export class Pieces {
    * Resolves to whether it was possible.
    */
   async #takeTurn(): Promise<boolean> {
-    const rows = Math.ceil(PIECE_BYTES / this.#rowBytes)
+    const rows = Math.ceil((this.#options.alone() ? ALONE_BYTES : PIECE_BYTES) / this.#rowBytes)
     const turn = this.#options.turn(rows, this.#first + this.#groupRows)
     if (!turn) return false
     this.#dispatch()

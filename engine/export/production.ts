@@ -49,6 +49,7 @@ export class Production {
     this.#around = around
     this.#ahead = ahead
     const local = new PieceEncoder(encoder)
+    const alone = () => running.size + waiting.size <= 1
     const isSmall = (chunks: readonly Chunk[]): boolean => {
       const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
       return rows * recipe.columns.length <= FEW_CELLS && rows * rowBytes <= FEW_BYTES
@@ -78,10 +79,11 @@ export class Production {
         })
         return { fetched: told.catch(fail), piece: piece.catch(fail) }
       },
+      alone,
       allowance: (pieceBytes) => {
         if (this.#ahead) return pieceBytes <= AHEAD_BYTES ? AHEAD_BYTES : 0
         const share = ALL_BYTES / (running.size + waiting.size)
-        return Math.max(pieceBytes, Math.min(share, 4 * pool.size * pieceBytes))
+        return Math.max(pieceBytes, Math.min(share, (alone() ? 8 : 4) * pool.size * pieceBytes))
       },
     })
   }
