@@ -7,7 +7,7 @@ import { type Allowance, fingerprint } from './pipeline/allowances.ts'
 import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
 import { openProvider, type Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
-import { SearchIndex } from './search/search-index.ts'
+import { openSearchIndex } from './search/open-index.ts'
 import { splitIds } from './table/ids.ts'
 import { inBatches } from './table/many.ts'
 import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
@@ -37,7 +37,7 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
     absentMs: settings.absentSeconds * 1000,
     now,
   })
-  const index = new SearchIndex(settings.searchFile)
+  const index = openSearchIndex(settings.searchFile, log)
   const providers = new Map<string, Provider>()
   for (const connector of connectors) {
     const { slug } = connector.info

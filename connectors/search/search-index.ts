@@ -95,8 +95,13 @@ export class SearchIndex {
   /** `:memory:` stands for an index that ends with the process. */
   constructor(file: string) {
     const database = new DatabaseSync(file)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
-    createTables(database)
+    try {
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
+      createTables(database)
+    } catch (error) {
+      database.close()
+      throw error
+    }
     this.#database = database
     this.#known = database.prepare(
       'SELECT id, name, about, details FROM entries WHERE provider = ? AND kind = ? AND key = ?',

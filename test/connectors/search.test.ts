@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import type { ConnectorEvent } from '../../connectors/options.ts'
+import { openSearchIndex } from '../../connectors/search/open-index.ts'
 import { SearchIndex } from '../../connectors/search/search-index.ts'
 import { dataflows, structureMessage, xml } from './sdmx/messages.ts'
 import { harness } from './support/harness.ts'
@@ -80,6 +82,22 @@ describe('the index', () => {
     await index.addSeries('fred', [series('GDP', 'Output')])
     expect(ids(index, 'output')).toEqual(['GDP'])
     index.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it.each([
+    ['is damaged', (file: string) => writeFileSync(file, 'no database')],
+    ['has no place', (file: string) => mkdirSync(file)],
+  ])('is empty where its file %s, and says so', async (_, spoil) => {
+    const folder = mkdtempSync(join(tmpdir(), 'search-'))
+    const file = join(folder, 'search.db')
+    spoil(file)
+    const told: ConnectorEvent[] = []
+    const index = openSearchIndex(file, (event) => told.push(event))
+    await index.addSeries('fred', [series('GDP', 'Output')])
+    expect(ids(index, 'output')).toEqual(['GDP'])
+    index.close()
+    expect(told).toHaveLength(1)
     rmSync(folder, { recursive: true })
   })
 
