@@ -1,4 +1,4 @@
-import type { CstNode, IRecognitionException } from 'chevrotain'
+import type { CstNode, CstParser, IRecognitionException } from 'chevrotain'
 import { chevrotain } from './chevrotain.ts'
 import {
   Alias,
@@ -21,13 +21,15 @@ import {
   Word,
 } from './tokens.ts'
 
+type FilterParser = CstParser & Readonly<Record<'expression' | 'list', () => CstNode>>
+
 /**
  * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
  * it has no precedence; `parse.ts` builds the tree with the precedence in the table of operators. Because the sequence
  * is flat, a chain of any length takes no stack; only parentheses and calls do.
  * @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need
  */
-export function defineGrammar(skipValidations = true) {
+export function defineGrammar(skipValidations = true): FilterParser {
   class FilterGrammar extends chevrotain().CstParser {
     constructor() {
       super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none', skipValidations })
@@ -176,7 +178,7 @@ export function defineGrammar(skipValidations = true) {
 
 const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
 
-let grammar: ReturnType<typeof defineGrammar> | undefined
+let grammar: FilterParser | undefined
 
 /** Chevrotain's tree of a filter, and the first error if the tokens don't form a filter. */
 export function parseTokens(
