@@ -14,11 +14,11 @@ import {
   Struct,
   TimeMicrosecond,
   TimestampMicrosecond,
-  Type,
   Utf8,
 } from 'apache-arrow'
 import { type Batch, clearNulls, type Vector } from '../../duckdb/batch.ts'
 import { type ArrowName, type Column, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
+import { UUID_BYTES } from './messages.ts'
 
 type NamedColumn = Pick<Column, 'name' | 'type'>
 
@@ -71,13 +71,9 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
   const children = batch.vectors.map((vector, column) => {
     const { type } = columns[column]!
     clearNulls(vector, entryOf(type).layout, batch.rows)
-    const stored = schema.fields[column]!.type as DataType
-    const { data, valueOffsets } =
-      stored.typeId === Type.FixedSizeBinary
-        ? { data: uuidBytes(vector, batch.rows) }
-        : arrowBuffers(type, vector, batch.rows)
+    const { data, valueOffsets } = arrowBuffers(type, vector, batch.rows)
     return makeData({
-      type: stored,
+      type: schema.fields[column]!.type,
       length: batch.rows,
       nullCount: vector.validity ? -1 : 0,
       nullBitmap: vector.validity?.subarray(0, (batch.rows + 7) >> 3),
@@ -90,30 +86,6 @@ export function recordBatch(schema: Schema, columns: readonly NamedColumn[], bat
     makeData({ type: new Struct(schema.fields), length: batch.rows, nullCount: 0, children }),
   )
 }
-
-const UUID_BYTES = 16
-/** The values of hexadecimal digits, by their ASCII codes. */
-const DIGITS = Uint8Array.from(
-  { length: 128 },
-  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
-)
-
-/** The bytes of uuids, which the vector holds as text. */
-function uuidBytes({ bytes, offsets }: Vector, rows: number): Uint8Array {
-  const all = new Uint8Array(rows * UUID_BYTES)
-  for (let row = 0; row < rows; row++) {
-    let at = offsets[row]!
-    if (offsets[row + 1] === at) continue
-    for (let to = row * UUID_BYTES; to < (row + 1) * UUID_BYTES; to++) {
-      if (bytes[at] === HYPHEN) at++
-      all[to] = (DIGITS[bytes[at]!]! << 4) | DIGITS[bytes[at + 1]!]!
-      at += 2
-    }
-  }
-  return all
-}
-
-const HYPHEN = 0x2d
 
 function arrowBuffers(type: ColumnType, vector: Vector, rows: number) {
   const { bytes, words, doubles, offsets } = vector

@@ -1,0 +1,52 @@
+import { MessageReader } from 'apache-arrow'
+import type { RecordBatch } from 'apache-arrow/ipc/metadata/message'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Executor } from '../../../engine/export/index.ts'
+import { bytesOf, openTestExecutor, statement } from '../support.ts'
+
+let executor: Executor
+beforeAll(async () => {
+  executor = await openTestExecutor()
+})
+afterAll(() => executor.close())
+
+const QUERY = statement(
+  `SELECT CASE WHEN i % 7 > 0 THEN i END, i % 3 = 0, i / 4, repeat('x', (i % 5)::INTEGER),
+    CASE WHEN i % 2 = 0 THEN uuid() END, CAST(i AS DECIMAL(30,2)), DATE '2020-01-01' + (i % 9)::INTEGER
+  FROM range(5003) t(i)`,
+  {
+    n: 'integer',
+    b: 'boolean',
+    d: 'double',
+    s: 'string',
+    u: 'uuid',
+    m: 'decimal(30,2)',
+    day: 'date',
+  },
+)
+
+it('every buffer of a message begins at a whole word, and there are zeros between buffers', async () => {
+  const bytes = await bytesOf(executor, QUERY, 'arrow')
+  const reader = new MessageReader(bytes)
+  reader.readMessage()
+  let rows = 0
+  for (let message = reader.readMessage(); message; message = reader.readMessage()) {
+    const { nodes, buffers, length } = message.header() as RecordBatch
+    const body = reader.readMessageBody(message.bodyLength)
+    expect(nodes.map((node) => node.length)).toEqual(Array(7).fill(length))
+    expect(nodes.slice(1, 4).map((node) => node.nullCount)).toEqual([0, 0, 0])
+    expect(Math.abs(nodes[0]!.nullCount - length / 7)).toBeLessThan(1)
+    expect(Math.abs(nodes[4]!.nullCount - length / 2)).toBeLessThan(1)
+    let end = 0
+    for (const { offset, length } of buffers) {
+      expect(offset % 8).toBe(0)
+      expect(offset).toBeGreaterThanOrEqual(end)
+      expect(body.subarray(end, offset).every((byte) => byte === 0)).toBe(true)
+      end = offset + length
+    }
+    expect(body.subarray(end).every((byte) => byte === 0)).toBe(true)
+    expect(message.bodyLength - end).toBeLessThan(8)
+    rows += length
+  }
+  expect(rows).toBe(5003)
+})
