@@ -214,7 +214,7 @@ function copyTo(
   format: keyof typeof READS = 'csv',
 ): () => Promise<unknown> {
   const [from, to] = [quoteLiteral(file), quoteLiteral(target)]
-  const sql = `COPY (FROM ${READS[format]}(${from})) TO ${to} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V2')`
+  const sql = `COPY (FROM ${READS[format]}(${from})) TO ${to} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION 'V2')`
   return () => connection.run(sql)
 }
 

@@ -38,11 +38,11 @@ export async function writePart(
   options: RunOptions,
 ): Promise<WrittenPart> {
   try {
-    // ARCHITECTURE.md says why parts have zstd and pages of version 2. Field ids let other Parquet readers tell which
+    // ARCHITECTURE.md says why parts have snappy and pages of version 2. Field ids let other Parquet readers tell which
     // column is which.
     const groupRows = rowGroupRows(estimate)
     const [written] = await duck.run(
-      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'zstd', PARQUET_VERSION 'V2', ` +
+      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION 'V2', ` +
         `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
       options,
     )
