@@ -32,6 +32,7 @@ export async function startOurs(
   const child = spawn(
     process.execPath,
     [
+      '--max-semi-space-size=16',
       join(checkout, 'server/bin.js'),
       ...['serve', '--port', String(port), '--data', directory, '--no-samples'],
     ],

@@ -47,6 +47,7 @@ export async function startService(
     command!,
     [
       ...before,
+      '--max-semi-space-size=16',
       new URL('../../server/bin.js', import.meta.url).pathname,
       'serve',
       '--port',
