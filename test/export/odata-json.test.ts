@@ -44,6 +44,15 @@ test('annotations stand before their members, and a number may stand within a te
   expect(first).toMatchObject({ i: 'Tab"le(9007199254740993)', 'd@odata.type': '#Decimal', d: '1.50' })
 })
 
+test('the same columns are written with the annotations and names that each request asks for', async () => {
+  for (const type of ['#Decimal', '#Double', '#Decimal']) {
+    const before = new Map([['d', `"d@odata.type":"${type}",`]])
+    const within = new Map([['i', [`${type}(`, ')']]])
+    const [first] = JSON.parse(await written({ ieee754: true, before, within }))
+    expect(first).toMatchObject({ i: `${type}(9007199254740993)`, 'd@odata.type': type })
+  }
+})
+
 test('numbers of rows that are counted are those that are read, in every window', async () => {
   await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)

@@ -1,5 +1,7 @@
-import type { Vector } from '../../duckdb/batch.ts'
+import { LRUCache } from 'lru-cache'
+import type { Batch, Vector } from '../../duckdb/batch.ts'
 import type { EncodedColumn, EncodeOptions, Encoder, ODataJson } from './encoder.ts'
+import type { Output } from './output.ts'
 import {
   boundOf,
   hasControls,
@@ -24,32 +26,52 @@ const BACKSLASH = 0x5c
  */
 export const json = (columns: readonly EncodedColumn[], { odata, numbers }: EncodeOptions): Encoder => ({
   begin: (out) => out.append(Buffer.from('[')),
-  batch: whenUsed(() =>
-    batchWriter(
-      odata ? columns.map(odataColumn) : columns,
-      { odata, numbers },
-      `if (first + row > 0) { ${write(',\n')} }`,
-      write('}'),
-    ),
-  ),
+  batch: whenUsed(() => {
+    const writeBatch = arrayWriter(columns, odata, numbers?.names ?? [])
+    return (batch, first, out) => writeBatch(batch, first, out, numbers?.first)
+  }),
   end: (_rows, out) => out.append(Buffer.from(']\n')),
 })
 
 /** One object on each line, written as in json, without the array around them. */
 export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
   begin() {},
-  batch: whenUsed(() => batchWriter(columns, {}, '', write('}\n'))),
+  batch: whenUsed(() => batchWriter(columns, undefined, [], '', write('}\n'))),
   end() {},
 })
 
+/** Like `batch` of an encoder. `start` is the number of the first row of the result, for columns of row numbers. */
+type BatchWriter = (batch: Batch, first: number, out: Output, start?: number) => void
+
+/** Writers by what they were made of: the pages of a table share one, because to make one takes long for a page. */
+const arrayWriters = new LRUCache<string, BatchWriter>({ max: 64 })
+
+function arrayWriter(
+  columns: readonly EncodedColumn[],
+  odata: ODataJson | undefined,
+  numberNames: readonly string[],
+): BatchWriter {
+  const maps = [odata?.before, odata?.within].map((map) => map && [...map])
+  const key = JSON.stringify([columns, odata, maps, numberNames])
+  let writer = arrayWriters.get(key)
+  if (!writer) {
+    const shown = odata ? columns.map(odataColumn) : columns
+    const separator = `if (first + row > 0) { ${write(',\n')} }`
+    writer = batchWriter(shown, odata, numberNames, separator, write('}'))
+    arrayWriters.set(key, writer)
+  }
+  return writer
+}
+
 function batchWriter(
   columns: readonly EncodedColumn[],
-  { odata, numbers }: Pick<EncodeOptions, 'odata' | 'numbers'>,
+  odata: ODataJson | undefined,
+  names: readonly string[],
   before: string,
   after: string,
-): Encoder['batch'] {
+): BatchWriter {
   const shape = shapeOf(columns.map((column) => column.type))
-  const names = numbers?.names ?? []
+  const numbers = names.length > 0
   const [numberKeys, keys] = [names, columns.map(({ name }) => name)].map((some, group) => {
     return some.map((name, index) => {
       const more = odata?.before?.get(name) ?? ''
@@ -75,7 +97,6 @@ function batchWriter(
     })),
     after,
     helpers: {
-      start: numbers?.first,
       unsigned,
       fourDigits,
       number,
@@ -93,12 +114,12 @@ function batchWriter(
     const texts = odata?.within?.get(name)?.join('') ?? ''
     return sum + Buffer.byteLength(numberKeys[index]! + texts) + MAX_INTEGER + 8
   }, 0)
-  return (batch, first, out) => {
+  return (batch, first, out, start) => {
     const factors = Uint8Array.from(batch.vectors, (vector, column) =>
       growth(vector, batch.rows, shape.kinds[column]!),
     )
     out.reserve(boundOf(batch, shape, around, (column) => factors[column]!) + batch.rows * numberBytes)
-    out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first)
+    out.length = writeRows(out.bytes, out.view, out.length, batch.vectors, factors, batch.rows, first, start)
   }
 }
 

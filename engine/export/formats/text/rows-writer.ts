@@ -12,8 +12,9 @@ import { decimal, int64 } from './numbers.ts'
  * values of users are never part of it (names that an encoder writes are turned into numbers by `write`).
  *
  * A fragment must increase `at` by what it writes. It may use `bytes` and `view` (the same memory, to write into),
- * `row` (in the batch), `first` (rows before the batch), `x`, `y`, `z` (numbers that `before` may set for the row), the
- * given helpers, and the parts of its column that it names with `of`.
+ * `row` (in the batch), `first` (rows before the batch), `start` (in `opening` only; what the encoder gives), `x`, `y`,
+ * `z` (numbers that `before` may set for the row), the given helpers, and the parts of its column that it names with
+ * `of`.
  */
 export interface RowCode {
   /** Runs once for each batch, before its rows, and may declare variables for `before` and `after`. */
@@ -42,6 +43,7 @@ export type RowsWriter = (
   marks: Uint8Array,
   rows: number,
   first: number,
+  start?: number,
 ) => number
 
 /** Parts of a column that fragments may use, and where they come from. */
@@ -86,7 +88,7 @@ export function compileRows(code: RowCode): RowsWriter {
 function compile({ opening = '', before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {
   const codes = cells.map(cellCode)
   const loop = (body: string): string => `
-    return (bytes, view, at, vectors, marks, rows, first) => {
+    return (bytes, view, at, vectors, marks, rows, first, start) => {
       ${body}
       return at
     }`
