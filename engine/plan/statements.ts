@@ -133,7 +133,8 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
     const where = [
       slice.from !== undefined && `file_row_number >= ${slice.from}`,
       slice.to !== undefined && `file_row_number < ${slice.to}`,
-      slice.rows && `file_row_number IN (${slice.rows.join(', ')})`,
+      // DuckDB searches a longer list with a join, after which rows are in any order.
+      slice.rows && `file_row_number IN (${slice.rows.join(', ')}) ORDER BY file_row_number`,
     ].filter(Boolean)
     const last = groups.at(-1)
     if (where.length === 0 && last?.where === '') last.slices.push(slice)
@@ -144,7 +145,7 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
     const columns = names.map((sql) => (sql === ROW_NUMBER ? `${rowNumberOf(group.slices)} AS ${sql}` : sql))
     // If all files are read together, `file_index` and `file_row_number` still give the order of the rows.
     if (whole) columns.push(ROW_POSITION)
-    return `SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where}`
+    return `(SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where})`
   })
   return `(${selects.join(' UNION ALL ')})`
 }
