@@ -61,7 +61,7 @@ describe('a reader that dies', () => {
     const target = bench.path('.parquet')
     const { pid } = own.ingestor.readers[0]!
     const reading = own.ingestor.ingest({ format: 'csv', file, target, limits })
-    setTimeout(() => process.kill(pid!, signal), 400)
+    setTimeout(() => process.kill(pid!, signal), 100)
     await expect(reading).rejects.toMatchObject({
       code: 'invalid_upload',
       message: expect.stringContaining('makes its reader crash'),
@@ -78,7 +78,7 @@ describe('a reader that dies', () => {
     const { pid } = own.ingestor.readers[0]!
     const file = bench.file(csvOf(3_000_000))
     const reading = own.ingestor.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
-    setTimeout(() => process.kill(pid!, 'SIGKILL'), 400)
+    setTimeout(() => process.kill(pid!, 'SIGKILL'), 100)
     await expect(reading).rejects.toMatchObject({ code: 'overloaded' })
     expect(own.ends).toEqual([expect.stringContaining('SIGKILL')])
   })

@@ -262,12 +262,12 @@ describe('Trino is not asked', () => {
   })
 
   test('and explain says why', async () => {
-    await start({ trino: { minBytes: 100, maxRows: 1_000 } })
+    await start({ trino: { minBytes: 60, maxRows: 1_000 } })
     const why = async (options: object) => {
       using query = await (await at.engine.dataset(id)).query(options)
       return (await query.explain()).split('\n')[0]
     }
-    const bytes = /it reads \d+ bytes of columns, fewer than 100$/
+    const bytes = /it reads \d+ bytes of columns, fewer than 60$/
     expect(await why({ orderBy: 'n', top: 3, select: 'n' })).toMatch(bytes)
     expect(await why({ orderBy: 'n', top: 3 })).toMatch(/^Read by: Trino, because it reads \d+ bytes/)
     expect(await why({ orderBy: 'n' })).toMatch(/^Read by: DuckDB, because more rows may come back/)
