@@ -238,8 +238,8 @@ export class Query implements Disposable {
 
   /** The window as a page, with the statement that reads it and the rows behind it. */
   #page(format: Format): Page | undefined {
-    const { source, identity } = this.#context
-    const page = pageOf(this.plan, source, this.#options, `${identity} ${format}`)
+    const { source, identity, ready } = this.#context
+    const page = pageOf(this.plan, source, this.#options, `${identity} ${format}`, ready === undefined)
     if (!page) return undefined
     return {
       ...page,

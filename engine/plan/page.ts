@@ -15,23 +15,27 @@ export interface PageOfRows {
 /**
  * The page that a plan's window is, and the query with the window of a statement that reads it and the pages after it;
  * undefined if its rows can't be read on: sorted or aggregated rows would have to be kept in memory between two pages.
- * Without a filter, the statement ends with the last part that the page needs, so that no other part must be there.
  * @param identity identifies the rows of the source
+ * @param allThere whether all parts of the source can be read. Else the statement of a query without a filter ends with
+ * the last part that the page needs.
  */
 export function pageOf(
   plan: Plan,
   source: PlanSource,
   { skip: before = 0, top, ...others }: QueryOptions,
   identity: string,
+  allThere: boolean,
 ): (PageOfRows & { readonly options: QueryOptions }) | undefined {
   const { filter, order, steps, columns, result } = plan
   if (!top || order.length > 0 || steps.length > 0) return undefined
-  const end = filter || source.rows === undefined ? undefined : endOfPart(source, before + (result ?? top))
+  const { rows } = source
+  const last = before + (result ?? top)
+  const end = filter || rows === undefined ? undefined : allThere ? rows : endOfPart(source, last, rows)
   const question = createHash('sha256')
     .update(JSON.stringify([identity, columns, filter, end]))
     .digest('base64')
   // A page that also needs the part behind the end is read by another statement.
-  const isRead = (skip: number) => end === undefined || (end === source.rows ? skip < end : skip + top <= end)
+  const isRead = (skip: number) => end === undefined || (end === rows ? skip < end : skip + top <= end)
   const from = (skip: number): PageOfRows => ({
     rows: top,
     name: `${question} ${skip} ${top}`,
@@ -44,8 +48,7 @@ export function pageOf(
 }
 
 /** The end of the part that holds the row before `row`, as a number of rows from the beginning. */
-function endOfPart(source: PlanSource, row: number): number {
-  const rows = source.rows!
+function endOfPart(source: PlanSource, row: number, rows: number): number {
   const scan = source.scan(0, rows)
   const first = scan.kind === 'slices' ? scan.slices.find((slice) => slice.first >= row)?.first : undefined
   return first ?? rows

@@ -57,12 +57,15 @@ test.each<[string, QueryOptions, number[]]>([
   expect(found.length).toBe(expected.length)
 })
 
-test('the query for the next page goes on with the statement of the page before', async () => {
+test.each<[string, QueryOptions]>([
+  ['all rows', {}],
+  ['the rows that match', { filter: 'n ge 0' }],
+])('a page of %s goes on with the statement of the page before, beyond the end of a part', async (_, options) => {
   await using place = await openWorkplace()
   const { engine } = place
   const dataset = await tableOf(engine, ROWS)
   const page = async (skip: number, top: number) => {
-    using query = await dataset.query({ filter: 'n ge 0', skip, top })
+    using query = await dataset.query({ ...options, skip, top })
     return await textOfPage(query)
   }
   await page(0, 12_000)
