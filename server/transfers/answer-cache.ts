@@ -52,5 +52,6 @@ export class AnswerCache {
  */
 export function questionOf(identity: string, options: object): string | undefined {
   const asked = JSON.stringify(Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1)))
-  return /\bnow\s*\(/i.test(asked) ? undefined : `${identity} ${asked}`
+  // In JSON, tabs and line ends before the parenthesis are escapes.
+  return /now(?:\s|\\[tnrf]|\\u000b)*\(/i.test(asked) ? undefined : `${identity} ${asked}`
 }

@@ -152,3 +152,25 @@ test('what depends on the time of day has another tag and another count later', 
     vi.useRealTimers()
   }
 })
+
+test.each([
+  { orderBy: 'at lt now()' },
+  { compute: 'at lt now() as past' },
+  { apply: 'filter(at lt now())' },
+])('%j has another tag later', async (options) => {
+  await using place = await openWorkplace()
+  const relation = place.engine.relation([{ name: 'at', type: 'timestamptz' }], [['2024-01-01T00:00:00Z']])
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const tag = (day: string) => {
+      vi.setSystemTime(day)
+      using query = relation.query(options)
+      return query.etag
+    }
+    const first = tag('2024-01-02')
+    expect(tag('2024-01-02')).toBe(first)
+    expect(tag('2024-01-04')).not.toBe(first)
+  } finally {
+    vi.useRealTimers()
+  }
+})
