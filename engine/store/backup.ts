@@ -40,7 +40,7 @@ const ROUNDS = 100
  * version is no longer current, so the copy begins again with a new catalog. An existing copy is brought up to date,
  * and stays usable until the new catalog replaces the old one. Each copied part is checked against its hash in the
  * catalog.
- * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` if a part is not what was written
+ * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` if a part is missing or not what was written
  */
 export async function backupStore(
   store: Store,
@@ -57,13 +57,17 @@ export async function backupStore(
   if (to.directory === store.layout.directory) {
     throw new EngineError('invalid_option', 'A backup must go to another directory than the data.')
   }
+  let gone: number | undefined
   for (let round = 0; round < ROUNDS; round++) {
     const { layout, files, database } = store
     const copy = files.cache ? copyStored(files) : copyFrom(layout)
-    const report = await copyOnce(copy, to, onProgress, (fresh) =>
+    const outcome = await copyOnce(copy, to, onProgress, (fresh) =>
       database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
     )
-    if (report) return report
+    if (!('gone' in outcome)) return outcome
+    // The catalog that was copied after the part had gone still names it, so no writer has removed it.
+    if (outcome.gone === gone) throw missing(gone)
+    gone = outcome.gone
   }
   throw new EngineError('locked', 'The data changes faster than it can be copied. Try again later.')
 }
@@ -89,7 +93,7 @@ export async function restoreStore(
       `${to.directory} already holds data. Restore into a new directory, or move that data away first.`,
     )
   }
-  const report = await copyOnce(copyFrom(from), to, onProgress, (fresh) => {
+  const outcome = await copyOnce(copyFrom(from), to, onProgress, (fresh) => {
     const database = new DatabaseSync(from.catalog, { readOnly: true })
     try {
       database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`)
@@ -97,17 +101,24 @@ export async function restoreStore(
       database.close()
     }
   })
-  if (report) return report
-  throw new EngineError('storage_damaged', `Parts that the catalog of ${from.directory} names are missing.`)
+  if ('gone' in outcome) throw missing(outcome.gone)
+  return outcome
 }
 
-/** Copies the catalog and then its parts. Gives undefined if a part was removed after the catalog was copied. */
+function missing(part: number): EngineError {
+  return new EngineError(
+    'storage_damaged',
+    `Part ${part} is missing, so the copy can't be completed; parquetry verify lists what is damaged.`,
+  )
+}
+
+/** Copies the catalog and then its parts. `gone` is the id of a part that has no file any more. */
 async function copyOnce(
   copyPart: CopyPart,
   to: Layout,
   onProgress: OnProgress | undefined,
   copyCatalog: (fresh: string) => void | Promise<void>,
-): Promise<BackupReport | undefined> {
+): Promise<BackupReport | { readonly gone: number }> {
   const fresh = `${to.catalog}.new`
   rmSync(fresh, { force: true })
   makePrivate(fresh)
@@ -118,7 +129,7 @@ async function copyOnce(
   let bytes = 0
   for (const part of parts) {
     const outcome = await copyPart(part, partFile(to, part.id))
-    if (outcome === 'gone') return undefined
+    if (outcome === 'gone') return { gone: part.id }
     if (outcome === 'there') continue
     copied += 1
     bytes += part.bytes

@@ -221,6 +221,32 @@ describe('a damaged part', () => {
     }
     expect(await rows(copy)).toBe(5_000)
   })
+
+  test('is named by a backup at once if its file is missing', async () => {
+    await using engine = await open()
+    rmSync(part())
+    const read = vi.spyOn(engine.database, 'exec')
+    await expect(engine.backup(join(folder, 'copy'))).rejects.toMatchObject({
+      code: 'storage_damaged',
+      message: expect.stringMatching(/^Part 1 is missing/),
+    })
+    expect(read).toHaveBeenCalledTimes(2)
+  })
+})
+
+test('a dataset that is deleted while others are verified is left out', async () => {
+  await using engine = await open()
+  const ids: number[] = []
+  for (const name of ['second', 'third']) {
+    const { id } = await engine.createDataset({ repositoryId: 1, name })
+    await (await engine.dataset(id)).replace(upload())
+    ids.push(id)
+  }
+  // It is gone by the time the second one has been read.
+  const report = await engine.verify(({ parts }) => {
+    if (parts === 1) void engine.deleteDataset(ids[1]!)
+  })
+  expect(report).toMatchObject({ datasets: 2, parts: 2, rows: 10_000, problems: [] })
 })
 
 describe('a restore', () => {
@@ -250,6 +276,19 @@ describe('a restore', () => {
       code: 'storage_damaged',
     })
     expect(existsSync(join(folder, 'restored', 'catalog.sqlite'))).toBe(false)
+  })
+
+  test('names a part that is missing in the backup', async () => {
+    const copy = join(folder, 'copy')
+    {
+      await using engine = await open()
+      await engine.backup(copy)
+    }
+    rmSync(part(copy))
+    await expect(restoreBackup(copy, join(folder, 'restored'))).rejects.toMatchObject({
+      code: 'storage_damaged',
+      message: expect.stringMatching(/^Part 1 is missing/),
+    })
   })
 })
 

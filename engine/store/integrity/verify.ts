@@ -20,12 +20,14 @@ export async function verifyStore(
 ): Promise<VerifyReport> {
   const records = await store.datasets.list()
   let of = 0
-  for (const { id } of records) of += (await store.versions.current(id)).parts.length
-  const report = { datasets: records.length, parts: 0, rows: 0, bytes: 0 }
+  for (const { id } of records) of += (await ifThere(store.versions.current(id)))?.parts.length ?? 0
+  const report = { datasets: 0, parts: 0, rows: 0, bytes: 0 }
   const problems: { dataset: number; part?: number; problem: string }[] = []
   const ingestor = await store.ingestor()
   for (const record of records) {
-    const lease = await store.read(record.id)
+    const lease = await ifThere(store.read(record.id))
+    if (!lease) continue
+    report.datasets += 1
     try {
       const { version } = lease
       for (const part of version.parts) {
@@ -55,6 +57,16 @@ export async function verifyStore(
     }
   }
   return { ...report, problems }
+}
+
+/** What is read of a dataset; undefined if the dataset was deleted since the datasets were listed. */
+async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'not_found') return undefined
+    throw error
+  }
 }
 
 /** Turns an error of the operating system into a problem of the part; rethrows every other error. */
