@@ -24,7 +24,7 @@ export class ProviderAnswers implements AnswerStore {
   readonly #warn: (cause: unknown) => void
   #cleaned = 0
 
-  /** @param warn called if an answer could not be left for the others; the caller who waits gets it */
+  /** @param warn called if an answer could not be read or not be left for the others; the caller who waits gets it */
   constructor(database: Database, warn: (cause: unknown) => void) {
     this.#database = database
     this.#now = database.dialect.now
@@ -69,8 +69,10 @@ export class ProviderAnswers implements AnswerStore {
     try {
       return { value: deserialize(row.value), ageMs: Math.max(0, row.age) }
     } catch (cause) {
-      // A newer version of Node.js has written it.
+      // A newer version of Node.js has written it. Removed, it is fetched again in a form that all nodes can read.
       this.#warn(cause)
+      const sql = `DELETE FROM provider_answers WHERE name = ? AND taken_until < ${this.#now}`
+      await this.#database.transient((t) => t.run(sql, name))
       return undefined
     }
   }
