@@ -24,8 +24,15 @@ interface BatchAnswer {
   readonly body: string | undefined
 }
 
-/** Headers that every request takes over from the batch: a request can't use another API key. */
-const CREDENTIALS = ['authorization', 'x-api-key', 'host'] as const
+/** Headers that every request takes over from the batch, so that it can't use another API key or hide its origin. */
+const OWN = [
+  'authorization',
+  'x-api-key',
+  'host',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+] as const
 /** Headers that a request takes over from the batch unless it has them itself. */
 const DEFAULTS = ['odata-maxversion'] as const
 
@@ -55,8 +62,8 @@ export async function answerBatch(
   for (const one of requests) {
     const headers = {
       ...pick(request.headers, DEFAULTS),
-      ...one.headers,
-      ...pick(request.headers, CREDENTIALS),
+      ...without(one.headers, OWN),
+      ...pick(request.headers, OWN),
     }
     const whole = { ...one, headers }
     const answer = one.dependsOn.some((id) => failed.has(id))
@@ -68,7 +75,7 @@ export async function answerBatch(
             'tooLarge',
             'The answers of this batch are too large together; send this request on its own.',
           )
-        : await answerOne(app, request.url, root, whole)
+        : await answerOne(app, request, root, whole)
     if (answer.status >= 400) failed.add(one.id)
     bytes += answer.body?.length ?? 0
     responses.push(answer)
@@ -83,12 +90,12 @@ function textOf({ body, ...answer }: BatchAnswer): string {
 
 async function answerOne(
   app: FastifyInstance,
-  batchUrl: string,
+  batch: FastifyRequest,
   root: string,
   request: BatchRequest,
 ): Promise<BatchAnswer> {
   const { id, method, url, headers, body } = request
-  const target = targetOf(url, root, batchUrl)
+  const target = targetOf(url, root, batch.url)
   if (target === undefined) {
     return refusal(
       request,
@@ -106,6 +113,8 @@ async function answerOne(
     method: method as 'GET',
     url: target,
     headers,
+    // Only from the address of a trusted proxy do the headers count that say where a request comes from.
+    remoteAddress: batch.socket.remoteAddress,
     ...(body !== undefined && { payload: body }),
   })
   const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''))
@@ -116,6 +125,13 @@ async function answerOne(
     // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
     body: answer.payload === '' ? undefined : isJson ? answer.payload : JSON.stringify(answer.payload),
   }
+}
+
+function without(
+  headers: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
 }
 
 function pick(headers: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dataset, type Platform, platform } from '../server/platform.ts'
+import { basic, dataset, type Platform, platform } from '../server/platform.ts'
 
 const CSV = 'Body Mass (g),Row,day\n1.5,a,2020-01-01\n,b,\n3,,2021-02-03\n'
 
@@ -60,6 +60,26 @@ describe('a batch', () => {
     expect(response.json().responses.map((one: { status: number }) => one.status)).toEqual([
       405, 424, 400, 400, 400, 200,
     ])
+  })
+
+  test('answers with its own key alone, however that was sent', async () => {
+    const other = await at.account('bob')
+    await dataset(at, other, { name: 'hidden', csv: CSV, private: true })
+    const requests = ['authorization', 'Authorization', 'X-API-Key'].map((name) => ({
+      id: name,
+      method: 'GET',
+      url: '/odata/hidden_hidden/$count',
+      headers: { [name]: name === 'X-API-Key' ? other : basic(other) },
+    }))
+    const answers = async (headers: Record<string, string>) => {
+      const whole = { 'content-type': 'application/json', ...headers }
+      const body = JSON.stringify({ requests })
+      const response = await at.call(undefined, 'POST', '/odata/$batch', { headers: whole, body })
+      return response.json().responses.map((one: { status: number }) => one.status)
+    }
+    expect(await answers({ 'x-api-key': key })).toEqual([404, 404, 404])
+    expect(await answers({ authorization: basic(key) })).toEqual([404, 404, 404])
+    expect(await answers({ 'x-api-key': other })).toEqual([200, 200, 200])
   })
 
   test('says the version of each answer, refused or not, as the request or else the batch wants it', async () => {
