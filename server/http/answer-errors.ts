@@ -29,17 +29,27 @@ export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metric
         ? new EngineError('cancelled', 'The client left.', { cause: thrown })
         : thrown
     const { status, headers, body } = errorAnswer(error)
-    metrics.refused(body.code)
-    if (status >= 500) {
-      const level = status === 500 ? 'error' : 'warn'
-      request.log[level]({ err: error, code: body.code }, 'request failed')
-    }
-    for (const name of OF_THE_ROWS) reply.removeHeader(name)
+    noteRefusal(metrics, request, reply, { error, status, code: body.code })
     return reply.code(status).headers(headers).send(body)
   })
   app.setNotFoundHandler((request) => {
     throw paths.refusal(request.method, request.url)
   })
+}
+
+/** What every error handler does before it answers: counts the error, logs ours, and removes the headers of the rows. */
+export function noteRefusal(
+  metrics: Metrics,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { error, status, code }: { readonly error: unknown; readonly status: number; readonly code: string },
+): void {
+  metrics.refused(code)
+  // 501 is a mistake of the client.
+  if (status >= 500 && status !== 501) {
+    request.log[status === 500 ? 'error' : 'warn']({ err: error, code }, 'request failed')
+  }
+  for (const name of OF_THE_ROWS) reply.removeHeader(name)
 }
 
 const ABOUT_BODY: readonly string[] = [

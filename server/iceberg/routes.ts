@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NAMED, type Naming, PLAIN } from '../../engine/index.ts'
+import { noteRefusal } from '../http/answer-errors.ts'
 import { type ParameterSchema, parameters } from '../http/query.ts'
 import type { Services } from '../services.ts'
 import {
@@ -174,7 +175,6 @@ function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const { status, headers, code, body } = icebergAnswer(error)
-  metrics.refused(code)
-  if (status >= 500 && status !== 501) request.log.error({ err: error, code }, 'request failed')
+  noteRefusal(metrics, request, reply, { error, status, code })
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body)
 }

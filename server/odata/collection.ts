@@ -64,14 +64,16 @@ export async function answerCollection(
   })
 }
 
-/** Answers with the number of rows that match, as text (URL Conventions 4.01, 4.8). */
+/** Answers with the number of rows that match, as text (URL Conventions 4.01, 4.8); a window or an order doesn't matter. */
 export async function answerCount(
   place: Place,
   exchange: Exchange,
   set: EntitySet,
-  { $filter, $search, $apply }: RowOptions,
+  { $filter, $search, $apply, $compute }: RowOptions,
 ): Promise<FastifyReply> {
-  const given = Object.entries({ $filter, $search, $apply }).filter(([, value]) => value !== undefined)
+  const given = Object.entries({ $filter, $search, $apply, $compute }).filter(
+    ([, value]) => value !== undefined,
+  )
   const { query } = await ask(place, exchange, set, Object.fromEntries(given), undefined)
   const count = await place.exports.count(exchange.request, exchange.reply, query)
   return exchange.reply.type('text/plain;charset=utf-8').send(String(count))

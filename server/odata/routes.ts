@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noteRefusal } from '../http/answer-errors.ts'
 import { errorAnswer } from '../http/errors.ts'
 import { type ParameterSchema, parameters, rawQuery, readQuery } from '../http/query.ts'
 import { pathId } from '../routes/ids.ts'
@@ -110,6 +111,7 @@ async function answer(
       '$expand',
     )
   }
+  refuseOptionsOfRows(options, resource)
   if (resource.kind === 'metadata')
     return answerMetadata(reply, feed, options.$format, headers.accept, version)
   if (resource.kind === 'batch') {
@@ -187,6 +189,23 @@ function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
   ) as AskedOptions
 }
 
+/** The options that have a meaning for one row, and for one value. */
+const OF_ONE = { entity: ['$select', '$format'], property: ['$format'] } as const
+
+/** An option about several rows would have no effect on one, which nobody who gives it expects. */
+function refuseOptionsOfRows(options: AskedOptions, { kind }: Resource): void {
+  if (kind !== 'entity' && kind !== 'property') return
+  const known: readonly string[] = OF_ONE[kind]
+  const other = Object.keys(options).find((name) => !known.includes(name))
+  if (other === undefined) return
+  const what = kind === 'entity' ? 'one row' : 'one value'
+  throw new ODataError(
+    'badRequest',
+    `${other} does not apply to ${what}; known are ${known.join(', ')}.`,
+    other,
+  )
+}
+
 function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
   const reads = method === 'GET' || method === 'HEAD'
   const posts = resource.kind === 'batch' || resource.kind === 'query'
@@ -228,8 +247,7 @@ function answerError(
   const { status, headers, body } = known
     ? { status: known.status, headers: {}, body: { error: known.message, code: known.code } }
     : errorAnswer(error)
-  metrics.refused(body.code)
-  if (status >= 500 && status !== 501) request.log.error({ err: error, code: body.code }, 'request failed')
+  noteRefusal(metrics, request, reply, { error, status, code: body.code })
   const target = known?.target ?? targetOf(body)
   return reply
     .code(status)

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ServerError } from '../../server/http/errors.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
 const CSV = 'Body Mass (g),Row,day\n1.5,a,2020-01-01\n,b,\n3,,2021-02-03\n'
@@ -159,6 +160,11 @@ describe('calculated properties and groups', () => {
     expect(none.json()).toEqual({ value: [{ n: 3 }] })
   })
 
+  test('are counted by what they calculate, without a window', async () => {
+    const counted = await get('/my_table/$count?$compute=Row mul 2 as x&$filter=x gt 2&$top=1&$orderby=x')
+    expect([counted.statusCode, counted.body]).toEqual([200, '2'])
+  })
+
   test('are counted, searched and paged like rows', async () => {
     expect((await get('/my_table/$count?$apply=groupby((day))')).body).toBe('3')
     expect(await value('/my_table?$search=b&$select=Row')).toEqual([{ Row: 2 }])
@@ -274,6 +280,33 @@ describe('refusals', () => {
     expect(error).toMatchObject({ code, target: query.split('=', 1)[0] })
   })
 
+  test.each([
+    ['/my_table(1)?$filter=Row eq 9', '$filter'],
+    ['/my_table(1)?$compute=Row add 1 as x', '$compute'],
+    ['/my_table(1)?$select=Row&$apply=identity', '$apply'],
+    ['/my_table(1)?$count=true', '$count'],
+    ['/my_table(1)/Row_1?$select=day', '$select'],
+    ['/my_table(1)/Row_1/$value?$top=1', '$top'],
+  ])('%s names an option that only several rows have', async (path, target) => {
+    const response = await get(path)
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toMatchObject({ code: 'badRequest', target })
+  })
+
+  test('have none of the headers that describe rows', async () => {
+    const failed = await get("/my_table?$filter=day add duration'P106751990D' ne null")
+    expect(failed.statusCode).toBe(400)
+    for (const name of ['etag', 'cache-control', 'vary', 'row-count', 'content-disposition']) {
+      expect(failed.headers).not.toHaveProperty(name)
+    }
+  })
+
+  test('of ours are warnings in the log if they pass', async () => {
+    vi.spyOn(at.services.exports.gate, 'enter').mockRejectedValueOnce(new ServerError('busy', 'Too many.'))
+    expect((await get('/my_table')).statusCode).toBe(503)
+    expect(at.log.findLast(({ msg }) => msg === 'request failed')).toMatchObject({ level: 40, code: 'busy' })
+  })
+
   test('of an option that is unknown name none', async () => {
     expect((await get('/my_table?$nonsense=x')).json().error).not.toHaveProperty('target')
   })
@@ -380,4 +413,12 @@ test('behind a proxy that is trusted, addresses are those that the client knows'
   await using behind = await platform({ config: { trustedProxies: ['127.0.0.1'] as never } })
   const response = await behind.call(behind.root, 'GET', '/odata/', { headers: forwarded })
   expect(response.json()['@odata.context']).toBe('https://data.example/odata/$metadata')
+  await dataset(behind, behind.root, { name: 'd' })
+  const batch = async (headers: Record<string, string>, own: Record<string, string>) => {
+    const requests = [{ id: '1', method: 'GET', url: 'd_d?$top=1', headers: own }]
+    const answer = await behind.call(behind.root, 'POST', '/odata/$batch', { headers, json: { requests } })
+    return answer.json().responses[0].body['@odata.context']
+  }
+  expect(await batch(forwarded, {})).toBe('https://data.example/odata/$metadata#d_d')
+  expect(await batch({}, forwarded)).toBe('http://localhost:80/odata/$metadata#d_d')
 })
