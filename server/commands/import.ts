@@ -5,6 +5,7 @@ import { type GivenOptions, REPLACE_OPTIONS } from '../transfers/upload-options.
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
+import { orRemoved } from './tables/made.ts'
 import type { Source, Tables } from './tables/tables.ts'
 import { oneOf, UsageError } from './usage.ts'
 
@@ -57,7 +58,7 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
   const { id } = known ?? (await tables.createDataset({ repositoryId, name }))
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
-  try {
+  await orRemoved(tables, { id, isNew: !known }, async () => {
     using progress = startProgress('import', total)
     const written = await tables.write(id, append ? 'append' : 'replace', source, {
       signal: stop.signal,
@@ -70,11 +71,7 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
     console.log(
       `dataset ${written.id}: ${written.rowCount} rows, ${written.columns.length} columns, version ${written.version}`,
     )
-  } catch (error) {
-    // If this import created the dataset, remove it again, because it would stay empty.
-    if (!known) await tables.deleteDataset(id)
-    throw error
-  }
+  })
 }
 
 function sourceOf(file: string, format: string | undefined): Omit<Source, 'manner'> {

@@ -41,6 +41,11 @@ interface ServeOptions extends Place {
   readonly new?: boolean
 }
 
+/** The commands that work on a server with `--server`. */
+const REMOTE = ['repository', 'import', 'export', 'source', 'account', 'key']
+/** Those that use no data directory. */
+const WITHOUT_DATA = ['mcp', 'completion']
+
 /** Runs `parquetry …` and returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function run(args: readonly string[]): Promise<number> {
   let failed = false
@@ -57,7 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option(
       '--server <url>',
-      'use a server, not a data directory; for repository, import, export, source, account and key (PARQUETRY_SERVER)',
+      `use a server, not a data directory; for ${REMOTE.join(', ')} (PARQUETRY_SERVER)`,
     )
     .option(
       '--key <key>',
@@ -70,14 +75,24 @@ export async function run(args: readonly string[]): Promise<number> {
   let creates = false
   program.hook('preAction', (_, command) => {
     creates = command.name() === 'create'
+    const { server, data, database, store } = program.opts<Place & { server?: string }>()
+    if (server === undefined) return
+    const group = command.parent === program ? command.name() : command.parent!.name()
+    if (![...REMOTE, ...WITHOUT_DATA].includes(group)) {
+      throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
+    }
+    if ((data ?? database ?? store) !== undefined) {
+      throw new UsageError(
+        '--server names a server, and --data, --database and --store a directory: give one.',
+      )
+    }
   })
 
   const elsewhere = () => {
-    const { server = process.env['PARQUETRY_SERVER'], key = process.env['PARQUETRY_KEY'] } = program.opts<{
-      server?: string
-      key?: string
-    }>()
-    return server ? serverAt(server, key) : undefined
+    const given = program.opts<Place & { server?: string; key?: string }>()
+    const isHere = (given.data ?? given.database ?? given.store) !== undefined
+    const server = given.server ?? (isHere ? undefined : process.env['PARQUETRY_SERVER'])
+    return server ? serverAt(server, given.key ?? process.env['PARQUETRY_KEY']) : undefined
   }
   /** For commands that work on the data directory or, with --server, on a server. */
   const either =
@@ -89,11 +104,6 @@ export async function run(args: readonly string[]): Promise<number> {
   const on = either(localTables, remoteTables)
   /** Runs a command that works on the data directory itself. */
   const at = async (work: (place: Workplace) => unknown) => {
-    if (program.opts<{ server?: string }>().server !== undefined) {
-      throw new UsageError(
-        'This command works on a data directory; --server is for repository, import, export, source, account and key.',
-      )
-    }
     const config = readConfig(program.opts<Place>())
     if (!creates && config.database === undefined && !holdsData(config.data)) {
       throw new UsageError(

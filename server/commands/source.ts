@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Source } from '../client/index.ts'
 import { INTERVALS } from '../sources/schedule.ts'
 import { findDataset, findRepository } from './tables/find-by-name.ts'
+import { orRemoved } from './tables/made.ts'
 import type { Tables } from './tables/tables.ts'
 import { oneOf, UsageError } from './usage.ts'
 
@@ -22,8 +23,9 @@ export function addSourceCommands(
     .action((dataset: string, series: string[], options: { every: string; start?: string }) => {
       const every = oneOf(INTERVALS, options.every)
       return on(async (tables) => {
-        const { id } = await findOrMake(tables, dataset)
-        print(await tables.follow(id, { series, start: options.start ?? null, every }))
+        const found = await findOrMake(tables, dataset)
+        const wanted = { series, start: options.start ?? null, every }
+        print(await orRemoved(tables, found, () => tables.follow(found.id, wanted)))
       })
     })
 
@@ -54,9 +56,9 @@ export function addSourceCommands(
  * Finds the dataset. If there is none, makes one, provided that the text names an existing repository and a name that
  * is free in it.
  */
-async function findOrMake(tables: Tables, text: string): Promise<{ readonly id: number }> {
+async function findOrMake(tables: Tables, text: string): Promise<{ id: number; isNew: boolean }> {
   try {
-    return await findDataset(tables, text)
+    return { id: (await findDataset(tables, text)).id, isNew: false }
   } catch (error) {
     const slash = text.indexOf('/')
     if (!(error instanceof UsageError) || slash < 1 || slash === text.length - 1) throw error
@@ -66,7 +68,7 @@ async function findOrMake(tables: Tables, text: string): Promise<{ readonly id: 
       (one) => one.repositoryId === repositoryId && one.name === name,
     )
     if (taken) throw error
-    return tables.createDataset({ repositoryId, name })
+    return { id: (await tables.createDataset({ repositoryId, name })).id, isNew: true }
   }
 }
 

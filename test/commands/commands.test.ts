@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -172,11 +175,56 @@ test('a file that can not be written is named, without the names of unfinished o
   })
 })
 
-test('what works on a data directory alone says so', async () => {
-  expect(await parquetry(['--server', served.url, '--key', 'k', 'verify'])).toMatchObject({
+test.each([
+  ['verify'],
+  ['serve', '--port', '0'],
+  ['restore', file('nowhere')],
+  ['migrate', '--to', 'directory'],
+  ['providers', 'index'],
+])('%s works on a data directory alone, and says so', async (...command) => {
+  expect(await parquetry(['--server', served.url, '--key', 'k', ...command])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('works on a data directory'),
   })
+})
+
+test('a server and a data directory are not both used: an argument counts more than the environment', async () => {
+  const both = ['--server', served.url, '--key', served.key, '--data', file('mistyped')]
+  expect(await parquetry([...both, 'repository', 'list'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('give one'),
+  })
+  const variables = { PARQUETRY_SERVER: served.url, PARQUETRY_KEY: served.key }
+  expect((await parquetry(['repository', 'list'], '', [], variables)).stdout).toContain('home')
+  expect(
+    await parquetry(['--data', file('mistyped'), 'repository', 'list'], '', [], variables),
+  ).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no data in') })
+})
+
+test('an import that fails says why, even if the dataset that it has made can not be removed', async () => {
+  const answers: Record<string, [number, unknown]> = {
+    'GET /repositories': [200, [{ id: 1, name: 'home' }]],
+    'GET /datasets': [200, []],
+    'POST /datasets': [201, { id: 7 }],
+    'PUT /datasets/7/data': [400, { error: 'Row 3 is wrong.', code: 'invalid_upload' }],
+    'DELETE /datasets/7': [500, { error: 'Something went wrong.', code: 'internal' }],
+  }
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const [status, body] = answers[asked.at(-1)!]!
+    request.resume().on('end', () => response.writeHead(status).end(JSON.stringify(body)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const args = ['--server', `http://127.0.0.1:${port}`, '--key', 'k', 'import', file('numbers.csv')]
+  const { code, stderr } = await parquetry([...args, '--repository', 'home', '--dataset', 'd'])
+  server.close()
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'parquetry: Row 3 is wrong.\n' })
+  expect(asked.at(-1)).toBe('DELETE /datasets/7')
+})
+
+test('a server that is misnamed, and a key that is missing or wrong, are said', async () => {
   expect((await parquetry(['--server', 'example.org', '--key', 'k', 'repository', 'list'])).code).toBe(2)
   expect((await parquetry(['--server', served.url, 'repository', 'list'])).stderr).toContain('PARQUETRY_KEY')
   const wrong = await parquetry(['--server', served.url, '--key', 'wrong', 'repository', 'list'])

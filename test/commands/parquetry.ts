@@ -14,9 +14,10 @@ export function parquetry(
   args: readonly string[],
   input: string | Buffer = '',
   nodeArgs: readonly string[] = [],
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Called> {
   const { NODE_OPTIONS: _, VITEST: __, PARQUETRY_SERVER: ___, PARQUETRY_KEY: ____, ...env } = process.env
-  const child = spawn(process.execPath, [...nodeArgs, bin, ...args], { env })
+  const child = spawn(process.execPath, [...nodeArgs, bin, ...args], { env: { ...env, ...variables } })
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text))

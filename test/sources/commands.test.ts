@@ -83,6 +83,13 @@ describe('a dataset of the data directory', () => {
 })
 
 describe('parquetry providers index', () => {
+  it('is not left empty if what it is to follow is refused', async () => {
+    const refused = await printed('source', 'set', 'home/refused', 'nowhere/A')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('"nowhere/A" must be a provider and a series')
+    expect((await printed('repository', 'list')).out).not.toContain('refused')
+  })
+
   it('fills the index that search looks into', async () => {
     const made = await printed('providers', 'index', 'FRED')
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^fred: \d+ entries$/) })
