@@ -60,6 +60,7 @@ export const SERVER_ERRORS = {
     status: 415,
     when: 'the path does not support the `Content-Type` or the `Content-Encoding`',
   },
+  range_not_satisfiable: { status: 416, when: 'none of the ranges in `Range` lies in the file' },
   too_many_failures: { status: 429, when: 'too many wrong API keys were sent' },
   too_many_requests: { status: 429, when: 'the account sends more requests than it may' },
   headers_too_large: {

@@ -20,14 +20,46 @@ export function addSecurityHeaders(app: FastifyInstance): void {
   })
 }
 
+/** The headers with which a page may ask, beside those that every page may send. */
+const ASKED = [
+  'Authorization',
+  'X-API-Key',
+  'Content-Type',
+  'Content-Encoding',
+  'If-Match',
+  'If-None-Match',
+  'If-Range',
+  'Range',
+  'Prefer',
+  'OData-MaxVersion',
+  'OData-Version',
+  'MCP-Protocol-Version',
+]
+
+/** The headers of our answers that a page may read. */
+const ANSWERED = [
+  'Row-Count',
+  'Series-Missing',
+  'ETag',
+  'Age',
+  'Accept-Ranges',
+  'Content-Range',
+  'Content-Disposition',
+  'Location',
+  'Retry-After',
+  'Server-Timing',
+  'Preference-Applied',
+  'OData-Version',
+]
+
 /** Lets pages of these origins call the service. A page must send the key itself; the browser never adds it. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'If-None-Match'],
-    exposedHeaders: ['Row-Count', 'ETag', 'Content-Disposition', 'Location', 'Retry-After', 'Server-Timing'],
+    allowedHeaders: ASKED,
+    exposedHeaders: ANSWERED,
     maxAge: 600,
   })
 }

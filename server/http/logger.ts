@@ -50,6 +50,8 @@ function scrubber({ rootKey, secret, providers }: Config): (text: string) => str
   return (text) => {
     let clean = text
       .replace(/pq_[0-9A-Za-z]{8,}/g, 'pq_…')
+      // The password in an address, as that of a database.
+      .replace(/(\/\/[^\s:@/]*:)[^\s@/]+@/g, '$1…@')
       .replace(/((?:api_?key|token|registrationkey|authorization)["']?\s*[=:]\s*["']?)[^&\s"']+/gi, '$1…')
     for (const one of secrets) clean = clean.replaceAll(one, '…')
     return clean

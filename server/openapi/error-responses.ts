@@ -91,6 +91,13 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
       code: 'unsupported_media_type',
     },
   },
+  416: {
+    description: 'None of the ranges lies in the file.',
+    example: {
+      error: 'The file has 9423 bytes; none of the ranges lies in it.',
+      code: 'range_not_satisfiable',
+    },
+  },
   429: {
     description:
       "The provider's limit is reached (other providers are unaffected), or too many wrong API keys were sent, or " +
@@ -144,6 +151,9 @@ function errorResponse(status: number) {
       },
     }),
     ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
+    ...(status === 416 && {
+      'Content-Range': { description: 'The bytes of the file: `bytes */9423`.', schema: { type: 'string' } },
+    }),
     ...(status === 405 && {
       Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
     }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, type ShownFile, type Snapshot } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
 import { parameters } from '../http/query.ts'
 import { json, listOf } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
@@ -91,8 +92,7 @@ export function parquetRoutes(app: Routes, services: Services): void {
           content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
         },
         304: { description: 'The copy that you have is current.' },
-        416: { description: 'The range lies outside of the file.' },
-        ...errors(402, 403, 404, 410),
+        ...errors(402, 403, 404, 410, 416),
       },
     },
     handler: async (request, reply) => {
@@ -147,13 +147,11 @@ async function sendFile(
     ? rangesIn(headers.range, file.bytes)
     : undefined
   if (asked === 'none') {
-    return reply
-      .code(416)
-      .header('content-range', `bytes */${file.bytes}`)
-      .send({
-        error: `The file has ${file.bytes} bytes; none of the ranges lies in it.`,
-        code: 'range_not_satisfiable',
-      })
+    throw new ServerError(
+      'range_not_satisfiable',
+      `The file has ${file.bytes} bytes; none of the ranges lies in it.`,
+      { headers: { 'content-range': `bytes */${file.bytes}` } },
+    )
   }
   const ranges = asked ?? [{ from: 0, to: file.bytes }]
   const body =

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ERROR_TABLE } from '../../../server/http/errors.ts'
 import { rangesIn } from '../../../server/transfers/ranges.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
@@ -106,6 +107,8 @@ describe('a file', () => {
   test('has no range behind its end', async () => {
     const response = await get({ range: `bytes=${whole.length}-` })
     expect([response.statusCode, response.headers['content-range']]).toEqual([416, `bytes */${whole.length}`])
+    expect(response.json()).toMatchObject({ code: 'range_not_satisfiable' })
+    expect(ERROR_TABLE.get('range_not_satisfiable')).toMatchObject({ status: 416 })
   })
 
   test('is sent whole where the range belongs to another state, and not at all to who has it', async () => {

@@ -192,14 +192,14 @@ describe('every answer', () => {
 })
 
 describe('CORS', () => {
-  const preflight = (origin: string) =>
+  const preflight = (origin: string, asked = 'authorization') =>
     at.app.inject({
       method: 'OPTIONS',
       url: '/datasets/1/data',
       headers: {
         origin,
         'access-control-request-method': 'PUT',
-        'access-control-request-headers': 'authorization',
+        'access-control-request-headers': asked,
       },
     })
 
@@ -212,6 +212,19 @@ describe('CORS', () => {
       headers: { origin: 'https://tables.example' },
     })
     expect(answer.headers['access-control-expose-headers']).toContain('Row-Count')
+  })
+
+  it('lets pages send and read the headers of conditions, ranges and keys', async () => {
+    const { headers } = await preflight('https://tables.example', 'x-api-key')
+    const allowed = String(headers['access-control-allow-headers']).toLowerCase().split(', ')
+    expect(allowed).toEqual(
+      expect.arrayContaining(['x-api-key', 'if-match', 'range', 'odata-maxversion', 'mcp-protocol-version']),
+    )
+    const answer = await at.call(ada, 'GET', '/repositories', {
+      headers: { origin: 'https://tables.example' },
+    })
+    const read = String(answer.headers['access-control-expose-headers']).split(', ')
+    expect(read).toEqual(expect.arrayContaining(['Series-Missing', 'Content-Range', 'OData-Version']))
   })
 
   it('lets nobody else in, and nobody where it is not configured', async () => {
@@ -330,4 +343,16 @@ it('is a part of another application, under a prefix', async () => {
   expect(document.servers).toEqual([{ url: '/tables' }])
   expect(Object.keys(document.paths)).toContain('/datasets/{id}/data')
   await host.close()
+})
+
+it('the password of an address is not logged', () => {
+  const cause = new Error('connect to postgres://ada:se%21cret@db.example:5432/catalog failed')
+  at.app.log.warn(
+    { err: new Error('no answer of http://trino:pass-word@t.example:8080/x@y', { cause }) },
+    'm',
+  )
+  const line = JSON.stringify(at.log.at(-1))
+  expect(line).toContain('postgres://ada:…@db.example:5432/catalog')
+  expect(line).toContain('http://trino:…@t.example:8080/x@y')
+  expect(line).not.toMatch(/cret|pass-word/)
 })
