@@ -48,6 +48,7 @@ const ANSWERED = [
   'Location',
   'Retry-After',
   'Server-Timing',
+  'X-Request-Id',
   'Preference-Applied',
   'OData-Version',
 ]

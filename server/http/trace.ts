@@ -38,12 +38,13 @@ declare module 'fastify' {
 
 /**
  * Logs one line for each request when its answer is closed, so also if the client left early. Headers and query strings
- * are not logged, because they may contain keys.
+ * are not logged, because they may contain keys. The answer has the id of the line in `X-Request-Id`.
  */
 export function traceRequests(app: FastifyInstance, metrics: Metrics): void {
   app.decorateRequest('trace', null as unknown as Trace)
   app.addHook('onRequest', (request, reply, done) => {
     request.trace = new Trace()
+    reply.header('x-request-id', request.id)
     reply.raw.once('close', () => finish(request, reply, metrics))
     done()
   })

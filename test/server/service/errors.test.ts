@@ -356,3 +356,12 @@ it('the password of an address is not logged', () => {
   expect(line).toContain('http://trino:…@t.example:8080/x@y')
   expect(line).not.toMatch(/cret|pass-word/)
 })
+
+it.each(['/healthz', '/datasets', '/nowhere'])('%s names its line in the log', async (path) => {
+  const before = at.log.length
+  const { headers } = await at.call(at.root, 'GET', path)
+  expect(at.log.slice(before).find((line) => line['msg'] === 'request')).toHaveProperty(
+    'id',
+    headers['x-request-id'],
+  )
+})
