@@ -97,6 +97,18 @@ test('the sentence is found when the error comes wrapped or as a text', () => {
   expect(runtimeFilterError(message)?.message).toBe(sentence)
 })
 
+test('a json value with half a character, as older programs stored it, fails on its row', async () => {
+  const documents = await Table.create({ doc: 'json' }, [['{"x":1}'], ['{"x":"\\ud800"}']])
+  try {
+    expect(await documents.rows('doc/x eq 1').catch(runtimeFilterError)).toHaveProperty(
+      'message',
+      'The filter fails on a row: a string in its json value has half a character.',
+    )
+  } finally {
+    await documents[Symbol.asyncDispose]()
+  }
+})
+
 test('a pattern that only the matcher refuses is the filter’s failure, too', () => {
   expect(runtimeFilterError('Invalid Input Error: invalid character class range: \\p{Garay}')?.message).toBe(
     'The filter fails: the pattern of matchesPattern() names the script Garay, which is not supported.',

@@ -117,3 +117,24 @@ test.each<Format>([
     (await dataset.record()).columns.map(({ name, type }) => `${name}: ${type}`),
   )
 })
+
+test.each<Format>([
+  'csv',
+  'tsv',
+  'json',
+  'ndjson',
+  'parquet',
+  'arrow',
+  'xlsx',
+])('byte order marks in texts stay where they are in %s', async (format) => {
+  await using place = await openWorkplace()
+  const { engine, directory } = place
+  const rows = '{"s":"\ufeffa"}\n{"s":"\ufeff"}\n{"s":"b\ufeff"}\n'
+  const dataset = await newDataset(engine)
+  await dataset.append({ body: bytesOf(rows), format: 'ndjson' })
+  const file = join(directory, `export.${format}`)
+  await (await dataset.query()).toFile(file, format)
+  const copy = await newDataset(engine)
+  await copy.append({ body: { file }, format })
+  expect(await textOf(await (await copy.query()).bytes('ndjson'))).toBe(rows)
+})

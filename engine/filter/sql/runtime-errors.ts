@@ -37,6 +37,11 @@ const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray)
     /(?:Conversion|Out of Range) Error: |Invalid Input Error: [^\n]*Could not cast value/,
     () => 'fails on a row: the result is a number that is too large for its type.',
   ],
+  // Uploads refuse such values; older programs stored them.
+  [
+    /Invalid Input Error: Malformed JSON/,
+    () => 'fails on a row: a string in its json value has half a character.',
+  ],
   // JavaScript may know a Unicode script that is newer than this version of DuckDB.
   [
     /Invalid Input Error: invalid character class range: \\[pP]\{(\w+)\}/,

@@ -1,4 +1,15 @@
-import { type Data, DataType, type Decimal, type Field, type Timestamp, TimeUnit, Vector } from 'apache-arrow'
+import {
+  Binary,
+  BinaryView,
+  type Data,
+  DataType,
+  type Decimal,
+  type Field,
+  LargeBinary,
+  type Timestamp,
+  TimeUnit,
+  Vector,
+} from 'apache-arrow'
 import type { ColumnType } from '../../types/index.ts'
 import { malformed } from '../text/value-errors.ts'
 
@@ -34,6 +45,26 @@ export function typeOfArrow(field: Field): ColumnType {
 export function isText(type: DataType): boolean {
   return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)
 }
+
+/** The type of binary values that are stored as the texts of a type are. */
+function bytesOf(type: DataType): DataType {
+  if (DataType.isUtf8View(type)) return new BinaryView()
+  return DataType.isLargeUtf8(type) ? new LargeBinary() : new Binary()
+}
+
+// Arrow's own decoder drops byte order marks, and puts U+FFFD in the place of bytes that are not UTF-8.
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw new NotText()
+  }
+}
+
+/** Thrown for a text that is not UTF-8. The caller turns it into an error with the row and column. */
+export class NotText extends Error {}
 
 function isBinary(type: DataType): boolean {
   return (
@@ -132,8 +163,8 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
   }
   if (DataType.isNull(type)) return () => null
   if (isText(type)) {
-    const vector = new Vector([data])
-    return (index) => String(vector.get(index))
+    const vector = new Vector([data.clone(bytesOf(type))])
+    return (index) => decoded(vector.get(index) as Uint8Array)
   }
   if (isBinary(type)) {
     const vector = new Vector([data])

@@ -9,12 +9,20 @@ import type { DeclaredColumn, UploadOptions } from '../request.ts'
 import { isTextual, knownColumns, layColumns, takes } from '../targets.ts'
 import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
-import { malformed, outOfRange, tooFine } from '../text/value-errors.ts'
+import { malformed, notUtf8, outOfRange, tooFine } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { arrowMessages, verifyFile } from './arrow-messages.ts'
 import { checkData } from './check-data.ts'
 import { unpackLz4 } from './lz4.ts'
-import { isText, NoSuchValue, type ReadingOptions, textReader, typeOfArrow, uuidReader } from './read-text.ts'
+import {
+  isText,
+  NoSuchValue,
+  NotText,
+  type ReadingOptions,
+  textReader,
+  typeOfArrow,
+  uuidReader,
+} from './read-text.ts'
 
 export interface ArrowTask {
   readonly file: string
@@ -142,8 +150,9 @@ function writeRows(
         else if (checked[index]) rows.value(text, KIND.text, true)
         else rows.trusted(text, given === 'timestamptz' ? KIND.timestamptz : KIND.text)
       } catch (error) {
-        if (!(error instanceof NoSuchValue)) throw error
         const at = rows.rows + 1
+        if (error instanceof NotText) throw notUtf8(at, name)
+        if (!(error instanceof NoSuchValue)) throw error
         throw error.text === undefined ? tooFine(at, name) : outOfRange(at, name, given)
       }
     }

@@ -1,3 +1,4 @@
+import { hasHalfCharacter } from '../text/accepted.ts'
 import { CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
 import { malformed } from '../text/value-errors.ts'
 
@@ -240,4 +241,5 @@ function decodeNested(text: string, fail: (why: string) => Error): void {
   } catch (error) {
     throw fail((error as Error).message.replace(/(,| in JSON).*$/s, ''))
   }
+  if (hasHalfCharacter(text)) throw fail('a string in it has half a character')
 }

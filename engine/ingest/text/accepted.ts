@@ -51,10 +51,18 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
-    return true
   } catch {
     return false
   }
+  return !hasHalfCharacter(text)
+}
+
+const SURROGATES = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\./g
+
+/** Whether an escape sequence of a JSON text is half a surrogate pair. DuckDB can't read such a text. */
+export function hasHalfCharacter(json: string): boolean {
+  if (!json.includes('\\u')) return false
+  return json.match(SURROGATES)?.some((found) => found.length === '\\uD800'.length) ?? false
 }
 
 const NUMBER = /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/

@@ -5,6 +5,8 @@ import { inferType, KIND, ZONED } from './text-kinds.ts'
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
 export const UNIT_SEPARATOR = 0x1f
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
+/** The first byte of a byte order mark in UTF-8. */
+const BOM = 0xef
 
 /** Writes csv for DuckDB into a buffer: `append…` writes fields, `delimit` and `endRecord` what stands between them. */
 export class CellWriter {
@@ -17,6 +19,8 @@ export class CellWriter {
 
   /** Writes text that is not empty and holds neither the delimiter nor quotes nor line ends. */
   appendPlain(source: Uint8Array, from: number, to: number): void {
+    // DuckDB drops a byte order mark at the beginning of a file, unless it is in quotes.
+    if (this.length === 0 && source[from] === BOM) return void this.appendQuoted(source, from, to)
     this.reserve(to - from + 2)
     const { buffer } = this
     let at = this.length

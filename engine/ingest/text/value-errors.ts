@@ -33,6 +33,11 @@ export function tooFine(row: number, column: string): EngineError {
   return new EngineError('invalid_upload', message, { details: { row, column } })
 }
 
+export function notUtf8(row: number, column: string): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: the text is not valid UTF-8.`
+  return new EngineError('invalid_upload', message, { details: { row, column } })
+}
+
 const YEARS = ' of the years 1 to 9999'
 const RANGE: Readonly<Record<string, string>> = {
   date: YEARS,

@@ -11,6 +11,7 @@ import {
   Float64,
   Int32,
   Int64,
+  LargeUtf8,
   List,
   Map_,
   makeData,
@@ -168,6 +169,17 @@ describe('Arrow', () => {
       expect(values[19_999]).toEqual(['9999'])
     }
     expect((await bench.read('arrow', tableToIPC(twice, 'file'))).rows).toBe(20_000)
+  })
+
+  test.each([
+    ['a text', new Utf8()],
+    ['a large text', new LargeUtf8()],
+  ])('%s that is not UTF-8', async (_, type) => {
+    const offsets = type instanceof Utf8 ? Int32Array.of(0, 1, 3) : BigInt64Array.of(0n, 1n, 3n)
+    const data = makeData({ type, valueOffsets: offsets, data: Uint8Array.of(0x61, 0xe2, 0x82) } as never)
+    expect(await bench.refusal('arrow', stream({ a: makeVector(data) }))).toBe(
+      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8.',
+    )
   })
 
   test('names may differ by case alone', async () => {

@@ -161,6 +161,12 @@ describe('JSON that is refused', () => {
       'Row 1, byte 14: a string has an escape sequence that JSON does not know, or half a character.',
     ],
     [
+      'half a character in a nested value',
+      'ndjson',
+      '{"a":{"b":"\\ud83d\\ude00\\ud800"}}',
+      'Row 1, byte 5: a nested value is not JSON: a string in it has half a character.',
+    ],
+    [
       'an unknown escape',
       'ndjson',
       '{"a":"\\x"}',
