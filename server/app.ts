@@ -46,6 +46,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     http: { maxHeaderSize: limits.headerBytes },
+    rewriteUrl: ({ url = '/' }) => originForm(url),
     bodyLimit: limits.bodyBytes,
     connectionTimeout: timeouts.idle,
     requestTimeout: timeouts.transfer,
@@ -59,6 +60,12 @@ export function buildApp(services: Services, log?: { write(line: string): void }
   continueLate(app)
   app.register(parquetry(services))
   return app
+}
+
+/** The path and query of a request's target, which may be given with scheme and host as well (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?]*/i, '')
+  return path.startsWith('?') || path === '' ? `/${path}` : path
 }
 
 /**

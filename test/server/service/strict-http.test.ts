@@ -50,6 +50,20 @@ describe('what servers in front of this one may read in another way is refused',
   })
 })
 
+it('a target with scheme and host is read as its path', async () => {
+  for (const [path, within] of [
+    ['/odata/?$format=json', '"value":[]'],
+    ['/account', '"plan":'],
+    ['', 'location: /docs'],
+    ['?x', 'location: /docs'],
+  ]) {
+    const answer = await raw(
+      `GET http://a.example${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${authorization()}\r\n`,
+    )
+    expect(answer).toContain(within)
+  }
+})
+
 describe('a client that waits for 100 Continue', () => {
   const head = (key: string) =>
     `POST /repositories HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(key)}\r\n` +
