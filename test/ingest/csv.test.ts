@@ -38,6 +38,20 @@ describe('csv', () => {
     ])
   })
 
+  test.each([
+    ['LF', '\n'],
+    ['CR LF', '\r\n'],
+  ])('line ends in quoted names do not count where lines end with %s', async (_, end) => {
+    for (const name of ['\r', '\n', 'x\r\ny']) {
+      const { columns, values } = await bench.read('csv', `"${name}",b${end}"${name}",1${end}p,2${end}`)
+      expect(columns[0]?.name).toBe(name)
+      expect(values).toEqual([
+        [name, '1'],
+        ['p', '2'],
+      ])
+    }
+  })
+
   test('reads tabs as tsv', async () => {
     const { shape, values } = await bench.read('tsv', 'a\tb,c\n1\t"x\ty"\n')
     expect(shape).toEqual(['a: integer', 'b,c: string'])

@@ -126,15 +126,17 @@ test.each<Format>([
   'parquet',
   'arrow',
   'xlsx',
-])('byte order marks in texts stay where they are in %s', async (format) => {
+])('byte order marks and line ends in texts stay as they are in %s', async (format) => {
   await using place = await openWorkplace()
   const { engine, directory } = place
-  const rows = '{"s":"\ufeffa"}\n{"s":"\ufeff"}\n{"s":"b\ufeff"}\n'
   const dataset = await newDataset(engine)
-  await dataset.append({ body: bytesOf(rows), format: 'ndjson' })
-  const file = join(directory, `export.${format}`)
-  await (await dataset.query()).toFile(file, format)
   const copy = await newDataset(engine)
-  await copy.append({ body: { file }, format })
-  expect(await textOf(await (await copy.query()).bytes('ndjson'))).toBe(rows)
+  for (const first of ['\ufeffa', '\ufeff', 'a\r\nb', '\r', '\n']) {
+    const rows = [first, 'b\ufeff', 'c\r\n', '\rd'].map((s) => `${JSON.stringify({ s })}\n`).join('')
+    await dataset.replace({ body: bytesOf(rows), format: 'ndjson' })
+    const file = join(directory, `export.${format}`)
+    await (await dataset.query()).toFile(file, format)
+    await copy.replace({ body: { file }, format })
+    expect(await textOf(await (await copy.query()).bytes('ndjson'))).toBe(rows)
+  }
 })

@@ -8,7 +8,10 @@ export interface CsvHeader {
   /** Where the first record behind the header begins. */
   readonly end: number
   readonly newline: 'lf' | 'crlf' | 'none'
-  /** The header has a byte order mark before a quote. DuckDB's reader does not find the end of such a header. */
+  /**
+   * DuckDB's reader does not find the end of the header: it has a byte order mark before a quote, or line ends in quotes
+   * where lines end with CR LF.
+   */
   readonly awkward: boolean
 }
 
@@ -74,7 +77,10 @@ function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeade
     const awkward = marked && quotedFirst
     if (at >= bytes.length) return { names, end: at, newline: 'none', awkward }
     if (bytes[at] === LF) return { names, end: at + 1, newline: 'lf', awkward }
-    if (bytes[at] === CR && bytes[at + 1] === LF) return { names, end: at + 2, newline: 'crlf', awkward }
+    if (bytes[at] === CR && bytes[at + 1] === LF) {
+      const misleading = names.some((one) => /[\r\n]/.test(one))
+      return { names, end: at + 2, newline: 'crlf', awkward: awkward || misleading }
+    }
     const what =
       bytes[at] === CR ? 'a carriage return that no line feed follows' : 'text behind a closing quote'
     throw malformed(`Header, column ${names.length}: there is ${what}.`)

@@ -22,7 +22,9 @@ async function ingestCsv(tools: Tools, known: KnownColumns, request: ReadRequest
   const { header, targets, scan } = await planScan(known, request)
   const delimiter = String.fromCharCode(scan.delimiter)
   const sourceOf = (findings: CsvFindings, path = file): CsvSource => {
-    return { ...findings, files: [path], delimiter, fields: header.names.length, header: path === file }
+    const given = path === file
+    const newline = given && header.newline === 'crlf' ? 'crlf' : 'lf'
+    return { ...findings, files: [path], delimiter, newline, fields: header.names.length, header: given }
   }
   const [findings, early] = await scanAndGuess(tools, scan, targets, sourceOf, request)
   if (early) return early

@@ -13,6 +13,8 @@ export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   /** Read one behind the other. */
   readonly files: readonly string[]
   readonly delimiter: string
+  /** What ends its records. In quotes there may be others. */
+  readonly newline: 'lf' | 'crlf'
   /** Whether its first record is a header. */
   readonly header: boolean
   /** The number of fields in each record. */
@@ -114,6 +116,8 @@ export function selectCsv({ source, targets, columns }: LoadPlan, parallel: bool
     `delim = ${quoteLiteral(source.delimiter)}`,
     `quote = '"'`,
     `escape = '"'`,
+    // Otherwise DuckDB takes the first line end that it finds, even in quotes. It can't be told of CR LF, but finds that.
+    ...(source.newline === 'lf' ? ["new_line = '\\n'"] : []),
     `nullstr = ''`,
     'allow_quoted_nulls = false',
     'strict_mode = true',

@@ -136,6 +136,7 @@ function joined(csvs: readonly JsonCsv[]): Rewritten {
     source: {
       files: csvs.map(({ file }) => file),
       delimiter: String.fromCharCode(UNIT_SEPARATOR),
+      newline: 'lf',
       header: false,
       fields: fields.length,
       rows,

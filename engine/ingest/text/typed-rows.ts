@@ -94,6 +94,7 @@ export class TypedRows {
       source: {
         files: [file],
         delimiter: String.fromCharCode(UNIT_SEPARATOR),
+        newline: 'lf',
         header: false,
         fields: this.#fields.length,
         rows: this.rows,
