@@ -25,10 +25,11 @@ export interface ChunkReader {
   discard(chunk: Chunk): void
 }
 
-/** Memory that this thread decodes into and encodes into; it is used again for every piece of every export. */
+/** Memory that this thread decodes into; it is used again for every piece of every export. */
 const arena = new Arena('reused')
+/** Memory that this thread encodes the next piece into. */
 let scratch = new Output(1 << 20)
-const KEPT_SCRATCH = 16 << 20
+const MOST_SCRATCH = 4 << 20
 
 /**
  * Memory of pieces that were sent and have come back, kept for the next pieces. New memory for each piece would cost
@@ -46,19 +47,34 @@ export function takeBack(memory: ArrayBuffer): void {
   spareBytes += memory.byteLength
 }
 
-/** Copies bytes into memory of their own, which can be transferred to another thread. */
-function leaving(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  // Rounded up, small pieces would make V8 collect garbage a hundred times as often.
-  if (bytes.length < ROUND / 2) return new Uint8Array(bytes)
+/** Memory that has come back, if it has at least so many bytes. */
+function spareOf(bytes: number): ArrayBuffer | undefined {
   const last = spare.pop()
   spareBytes -= last?.byteLength ?? 0
+  return last && last.byteLength >= bytes ? last : undefined
+}
+
+/** Copies bytes into memory of their own, which can be transferred to another thread. */
+function copied(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  // Rounded up, small pieces would make V8 collect garbage a hundred times as often.
+  if (bytes.length < ROUND / 2) return new Uint8Array(bytes)
   const memory =
-    last && last.byteLength >= bytes.length
-      ? last
-      : new ArrayBuffer(Math.ceil((1.125 * bytes.length) / ROUND) * ROUND)
+    spareOf(bytes.length) ?? new ArrayBuffer(Math.ceil((1.125 * bytes.length) / ROUND) * ROUND)
   const copy = new Uint8Array(memory, 0, bytes.length)
   copy.set(bytes)
   return copy
+}
+
+/** What was encoded, in memory that can be transferred to another thread. */
+function leaving(out: Output): Uint8Array<ArrayBuffer> {
+  const bytes = out.written()
+  const { length: capacity } = out.bytes
+  // Room is reserved for the worst case. Where little of it was used, or where the piece is small, the bytes leave as a
+  // copy, and this thread keeps the memory.
+  if (4 * bytes.length < capacity || bytes.length < ROUND / 2) return copied(bytes)
+  const size = Math.min(capacity, MOST_SCRATCH)
+  scratch = new Output(spareOf(size) ?? size)
+  return bytes
 }
 
 /** Encodes pieces, in a worker or in the main thread. */
@@ -85,16 +101,10 @@ export class PieceEncoder {
     } finally {
       for (const chunk of chunks.slice(taken)) reader.discard(chunk)
     }
-    const { packing } = this.#encoder
-    const { bytes, note } = packing?.pack(out.written(), first, rows) ?? {
-      bytes: out.written(),
-      note: undefined,
-    }
-    // `out` is as large as the worst case needs, and Node's small buffers share memory with others. So the piece is
-    // sent as a copy of about its real size, and this thread keeps the large memory, which the system has already
-    // mapped.
-    const piece = { rows, note, bytes: leaving(bytes) }
-    if (out.bytes.length > KEPT_SCRATCH) scratch = new Output(1 << 20)
-    return piece
+    const packed = this.#encoder.packing?.pack(out.written(), first, rows)
+    // Node's small buffers, which packing may give, share memory with others.
+    const bytes = packed ? copied(packed.bytes) : leaving(out)
+    if (scratch.bytes.length > MOST_SCRATCH) scratch = new Output(1 << 20)
+    return { rows, note: packed?.note, bytes }
   }
 }

@@ -7,8 +7,9 @@ export class Output {
   view: DataView<ArrayBuffer>
   length = 0
 
-  constructor(capacity: number) {
-    this.bytes = allocate(capacity)
+  /** @param memory what to write into first, or how many bytes to have room for */
+  constructor(memory: number | ArrayBuffer) {
+    this.bytes = typeof memory === 'number' ? allocate(memory) : new Uint8Array(memory)
     this.view = new DataView(this.bytes.buffer)
   }
 
