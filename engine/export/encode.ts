@@ -58,8 +58,7 @@ function spareOf(bytes: number): ArrayBuffer | undefined {
 function copied(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   // Rounded up, small pieces would make V8 collect garbage a hundred times as often.
   if (bytes.length < ROUND / 2) return new Uint8Array(bytes)
-  const memory =
-    spareOf(bytes.length) ?? new ArrayBuffer(Math.ceil((1.125 * bytes.length) / ROUND) * ROUND)
+  const memory = spareOf(bytes.length) ?? new ArrayBuffer(Math.ceil((1.125 * bytes.length) / ROUND) * ROUND)
   const copy = new Uint8Array(memory, 0, bytes.length)
   copy.set(bytes)
   return copy
