@@ -1,21 +1,9 @@
 import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { appendOrdinals } from '../parquet/ordinals.ts'
+import { type Estimate, rowGroupRows } from '../parquet/row-groups.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { addBloomFilters } from './bloom-filters.ts'
-
-/** DuckDB's own default, and the size that its scans are made for. */
-const ROW_GROUP_ROWS = 122_880
-/** DuckDB scans and writes in vectors of this many rows. */
-const VECTOR_ROWS = 2_048
-/**
- * A row group holds up to `ROW_GROUP_BYTES`, or `COLUMN_BYTES` for each column if that is more. Each thread of an
- * export has a whole row group in memory, even while its client hardly reads anything. Tables of long texts therefore
- * get small groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise
- * a group would hold too little of each column to compress well.
- */
-const ROW_GROUP_BYTES = 2 << 20
-const COLUMN_BYTES = 128 << 10
 
 export interface WrittenPart {
   readonly rows: number
@@ -28,7 +16,7 @@ export interface WrittenPart {
 /**
  * Writes the rows that `select` returns as a part; its columns are c0, c1, …, and last the
  * ordinals (`engine/parquet/ordinals.ts`). Nothing is left at `target` if it fails.
- * @param estimate the rows and the bytes of all values, as far as they are known beforehand; row groups are sized by it
+ * @param estimate what is known of the rows beforehand; row groups are sized by it
  */
 export async function writePart(
   duck: Duck,
@@ -65,21 +53,7 @@ function nullCounts(statistics: DuckMap<DuckMap<string>>): number[] {
   return nulls
 }
 
-interface Estimate {
-  readonly rows: number
-  readonly rawBytes: number
-  readonly columns: number
-}
-
 /** The field ids of the columns: `c0` is field 1, because field ids begin with 1 in Iceberg. */
 function fieldIds(columns: number): string {
   return Array.from({ length: columns }, (_, index) => `c${index}: ${index + 1}`).join(', ')
-}
-
-function rowGroupRows({ rows, rawBytes, columns }: Estimate): number {
-  const width = rows > 0 ? rawBytes / rows : 0
-  const wanted =
-    Math.floor(Math.max(ROW_GROUP_BYTES, columns * COLUMN_BYTES) / Math.max(width, 1) / VECTOR_ROWS) *
-    VECTOR_ROWS
-  return Math.min(Math.max(wanted, VECTOR_ROWS), ROW_GROUP_ROWS)
 }

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
-/** Each thread of DuckDB reads row groups of its own; a table of this many rows has one, or a few if its rows are wide. */
+/** Each thread of DuckDB reads row groups of its own; a table of this many rows has only a few. */
 const FEW_ROWS = 122_880
 
 /**

@@ -1,4 +1,5 @@
 import type { Part } from '../catalog/records.ts'
+import { rowGroupRows } from '../parquet/row-groups.ts'
 import type { Plan, Slice } from './plan.ts'
 import { columnsRead } from './trino-sql.ts'
 
@@ -6,14 +7,14 @@ import { columnsRead } from './trino-sql.ts'
 export interface Reach {
   /** The positions of the columns. */
   readonly columns: readonly number[]
+  /** How many columns the table has. */
+  readonly of: number
   /** The share of the rows whose values are read, as far as one can tell before reading. */
   readonly share: number
 }
 
 /** A filter is expected to leave one row group of eight. If it leaves more, that shows when the part is read. */
 const FILTERED = 1 / 8
-/** DuckDB reads whole row groups: 122,880 rows unless rows are wide. */
-const GROUP_ROWS = 122_880
 /** Smaller parts are fetched by one request anyway. */
 const LEAST_BYTES = 8 * 2 ** 20
 /** Of a part from which more than this is read, all is fetched, because that is done in larger pieces. */
@@ -22,21 +23,22 @@ const MOST_READ = 1 / 4
 /** @param counting whether the matching rows are only counted */
 export function reachOf(plan: Plan, counting: boolean): Reach {
   const columns = columnsRead(plan, counting).map((name) => Number(name.slice(1)))
-  return { columns, share: plan.filter && plan.steps.length === 0 ? FILTERED : 1 }
+  return { columns, of: plan.source.length, share: plan.filter && plan.steps.length === 0 ? FILTERED : 1 }
 }
 
 /** Whether so little of a part is read that fetching all of it doesn't pay. */
-export function isSmallReach(part: Part, slice: Slice, { columns, share }: Reach): boolean {
+export function isSmallReach(part: Part, slice: Slice, { columns, of, share }: Reach): boolean {
   if (part.bytes < LEAST_BYTES) return false
   const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
   // Of tables of very many columns, the sizes of single columns are not known.
   const bytes = sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((sum, size) => sum + size!, 0)
-  return bytes * Math.min(share, shareOf(slice, part.rows)) <= part.bytes * MOST_READ
+  return bytes * Math.min(share, shareOf(slice, part, of)) <= part.bytes * MOST_READ
 }
 
-/** The share of a part's rows that are in the row groups of a slice. */
-function shareOf({ from = 0, to }: Slice, rows: number): number {
-  const first = Math.floor(from / GROUP_ROWS)
-  const end = Math.ceil(Math.min(to ?? rows, rows) / GROUP_ROWS)
-  return Math.min(((end - first) * GROUP_ROWS) / Math.max(rows, 1), 1)
+/** The share of a part's rows that are in the row groups of a slice, because DuckDB reads whole row groups. */
+function shareOf({ from = 0, to }: Slice, { rows, rawBytes }: Part, columns: number): number {
+  const groupRows = rowGroupRows({ rows, rawBytes, columns })
+  const first = Math.floor(from / groupRows)
+  const end = Math.ceil(Math.min(to ?? rows, rows) / groupRows)
+  return Math.min(((end - first) * groupRows) / Math.max(rows, 1), 1)
 }

@@ -4,13 +4,13 @@
  * million. Much smaller files make a scan of everything slower.
  */
 export interface PartSizes {
-  /** Rows of a part: four row groups of DuckDB's own size. */
+  /** Rows of a part. */
   readonly rows: number
   /** Bytes of a part's file. */
   readonly bytes: number
 }
 
-export const PART_SIZES: PartSizes = { rows: 4 * 122_880, bytes: 128 * 2 ** 20 }
+export const PART_SIZES: PartSizes = { rows: 491_520, bytes: 128 * 2 ** 20 }
 
 /** A part is cut only if it is larger than the limit by this factor, so that no piece is tiny. */
 const TOLERANCE = 1.25
@@ -25,7 +25,7 @@ export interface Piece {
 export function piecesOf(part: { readonly rows: number; readonly bytes: number }, sizes: PartSizes): Piece[] {
   const { rows, bytes } = part
   if (rows <= sizes.rows * TOLERANCE && bytes <= sizes.bytes * TOLERANCE) return [{ from: 0, to: rows }]
-  // Pieces limited by rows end where row groups end. If rows are wide, the limit of bytes makes the pieces shorter.
+  // If rows are wide, the limit of bytes makes the pieces shorter.
   const step = Math.max(1, Math.min(sizes.rows, Math.ceil((rows * sizes.bytes) / bytes)))
   const count = Math.ceil(rows / step)
   return Array.from({ length: count }, (_, index) => ({
