@@ -12,6 +12,7 @@ import {
   tableToIPC,
 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
+import { setUtc } from '../../engine/ingest/parquet/finer-moments.ts'
 import { declared, useBench } from './support/helper.ts'
 import { timeOutOfRange } from './support/hostile.ts'
 
@@ -95,6 +96,26 @@ describe('what no value of its type can be is refused with its row: Arrow', () =
     )
     const cut = await bench.read('parquet', same, { options: { nanoseconds: 'truncate' } })
     expect(cut.values).toEqual([['1970-01-01 00:00:00.000001']])
+  })
+
+  test('nanoseconds of moments in UTC, which DuckDB would cut off, are refused in Parquet', async () => {
+    const moments = async (...ends: string[]) => {
+      const values = ends.map((end, row) => `(${row}, TIMESTAMP_NS '2024-01-01 00:00:00.${end}')`)
+      const file = bench.path()
+      await bench.query(`COPY (FROM (VALUES ${values.join(', ')}) AS t(n, a)) TO '${file}' (FORMAT parquet)`)
+      await setUtc(file, [2], true)
+      return readFileSync(file)
+    }
+    const { shape, values } = await bench.read('parquet', await moments('123456', '123456000'))
+    expect(shape).toEqual(['n: integer', 'a: timestamptz'])
+    expect(values[1]).toEqual(['1', '2024-01-01 00:00:00.123456+00'])
+    const finer = await moments('123456', '123456789')
+    expect(await bench.refusal('parquet', finer)).toBe(
+      '400 invalid_upload: Row 2, column "a": the time is finer than a microsecond. Columns hold microseconds: send ' +
+        'those, or ask for nanoseconds=truncate.',
+    )
+    const cut = await bench.read('parquet', finer, { options: { nanoseconds: 'truncate' } })
+    expect(cut.values[1]).toEqual(['1', '2024-01-01 00:00:00.123456+00'])
   })
 })
 

@@ -4,6 +4,7 @@ import { topLevel } from '../../duckdb/schema-tree.ts'
 import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
 import { FINEST, malformed } from '../text/value-errors.ts'
+import { refuseFinerMoments, type ZonedColumn } from './finer-moments.ts'
 
 /** A column of the upload, and how it is read. */
 export interface ParquetColumn {
@@ -37,7 +38,8 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
     request,
   )
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
-  return top.map((position, index) => {
+  const zoned: ZonedColumn[] = []
+  const columns = top.map((position, index): ParquetColumn => {
     const [element, , logical, precision] = schema[Number(position)]!
     const name = String(element)
     const said = String(logical ?? '')
@@ -47,11 +49,14 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
         { column: name },
       )
     }
-    // DuckDB silently cuts off the nanoseconds of a time. Those of timestamps are checked value by value (`whole`).
+    // DuckDB silently cuts off the nanoseconds of a time. Those of moments are checked value by value (`whole`, `refuseFinerMoments`).
     if (/^TimeType.*NANOS=Nano/.test(said) && request.options?.nanoseconds !== 'truncate') {
       throw malformed(`Column ${JSON.stringify(name)} holds times in nanoseconds. ${FINEST}`, {
         column: name,
       })
+    }
+    if (/^TimestampType\(isAdjustedToUTC=1.*NANOS=Nano/.test(said)) {
+      zoned.push({ name, index, element: Number(position) })
     }
     const duckType = String(described[index]![1])
     const saysJson = said.startsWith('JsonType')
@@ -65,4 +70,8 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
     }
     return { name, ...normaliseColumn(duckType, `p${index}`), saysJson }
   })
+  if (zoned.length > 0 && request.options?.nanoseconds !== 'truncate') {
+    await refuseFinerMoments(duck, zoned, top.length, request)
+  }
+  return columns
 }
