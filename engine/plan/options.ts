@@ -58,12 +58,31 @@ export function checkWindow(options: QueryOptions): Window {
     if (text === undefined || typeof text === 'string') continue
     throw invalid(`${key} must be text; it is ${text === null ? 'null' : typeof text}.`)
   }
+  const { select, orderBy, aliases = {} } = options
+  if (!isTextOrList(select, isText)) throw invalid('select must be text or a list of column names.')
+  if (!isTextOrList(orderBy, isOrderKey))
+    throw invalid('orderBy must be text or a list of keys such as {"column": "year", "descending": true}.')
+  if (!Object.values(aliases).every(isText)) throw invalid('The values of aliases must be text.')
   const top = checkCount('$top', options.top)
   const last = checkCount('$last', options.last)
   const skip = checkCount('$skip', options.skip)
   if (top !== undefined && last !== undefined) throw invalid("$top and $last can't be used together.")
   if (skip !== undefined && last !== undefined) throw invalid("$skip and $last can't be used together.")
   return { skip: skip ?? 0, top, last }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isTextOrList(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return value === undefined || isText(value) || (Array.isArray(value) && value.every(isItem))
+}
+
+function isOrderKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { column, descending = false, ...others } = value as Record<string, unknown>
+  return isText(column) && typeof descending === 'boolean' && Object.keys(others).length === 0
 }
 
 /**

@@ -94,4 +94,18 @@ describe('numbers', () => {
     )
     expect(() => check({ apply: null } as unknown as QueryOptions)).toThrow('apply must be text; it is null.')
   })
+
+  test.each([
+    [{ select: null }, 'select must be text or a list of column names.'],
+    [{ select: ['id', 5] }, 'select must be text or a list of column names.'],
+    [{ orderBy: null }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: ['id'] }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: [{ column: 'id', desc: true }] }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: [{ column: 'id', descending: 'yes' }] }, 'orderBy must be text or a list of keys'],
+    [{ aliases: { '@p': 5 } }, 'The values of aliases must be text.'],
+  ])('%j is refused', (options, message) => {
+    expect(() => check(options as unknown as QueryOptions)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
+    )
+  })
 })
