@@ -1,7 +1,8 @@
+import { Opened } from '../../engine/util/opened.ts'
 import { ServerError } from '../http/errors.ts'
 import { json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
-import { loadReference, type Reference } from '../openapi/reference.ts'
+import { loadReference } from '../openapi/reference.ts'
 import type { Services } from '../services.ts'
 import { stopping } from '../transfers/gate.ts'
 import { matchesTag, weightOf } from '../transfers/negotiate.ts'
@@ -19,11 +20,7 @@ const STATE = {
 /** Health, metrics and documentation. */
 export function serviceRoutes(app: Routes, services: Services): void {
   const { engine, metrics, lifecycle } = services
-  let loading: Promise<Reference> | undefined
-  const reference = () => {
-    loading ??= loadReference()
-    return loading
-  }
+  const reference = new Opened(loadReference)
 
   // Somebody who opens the address in a browser is shown where to go, instead of being asked for a password.
   app.get('/', {
@@ -96,7 +93,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
       response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
     },
     handler: async (_request, reply) => {
-      const { html, policy } = (await reference()).page()
+      const { html, policy } = (await reference.get()).page()
       return reply
         .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
         .send(html)
@@ -107,7 +104,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     config: { public: true },
     schema: { hide: true },
     handler: async (request, reply) => {
-      const { plain, gzipped, etag } = (await reference()).script
+      const { plain, gzipped, etag } = (await reference.get()).script
       reply.headers({ etag, 'cache-control': 'public, max-age=0, must-revalidate', vary: 'Accept-Encoding' })
       if (matchesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
       reply.type('text/javascript; charset=utf-8')

@@ -117,6 +117,7 @@ export class Exports {
         return reply.headers({ ...headers, ...headersOf(request, download) }).send()
       }
       const { stream, matches, around } = opened
+      const question = keptAs(download, coding)
       const keep = async (whole: Buffer) => {
         const answer = {
           etag,
@@ -125,12 +126,14 @@ export class Exports {
           rows: stream.rows(),
           matches,
         }
-        this.answers.keep(keptAs(download, coding), answer)
+        this.answers.keep(question, answer)
         return answer
       }
-      const gathered = await gather(between(stream, around, matches), SMALL_ANSWER, (whole) => {
+      const onWhole = (whole: Buffer) => {
         keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
-      })
+      }
+      const pieces = between(stream, around, matches)
+      const gathered = await gather(pieces, SMALL_ANSWER, question === undefined ? undefined : onWhole)
       inTime()
       const { trace } = request
       if (gathered.whole) {

@@ -24,7 +24,7 @@ type Gathered =
 export async function gather(
   pieces: AsyncIterable<Uint8Array>,
   most: number,
-  onWhole: (body: Buffer) => void,
+  onWhole?: (body: Buffer) => void,
 ): Promise<Gathered> {
   const iterator = pieces[Symbol.asyncIterator]()
   const head: Uint8Array[] = []
@@ -44,7 +44,7 @@ export async function gather(
       }
       if (piece && bytes <= most) continue
       const left = rest(head, piece ? iterator.next() : next, iterator)
-      return { whole: undefined, pieces: bytes > most ? left : remembered(left, most, onWhole) }
+      return { whole: undefined, pieces: onWhole && bytes <= most ? remembered(left, most, onWhole) : left }
     }
   } finally {
     clearTimeout(late)
