@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dateReader } from '../../engine/ingest/csv/translate-value.ts'
-import { declared, useBench } from './support/helper.ts'
+import { column, declared, useBench } from './support/helper.ts'
 
 const bench = useBench()
 
@@ -40,6 +40,20 @@ describe('csv of other programs', () => {
     expect((await bench.read('csv', '1,x\n', named)).shape).toEqual(['n: integer', 's: string'])
     const r = await bench.read('csv', '"","n"\n"1",5\n', { options: { names: 'index' } })
     expect(r.shape).toEqual(['index: integer', 'n: integer'])
+  })
+
+  test('texts stay as they are, even if some look like numbers or dates', async () => {
+    const options = { delimiter: ';', decimal: ',', dates: 'DD.MM.YYYY' } as const
+    const text = 'size;day;price;id\n10,5;31.12.2024;1,5;7\nXL;31.13.2024;2;1,0\n'
+    const { shape, values } = await bench.read('csv', text, { options })
+    expect(shape).toEqual(['size: string', 'day: string', 'price: double', 'id: double'])
+    expect(values).toEqual([
+      ['10,5', '31.12.2024', '1.5', '7.0'],
+      ['XL', '31.13.2024', '2.0', '1.0'],
+    ])
+    const existing = [column('price', 'double'), column('size', 'string')]
+    const into = await bench.read('csv', 'size;price\n" 3,5";1,5\n', { options, existing })
+    expect(into.values).toEqual([['1.5', ' 3,5']])
   })
 
   test('quoted texts are no nulls', async () => {

@@ -36,19 +36,45 @@ async function ingestCsv(tools: Tools, known: KnownColumns, request: ReadRequest
   return await loadCsv(tools.duck, sourceOf(findings, clean.path), targets, request)
 }
 
-/** Does the same for csv in any dialect: one that is not ours is first rewritten as ours. */
+/**
+ * Does the same for csv in any dialect: one that is not ours is first rewritten as ours. Whether a column has texts is
+ * known only afterwards; if some of them looked like numbers or dates, the file is rewritten again without changing them.
+ */
 export async function ingestDialect(
   tools: Tools,
   known: KnownColumns,
   request: ReadRequest,
 ): Promise<IngestResult> {
-  const { options, format, file, tempDirectory, signal, onProgress } = request
+  const { options, format, file, target, tempDirectory, signal, onProgress } = request
   if (!options || !isForeign(options)) return ingestCsv(tools, known, request)
-  await using ours = new TemporaryFile(tempDirectory)
   const columns = (known.existing ?? known.declared)?.map(({ name }) => name)
-  const task = { file, options, columns, delimiter: format === 'tsv' ? '\t' : ',', target: ours.path }
-  await tools.workers.run({ kind: 'translate-csv', ...task }, { signal, onProgress })
-  return await ingestCsv(tools, known, { ...request, format: 'csv', file: ours.path, early: undefined })
+  const ingest = async (texts: readonly number[]) => {
+    await using ours = new TemporaryFile(tempDirectory)
+    const delimiter = format === 'tsv' ? '\t' : ','
+    const task = {
+      kind: 'translate-csv',
+      file,
+      options,
+      columns,
+      delimiter,
+      texts,
+      target: ours.path,
+    } as const
+    const translated = await tools.workers.run(task, { signal, onProgress })
+    const result = await ingestCsv(tools, known, {
+      ...request,
+      format: 'csv',
+      file: ours.path,
+      early: undefined,
+    })
+    return { translated, result }
+  }
+  const { translated, result } = await ingest([])
+  const ofText = new Set(result.columns.filter(({ type }) => type === 'string').map(({ name }) => name))
+  const texts = translated.filter(({ name }) => ofText.has(name)).map(({ index }) => index)
+  if (texts.length === 0) return result
+  await rm(target, { force: true })
+  return (await ingest(texts)).result
 }
 
 /** Starts the scan of a file that still arrives. @throws EngineError as `ingestCsv` does */

@@ -7,17 +7,25 @@ export interface Field {
   readonly quoted: boolean
 }
 
-/** Makes a function that translates a field of another dialect into csv of our own. */
-export function translator({ nulls = [], decimal, dates }: UploadOptions): (field: Field) => string {
+/** How fields of another dialect are read. */
+export interface Dialect {
+  readonly isMissing: (field: Field) => boolean
+  /** The number or moment that a text is in the other dialect, as our own csv has it; undefined for all other texts. */
+  readonly value: (text: string) => string | undefined
+}
+
+export function dialectOf({ nulls = [], decimal, dates }: UploadOptions): Dialect {
   const missing = new Set(nulls)
   const date = dates === undefined ? undefined : dateReader(dates)
-  return ({ text, quoted }) => {
-    if (!quoted && (text === '' || missing.has(text))) return ''
-    if (decimal === ',' && NUMBER.test(text)) return text.trim().replace(',', '.')
-    const moment = date?.(text)
-    if (moment !== undefined) return moment
-    return quoted || /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return {
+    isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
+    value: (text) => (decimal === ',' && NUMBER.test(text) ? text.trim().replace(',', '.') : date?.(text)),
   }
+}
+
+/** A field as a text in our own csv. */
+export function textField({ text, quoted }: Field): string {
+  return quoted || /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** A number with a comma before its decimal places. */

@@ -4,7 +4,7 @@ import type { UploadOptions } from '../request.ts'
 import { malformed } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { LONGEST_RECORD } from './bytes.ts'
-import { type Field, translator } from './translate-value.ts'
+import { type Dialect, dialectOf, type Field, textField } from './translate-value.ts'
 
 export interface TranslateCsv {
   readonly file: string
@@ -12,8 +12,16 @@ export interface TranslateCsv {
   readonly options: UploadOptions
   /** Names for the columns of a file without a header, used if the file has as many columns. */
   readonly columns?: readonly string[] | undefined
+  /** The positions of columns of text, whose values stay as they are even if they look like numbers or dates. */
+  readonly texts?: readonly number[]
   /** Where the csv is to be written. */
   readonly target: string
+}
+
+/** A column in which values were rewritten as numbers or moments. */
+export interface TranslatedColumn {
+  readonly name: string
+  readonly index: number
 }
 
 /** Whether csv with these options differs from what we read (UTF-8, commas, a header, ISO dates): it is rewritten. */
@@ -25,7 +33,10 @@ export function isForeign(options: UploadOptions = {}): boolean {
  * Rewrites csv of another dialect as ours, record for record, so that the row numbers in errors fit both files.
  * @throws EngineError `invalid_upload`, `storage_full`
  */
-export async function translateCsv(task: TranslateCsv, { signal, onProgress }: Hooks): Promise<void> {
+export async function translateCsv(
+  task: TranslateCsv,
+  { signal, onProgress }: Hooks,
+): Promise<TranslatedColumn[]> {
   const sink = await FileSink.create(task.target)
   const records = new Records(task)
   let decoder: TextDecoder | undefined
@@ -41,6 +52,7 @@ export async function translateCsv(task: TranslateCsv, { signal, onProgress }: H
       signal,
       (bytes) => onProgress?.({ bytes, rows: records.rows }),
     )
+    return records.translated
   } finally {
     await sink.close()
   }
@@ -65,15 +77,23 @@ class Records {
   readonly #delimiter: string
   readonly #options: UploadOptions
   readonly #columns: readonly string[] | undefined
-  readonly #value: ReturnType<typeof translator>
+  readonly #dialect: Dialect
+  readonly #texts: ReadonlySet<number>
+  readonly #translated = new Set<number>()
+  #names: readonly string[] = []
   #rest = ''
   #begun = false
 
-  constructor({ delimiter, options, columns }: TranslateCsv) {
+  constructor({ delimiter, options, columns, texts }: TranslateCsv) {
+    this.#texts = new Set(texts)
     this.#columns = columns
     this.#delimiter = options.delimiter ?? delimiter
     this.#options = options
-    this.#value = translator(options)
+    this.#dialect = dialectOf(options)
+  }
+
+  get translated(): TranslatedColumn[] {
+    return [...this.#translated].map((index) => ({ name: this.#names[index] ?? '', index }))
   }
 
   push(text: string, final: boolean): string {
@@ -98,7 +118,7 @@ class Records {
       const first = this.#begun ? '' : this.#header(this.#namesFor(fields.length))
       this.#begun = true
       this.rows++
-      return `${first}${fields.map((field) => this.#value(field)).join(',')}\n`
+      return `${first}${fields.map((field, index) => this.#field(field, index)).join(',')}\n`
     }
     this.#begun = true
     return this.#header(
@@ -108,12 +128,21 @@ class Records {
     )
   }
 
+  #field(field: Field, index: number): string {
+    if (this.#dialect.isMissing(field)) return ''
+    const value = this.#texts.has(index) ? undefined : this.#dialect.value(field.text)
+    if (value === undefined) return textField(field)
+    this.#translated.add(index)
+    return value
+  }
+
   #namesFor(count: number): readonly string[] {
     if (this.#columns?.length === count) return this.#columns
     return Array.from({ length: count }, (_, index) => `column${index + 1}`)
   }
 
   #header(names: readonly string[]): string {
+    this.#names = names
     return `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
   }
 
