@@ -89,8 +89,9 @@ export class Ingestor {
    */
   async scanEarly(input: ScanInput, hooks: JobHooks): Promise<EarlyReading | undefined> {
     if (this.#early === MOST_EARLY) return undefined
+    const lent = this.#readers.lend([input.file])
     this.#early += 1
-    const reading = new EarlyReading(this.#readers.lend([input.file]), input, hooks, () => {
+    const reading = new EarlyReading(lent, input, hooks, () => {
       this.#early -= 1
     })
     try {

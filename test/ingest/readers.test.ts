@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Ingestor } from '../../engine/ingest/index.ts'
+import { Readers } from '../../engine/ingest/process/reader-processes.ts'
 import { useBench } from './support/helper.ts'
 import { timeOutOfRange } from './support/hostile.ts'
 
@@ -94,6 +95,41 @@ describe('a reader that dies', () => {
     })
     expect(own.ends).toEqual([expect.stringContaining('limit: memory')])
   })
+})
+
+test('the CPU time that an upload may take is no limit for later jobs of its reader', async () => {
+  const readers = new Readers({ tempDirectory: bench.temporary, folders: [bench.folder] })
+  try {
+    const read = (file: string) => {
+      const lent = readers.lend([file])
+      const input = { format: 'csv' as const, file, target: bench.path('.parquet'), limits }
+      const job = { ...input, tempDirectory: lent.process.directory }
+      return { lent, run: () => lent.process.run('ingest', job, {}) }
+    }
+    const small = read(bench.file('a\n1\n'))
+    small.lent.process.allowCpu(60)
+    await small.run()
+    const { pid } = small.lent.process
+    small.lent.process.allowCpu(0)
+    small.lent[Symbol.dispose]()
+    const large = read(bench.file(csvOf(3_000_000)))
+    expect(large.lent.process.pid).toBe(pid)
+    await expect(large.run()).resolves.toMatchObject({ rows: 3_000_000 })
+  } finally {
+    await readers.close()
+  }
+})
+
+test('scans of arriving uploads go on after some that found no place for their files', async () => {
+  const tempDirectory = bench.path()
+  const ingestor = new Ingestor({ tempDirectory, folders: [bench.folder] })
+  const scan = () => ingestor.scanEarly({ format: 'csv', file: bench.file(csvOf(10)) }, {})
+  writeFileSync(tempDirectory, 'no folder')
+  for (let attempt = 0; attempt < 3; attempt++) await expect(scan()).rejects.toThrow()
+  rmSync(tempDirectory)
+  using scanning = await scan()
+  expect(scanning).toBeDefined()
+  await ingestor.close()
 })
 
 describe.runIf(process.platform === 'linux')('a reader', () => {

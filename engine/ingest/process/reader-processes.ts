@@ -78,6 +78,8 @@ export class Readers {
         this.#folders.add(dirname(resolve(file)))
     }
     const process = this.#takeIdle(files) ?? this.#start()
+    // The limit of an upload that it read before is not for other jobs.
+    process.allowCpu(Number.POSITIVE_INFINITY)
     const { directory } = process
     try {
       mkdirSync(directory, { mode: 0o700, recursive: true })
