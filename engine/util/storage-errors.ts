@@ -1,9 +1,11 @@
 import { EngineError } from '../errors.ts'
 
-/** Whether an error, of the file system or of DuckDB, says that a disk or a quota is full. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/** Whether an error, of the file system or of DuckDB, says that a disk, a quota or the limit of a file is full. */
 export function isStorageFull(error: unknown): boolean {
   const { code, message = '' } = error as { code?: string; message?: string }
-  return code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Disk quota exceeded/.test(message)
+  return NO_ROOM.has(code) || /No space left on device|Disk quota exceeded|File too large/.test(message)
 }
 
 export const READ_ONLY =
