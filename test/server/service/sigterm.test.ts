@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { basic, ROOT_KEY } from '../platform.ts'
 import { type Served, serveProcess } from '../process.ts'
 
@@ -80,6 +80,11 @@ async function download(server: Served, path: string, rest: number): Promise<() 
   }
 }
 
+/** Resolves when the server has noticed that it is to end. */
+async function noticed(server: Served): Promise<void> {
+  await vi.waitUntil(async () => (await ask(server, '/readyz')).status === 503, 10_000)
+}
+
 async function expectRefusal(server: Served): Promise<void> {
   for (const [path, init] of [
     ['/repositories', {}],
@@ -113,7 +118,7 @@ it('SIGTERM during ten exports: all end whole, new requests are refused, the pro
   const metrics = await (await ask(server, '/metrics')).text()
   expect(Number(/transfers_running\{of="downloads"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(0)
   const stopped = server.stop()
-  await sleep(50)
+  await noticed(server)
   const received = Promise.all(ends.map((end) => end()))
   await expectRefusal(server)
   for (const [n, { bytes, whole }] of (await received).entries()) {
@@ -135,7 +140,7 @@ it('those that do not end within the limit are cut so that their clients notice'
     Array.from({ length: EXPORTS }, (_, n) => download(server, n % 2 ? `${path}?$top=2` : path, 0)),
   )
   const stopped = server.stop()
-  await sleep(50)
+  await noticed(server)
   await expectRefusal(server)
   for (const end of ends.filter((_, n) => n % 2 === 1)) {
     const { bytes, whole } = await end()
