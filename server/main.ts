@@ -1,5 +1,5 @@
-// Exports use threads of libuv's pool to wait for DuckDB and to compress. Set this before anything uses the pool.
-process.env['UV_THREADPOOL_SIZE'] ??= '16'
+// Sets the size of libuv's thread pool before anything uses the pool.
+import '../engine/util/pool-threads.ts'
+import { run } from './commands/program.ts'
 
-const { run } = await import('./commands/program.ts')
 process.exitCode = await run(process.argv.slice(2))

@@ -1,5 +1,6 @@
 /**
- * How many threads libuv's pool has: four by default. Calls into DuckDB, files, DNS and zlib share them.
+ * How many threads libuv's pool has: four by default. Calls into DuckDB, files, DNS and zlib share them, and exports use
+ * them to wait for DuckDB and to compress.
  * `UV_THREADPOOL_SIZE` may be set when the process is started; setting it here only has an effect if nothing has used
  * the pool yet.
  */

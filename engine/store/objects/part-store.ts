@@ -5,9 +5,6 @@ import type { ObjectStore } from './object-store.ts'
 /** What is needed to find the bytes of a part and to check them. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
 
-/** Keeps parts readable until it is disposed. */
-export type Pinned = Disposable
-
 /** A file or object that was found among the parts. */
 export interface FoundPart {
   /** Its name in the store. */
@@ -83,7 +80,7 @@ export interface PartStore {
    * Makes parts readable under `file` until the result is disposed; undefined if they always are.
    * @throws EngineError `storage_unavailable`, `storage_full`; DamagedPart
    */
-  pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Pinned> | undefined
+  pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Disposable> | undefined
   /** Lets DuckDB read parts by ranges; undefined where it reads them as files only. */
   readonly ranges: PartRanges | undefined
   /** Reads bytes `from` (inclusive) to `to` (exclusive) without fetching the whole part. */
