@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Snapshot } from '../../engine/index.ts'
+import { ALIASES } from '../http/query.ts'
 import { type EntityQuery, entityQuery, type RowOptions } from './entity-query.ts'
 import { contextHead, type Exchange, type Place } from './exchange.ts'
 import type { EntitySet } from './metadata/model.ts'
@@ -69,9 +70,9 @@ export async function answerCount(
   place: Place,
   exchange: Exchange,
   set: EntitySet,
-  { $filter, $search, $apply, $compute }: RowOptions,
+  { $filter, $search, $apply, $compute, [ALIASES]: aliases }: RowOptions,
 ): Promise<FastifyReply> {
-  const given = Object.entries({ $filter, $search, $apply, $compute }).filter(
+  const given = Object.entries({ $filter, $search, $apply, $compute, [ALIASES]: aliases }).filter(
     ([, value]) => value !== undefined,
   )
   const { query } = await ask(place, exchange, set, Object.fromEntries(given), undefined)

@@ -1,4 +1,5 @@
 import type { ColumnType, ODataJson, Query, QueryOptions, Snapshot, View } from '../../engine/index.ts'
+import { ALIASES } from '../http/query.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './metadata/model.ts'
 import type { JsonRequest } from './negotiate.ts'
 
@@ -12,6 +13,8 @@ export interface RowOptions {
   readonly $compute?: string
   readonly $search?: string
   readonly $apply?: string
+  /** The values of parameter aliases. */
+  readonly [ALIASES]?: Readonly<Record<string, string>>
 }
 
 /** A query on an entity set that is ready to run. */
@@ -74,6 +77,7 @@ function engineOptions(options: RowOptions, select: readonly string[] | undefine
     compute: options.$compute,
     search: options.$search,
     apply: options.$apply,
+    aliases: options[ALIASES],
     skip: options.$skip,
     top: options.$top,
     select,

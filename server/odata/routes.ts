@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noteRefusal } from '../http/answer-errors.ts'
 import { errorAnswer } from '../http/errors.ts'
-import { type ParameterSchema, parameters, rawQuery, readQuery } from '../http/query.ts'
+import { ALIASES, type ParameterSchema, parameters, rawQuery, readQuery } from '../http/query.ts'
 import { pathId } from '../routes/ids.ts'
 import type { Services } from '../services.ts'
 import { answerBatch } from './batch.ts'
@@ -44,6 +44,7 @@ const OPTIONS = parameters({
   $format: text('`json`, `xml` for `$metadata`, or a media type.'),
   $skiptoken: text('From `@odata.nextLink`.'),
   $expand: text('Not supported: there are no relations.'),
+  [ALIASES]: { type: 'object', additionalProperties: { type: 'string' }, description: 'Parameter aliases.' },
 })
 
 interface AskedOptions extends CollectionOptions {

@@ -82,6 +82,17 @@ describe('rows', () => {
     expect(context).toBe(`http://localhost:80${root}/$metadata#my_table(day)`)
   })
 
+  test('are filtered by parameter aliases, on every page and when they are counted', async () => {
+    const question = '$filter=Body_Mass__g_ gt @least and day in @days&@least=1&@days=(2020-01-01,2021-02-03)'
+    expect(await value(`/my_table?$select=Row&${question}`)).toEqual([{ Row: 1 }, { Row: 3 }])
+    expect((await get(`/my_table/$count?${question}`)).body).toBe('2')
+    const first = await get(`/my_table?$select=Row&${question}`, { prefer: 'maxpagesize=1' })
+    const { pathname, search } = new URL(first.json()['@odata.nextLink'])
+    const second = await at.call(key, 'GET', pathname + search, {})
+    expect(second.json().value).toEqual([{ Row: 3 }])
+    expect((await get(`/my_table(1)?@least=1`)).statusCode).toBe(400)
+  })
+
   test('carry as much metadata as is asked for', async () => {
     const full = (await get('/my_table?$top=1', { accept: 'application/json;odata.metadata=full' })).json()
     expect(full.value[0]).toEqual({
