@@ -15,12 +15,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   type Engine,
+  EngineError,
   type EngineEvent,
   type EngineOptions,
   openEngine,
   type Query,
   restoreBackup,
 } from '../../engine/index.ts'
+import { Ingestor } from '../../engine/ingest/index.ts'
 
 let folder: string
 let directory: string
@@ -318,4 +320,14 @@ test('parts of an older program get their hash when they are first read as a who
     (await engine.database.get<{ hash: string | null }>('SELECT hash FROM parts'))!.hash
   await vi.waitFor(async () => expect(await hash()).toMatch(/^blake2b512:/), { timeout: 10_000 })
   expect(events).toEqual([])
+})
+
+test.each([
+  'overloaded',
+  'storage_full',
+  'storage_unavailable',
+] as const)('verify blames no part for %s', async (code) => {
+  await using engine = await open()
+  using _ = vi.spyOn(Ingestor.prototype, 'verify').mockRejectedValue(new EngineError(code, 'For now.'))
+  await expect(engine.verify()).rejects.toMatchObject({ code })
 })

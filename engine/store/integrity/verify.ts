@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { EngineError, type ErrorCode } from '../../errors.ts'
 import type { Store } from '../store.ts'
 
 export interface VerifyReport {
@@ -9,6 +9,15 @@ export interface VerifyReport {
   /** Everything that does not agree with the catalog; empty if all is well. */
   readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
 }
+
+/** Errors that say nothing about the part that was read. */
+const NOT_OF_THE_PART: ReadonlySet<ErrorCode> = new Set([
+  'cancelled',
+  'overloaded',
+  'storage_full',
+  'storage_read_only',
+  'storage_unavailable',
+])
 
 /**
  * Reads every part of every dataset completely and compares its bytes and its rows with the catalog. The results are
@@ -44,7 +53,7 @@ export async function verifyStore(
             }
             report.rows += read.rows
           } catch (error) {
-            if (error instanceof EngineError && error.code === 'cancelled') throw error
+            if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
             wrong('its file can not be read')
           }
         }
