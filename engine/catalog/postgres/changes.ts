@@ -53,8 +53,13 @@ export class Changes {
     })
     client.on('error', () => {})
     client.on('notification', ({ payload }) => this.#onChange(payload ? JSON.parse(payload) : undefined))
-    await client.connect()
-    await client.query(`LISTEN ${CHANNEL}`)
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${CHANNEL}`)
+    } catch (error) {
+      client.end().catch(() => {})
+      throw error
+    }
     client.once('end', () => this.#lose(client))
     if (this.#ended) return client.end()
     this.#client = client
