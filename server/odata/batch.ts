@@ -104,14 +104,14 @@ async function answerOne(
       `The URL ${JSON.stringify(url)} does not belong to this service.`,
     )
   }
-  if (/\/\$batch(?:$|\?)/.test(target))
+  if (/\/(?:\$|%24)batch$/.test(target.path))
     return refusal(request, 400, 'badRequest', 'A batch can not hold a batch.')
-  if (method !== 'GET' && method !== 'HEAD' && !/\/\$query(?:$|\?)/.test(target)) {
+  if (method !== 'GET' && method !== 'HEAD' && !/\/(?:\$|%24)query$/.test(target.path)) {
     return refusal(request, 405, 'readOnly', `The service is read-only; ${method} is not allowed here.`)
   }
   const answer = await app.inject({
     method: method as 'GET',
-    url: target,
+    url: target.path + target.query,
     headers,
     // Only from the address of a trusted proxy do the headers count that say where a request comes from.
     remoteAddress: batch.socket.remoteAddress,
@@ -140,19 +140,18 @@ function pick(headers: Readonly<Record<string, unknown>>, names: readonly string
   )
 }
 
-/** The path and query of a request in a batch; undefined if its URL is outside the service. */
-function targetOf(url: string, root: string, batchUrl: string): string | undefined {
+/**
+ * The path and the query of a request in a batch; undefined if its URL is outside the service. Dot segments, also
+ * encoded ones, are resolved before the comparison, as they are when the request is made.
+ */
+function targetOf(url: string, root: string, batchUrl: string): { path: string; query: string } | undefined {
+  const base = `http://batch${root}`
+  if (!URL.canParse(url, base)) return undefined
+  const { pathname: path, search } = new URL(url, base)
+  if (!path.startsWith(root)) return undefined
   const apiKey = /[?&](apikey=[^&]*)/i.exec(batchUrl)?.[1]
-  const path = url.startsWith('/') ? url : /^[a-z][a-z0-9+.-]*:/i.test(url) ? pathOf(url) : root + url
-  if (path === undefined || !path.startsWith(root) || /\/\.\.?(\/|$)/.test(path.split('?', 1)[0]!))
-    return undefined
-  return apiKey === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${apiKey}`
-}
-
-function pathOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined
-  const { pathname, search } = new URL(url)
-  return pathname + search
+  if (apiKey === undefined) return { path, query: search }
+  return { path, query: `${search === '' ? '?' : `${search}&`}${apiKey}` }
 }
 
 function requestsOf(body: unknown): BatchRequest[] {

@@ -62,6 +62,22 @@ describe('a batch', () => {
     ])
   })
 
+  test('reads from its own service alone, however a request is written', async () => {
+    const [, , repository] = root.split('/')
+    const { id } = await dataset(at, key, { name: 'kept', csv: CSV })
+    const response = await batch([
+      { id: '1', method: 'GET', url: '%2e%2e/%2e%2e/%2e%2e/account' },
+      { id: '2', method: 'DELETE', url: `%2E%2E/%2E%2E/%2E%2E/datasets/${id}?apiKey=/$query` },
+      { id: '3', method: 'DELETE', url: `${root}/%2e%2e/../${repository}?apiKey=/$query` },
+      { id: '4', method: 'POST', url: '%24batch?apiKey=/$query' },
+      { id: '5', method: 'DELETE', url: 'my_table(1)?apiKey=/$query' },
+    ])
+    expect(response.json().responses.map((one: { status: number }) => one.status)).toEqual([
+      400, 400, 400, 400, 405,
+    ])
+    expect((await at.call(key, 'GET', `/datasets/${id}`, {})).statusCode).toBe(200)
+  })
+
   test('answers with its own key alone, however that was sent', async () => {
     const other = await at.account('bob')
     await dataset(at, other, { name: 'hidden', csv: CSV, private: true })
