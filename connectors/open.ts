@@ -26,9 +26,23 @@ const CATALOGUE_FRESHNESS = 24
  */
 const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
-/** All providers behind one interface. No provider is asked anything before it is needed. */
+function refuseUnknown(slugs: readonly string[]): void {
+  const known = connectors.map(({ info }) => info.slug)
+  const unknown = slugs.find((slug) => !known.includes(slug))
+  if (unknown === undefined) return
+  throw new ConnectorError(
+    'unknown_provider',
+    `The options name ${quoted(unknown)}, but the providers are ${known.join(', ')}.`,
+  )
+}
+
+/**
+ * All providers behind one interface. No provider is asked anything before it is needed.
+ * @throws ConnectorError `unknown_provider` where an option names a provider that does not exist
+ */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   const settings = withDefaults(options)
+  refuseUnknown(Object.keys({ ...settings.overrides, ...settings.freshSeconds }))
   const { log, now } = settings
   const cache = new Cache({
     maxBytes: settings.maxBytes,

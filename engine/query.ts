@@ -64,6 +64,8 @@ export class Query implements Disposable {
   readonly etag: string
   readonly #context: QueryContext
   readonly #options: QueryOptions
+  /** What now() returns in all statements of the query. */
+  readonly #now = new Date()
   /** The query itself, until it is disposed, and statements that read on behind its window. */
   #holders = 1
   #disposed = false
@@ -79,15 +81,15 @@ export class Query implements Disposable {
   constructor(context: QueryContext, options: QueryOptions = {}) {
     this.#context = context
     this.#options = options
-    const now = new Date()
     try {
-      this.plan = planQuery(context.source, options, { now })
+      this.plan = planQuery(context.source, options, { now: this.#now })
     } catch (error) {
       context.release?.()
       throw error
     }
     this.etag = etagOf(context.identity, options, this.plan)
-    this.#route = context.trino && new TrinoRoute(context.trino, this.plan, context.source, options, now)
+    this.#route =
+      context.trino && new TrinoRoute(context.trino, this.plan, context.source, options, this.#now)
     if (context.release) forgotten.register(this, context.release, this)
   }
 
@@ -244,7 +246,7 @@ export class Query implements Disposable {
     return {
       ...page,
       statement: () => {
-        const plan = planQuery(source, page.options)
+        const plan = planQuery(source, page.options, { now: this.#now })
         return rowsStatement((format === 'json' && withoutRowNumbers(plan)?.plan) || plan, undefined)
       },
       hold: () => {

@@ -29,6 +29,12 @@ describe('the providers', () => {
     expect(await failureOf(missing)).toMatchObject({ code: 'unknown_provider', status: 404 })
   })
 
+  it('are all that options may name', () => {
+    for (const options of [{ overrides: { nobody: {} } }, { cache: { freshSeconds: { nobody: 60 } } }]) {
+      expect(() => openConnectors(options)).toThrow("The options name 'nobody', but the providers are ")
+    }
+  })
+
   it('say what their tightest limit is', () => {
     expect(connectors.limit('bls')).toEqual({
       requests: 25,

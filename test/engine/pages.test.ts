@@ -102,6 +102,23 @@ test('the next page is begun before it is asked for, and none behind it', async 
   }
 })
 
+test('now() is the moment at which the query was made', async () => {
+  await using place = await openWorkplace()
+  const dataset = await tableOf(place.engine, ROWS)
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2024-01-15T00:00:00Z') })
+  try {
+    const options = { filter: 'day lt date(now())' }
+    using query = await dataset.query({ ...options, top: 5_000 })
+    using whole = await dataset.query(options)
+    vi.setSystemTime(new Date('2024-01-25T00:00:00Z'))
+    const rows = JSON.parse(await textOfPage(query))
+    expect(rows).toEqual(JSON.parse(await textOf(await whole.bytes('json'))).slice(0, 5_000))
+    expect(rows.length).toBe(5_000)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('a page that was begun for one form is not given in another', async () => {
   await using place = await openWorkplace()
   const dataset = await tableOf(place.engine, ROWS)
