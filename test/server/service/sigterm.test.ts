@@ -32,7 +32,9 @@ const ask = (server: Served, path: string, init: RequestInit = {}) =>
 
 async function start(timeouts: Readonly<Record<string, number>>): Promise<Served> {
   const file = join(folder, 'config.json')
-  writeFileSync(file, JSON.stringify({ timeouts, engine: { threads: 2, workers: 1 } }))
+  // A machine with other work must not make the server refuse requests.
+  const shedding = { eventLoopDelay: 0, memoryBytes: 0 }
+  writeFileSync(file, JSON.stringify({ timeouts, shedding, engine: { threads: 2, workers: 1 } }))
   const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_CONFIG: file, PARQUETRY_LOG_LEVEL: 'warn' }
   return serveProcess({ data: join(folder, 'data'), environment })
 }
