@@ -32,7 +32,7 @@ function refuseUnknown(slugs: readonly string[]): void {
   if (unknown === undefined) return
   throw new ConnectorError(
     'unknown_provider',
-    `The options name ${quoted(unknown)}, but the providers are ${known.join(', ')}.`,
+    `There is no provider ${quoted(unknown)}; there are ${known.join(', ')}.`,
   )
 }
 

@@ -17,29 +17,30 @@ export async function openProviders(
   log: (event: ConnectorEvent) => void,
 ): Promise<Connectors> {
   // Not imported at the top, because most starts need no provider soon, and there are many of them.
-  const { openConnectors } = await import('../connectors/index.ts')
-  const connectors = openConnectors({
-    overrides: overridesOf(config),
-    limitStore: await providerLimits(database),
-    ...(database.isShared && {
-      answers: new ProviderAnswers(database, (cause) =>
-        log({
-          level: 'warn',
-          provider: 'all',
-          message: 'An answer could not be shared with other nodes.',
-          cause,
-        }),
-      ),
-    }),
-    searchFile: join(config.data, 'search.db'),
-    timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
-    log,
-  })
-  const known = new Set(connectors.list().map(({ slug }) => slug))
-  const unknown = Object.keys(config.providers).find((slug) => !known.has(slug))
-  if (unknown === undefined) return connectors
-  await connectors.close()
-  throw new ConfigError(`providers.${unknown}: there is no such provider.`)
+  const { ConnectorError, openConnectors } = await import('../connectors/index.ts')
+  const limitStore = await providerLimits(database)
+  try {
+    return openConnectors({
+      overrides: overridesOf(config),
+      limitStore,
+      ...(database.isShared && {
+        answers: new ProviderAnswers(database, (cause) =>
+          log({
+            level: 'warn',
+            provider: 'all',
+            message: 'An answer could not be shared with other nodes.',
+            cause,
+          }),
+        ),
+      }),
+      searchFile: join(config.data, 'search.db'),
+      timeouts: { headersMs: config.timeouts.provider, bodyMs: config.timeouts.provider },
+      log,
+    })
+  } catch (error) {
+    if (!(error instanceof ConnectorError) || error.code !== 'unknown_provider') throw error
+    throw new ConfigError(`providers: ${error.message}`)
+  }
 }
 
 function overridesOf({ providers }: Config) {

@@ -31,7 +31,7 @@ describe('the providers', () => {
 
   it('are all that options may name', () => {
     for (const options of [{ overrides: { nobody: {} } }, { cache: { freshSeconds: { nobody: 60 } } }]) {
-      expect(() => openConnectors(options)).toThrow("The options name 'nobody', but the providers are ")
+      expect(() => openConnectors(options)).toThrow("There is no provider 'nobody'; there are fred, ")
     }
   })
 
