@@ -44,7 +44,7 @@ export type ConnectorErrorCode = keyof typeof CONNECTOR_ERRORS
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError'
   readonly code: ConnectorErrorCode
-  /** Slug of the provider; undefined if there is none, as for an unknown slug. */
+  /** Slug of the provider, or the unknown one that options name; undefined if there is none. */
   readonly provider: string | undefined
   /** Whole seconds after which a new attempt makes sense. */
   readonly retryAfter: number | undefined

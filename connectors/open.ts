@@ -28,12 +28,10 @@ const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
 function refuseUnknown(slugs: readonly string[]): void {
   const known = connectors.map(({ info }) => info.slug)
-  const unknown = slugs.find((slug) => !known.includes(slug))
-  if (unknown === undefined) return
-  throw new ConnectorError(
-    'unknown_provider',
-    `There is no provider ${quoted(unknown)}; there are ${known.join(', ')}.`,
-  )
+  const provider = slugs.find((slug) => !known.includes(slug))
+  if (provider === undefined) return
+  const message = `There is no provider ${quoted(provider)}; there are ${known.join(', ')}.`
+  throw new ConnectorError('unknown_provider', message, { provider })
 }
 
 /**

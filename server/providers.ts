@@ -39,7 +39,7 @@ export async function openProviders(
     })
   } catch (error) {
     if (!(error instanceof ConnectorError) || error.code !== 'unknown_provider') throw error
-    throw new ConfigError(`providers: ${error.message}`)
+    throw new ConfigError(`providers.${error.provider}: there is no such provider.`)
   }
 }
 

@@ -28,14 +28,12 @@ export function pageOf(
 ): (PageOfRows & { readonly options: QueryOptions }) | undefined {
   const { filter, order, steps, columns, result } = plan
   if (!top || order.length > 0 || steps.length > 0) return undefined
-  const { rows } = source
-  const last = before + (result ?? top)
-  const end = filter || rows === undefined ? undefined : allThere ? rows : endOfPart(source, last, rows)
+  const end = filter ? undefined : endOfStatement(source, before + (result ?? top), allThere)
   const question = createHash('sha256')
     .update(JSON.stringify([identity, columns, filter, end]))
     .digest('base64')
   // A page that also needs the part behind the end is read by another statement.
-  const isRead = (skip: number) => end === undefined || (end === rows ? skip < end : skip + top <= end)
+  const isRead = (skip: number) => end === undefined || (end === source.rows ? skip < end : skip + top <= end)
   const from = (skip: number): PageOfRows => ({
     rows: top,
     name: `${question} ${skip} ${top}`,
@@ -47,8 +45,10 @@ export function pageOf(
   }
 }
 
-/** The end of the part that holds the row before `row`, as a number of rows from the beginning. */
-function endOfPart(source: PlanSource, row: number, rows: number): number {
+/** Where a statement that reads at least the rows before `row` ends; undefined if the source doesn't know its rows. */
+function endOfStatement(source: PlanSource, row: number, allThere: boolean): number | undefined {
+  const { rows } = source
+  if (rows === undefined || allThere) return rows
   const scan = source.scan(0, rows)
   const first = scan.kind === 'slices' ? scan.slices.find((slice) => slice.first >= row)?.first : undefined
   return first ?? rows

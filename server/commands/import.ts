@@ -5,7 +5,7 @@ import { type GivenOptions, REPLACE_OPTIONS } from '../transfers/upload-options.
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
-import { orRemoved } from './tables/made.ts'
+import { orRemoved } from './tables/or-removed.ts'
 import type { Source, Tables } from './tables/tables.ts'
 import { oneOf, UsageError } from './usage.ts'
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Source } from '../client/index.ts'
 import { INTERVALS } from '../sources/schedule.ts'
 import { findDataset, findRepository } from './tables/find-by-name.ts'
-import { orRemoved } from './tables/made.ts'
+import { orRemoved } from './tables/or-removed.ts'
 import type { Tables } from './tables/tables.ts'
 import { oneOf, UsageError } from './usage.ts'
 

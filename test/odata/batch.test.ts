@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { basic, dataset, type Platform, platform } from '../server/platform.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { basic, dataset } from '../server/platform.ts'
+import { CSV, openFeed } from './feed.ts'
 
-const CSV = 'Body Mass (g),Row,day\n1.5,a,2020-01-01\n,b,\n3,,2021-02-03\n'
-
-let at: Platform
-let key: string
-let root: string
-beforeAll(async () => {
-  at = await platform()
-  key = await at.account('ada')
-  const { repository } = await dataset(at, key, { name: 'my table', csv: CSV })
-  root = `/repositories/${repository}/odata`
-})
-afterAll(() => at[Symbol.asyncDispose]())
+const feed = await openFeed()
+const { at, key, root } = feed
+afterAll(() => feed[Symbol.asyncDispose]())
 
 describe('a batch', () => {
   const batch = (requests: unknown) => at.call(key, 'POST', `${root}/$batch`, { json: { requests } })

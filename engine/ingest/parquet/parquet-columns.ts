@@ -49,7 +49,8 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
         { column: name },
       )
     }
-    // DuckDB silently cuts off the nanoseconds of a time. Those of moments are checked value by value (`whole`, `refuseFinerMoments`).
+    // DuckDB silently cuts off the nanoseconds of a time. Those of moments are checked value by value (`whole`,
+    // `refuseFinerMoments`).
     if (/^TimeType.*NANOS=Nano/.test(said) && request.options?.nanoseconds !== 'truncate') {
       throw malformed(`Column ${JSON.stringify(name)} holds times in nanoseconds. ${FINEST}`, {
         column: name,

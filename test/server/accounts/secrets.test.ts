@@ -365,7 +365,7 @@ describe('no secret', () => {
     expect(ended).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^parquetry: providers: There is no provider 'nosuch'/),
+      err: expect.stringMatching(/^parquetry: providers\.nosuch/),
     })
     expect(found(ended.err)).toEqual([])
   })

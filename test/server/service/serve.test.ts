@@ -134,9 +134,7 @@ describe('a second server on the same directory', () => {
 
 describe('wrong settings stop the start', () => {
   it('a provider that there is not', async () => {
-    await expect(start({ providers: { nosuch: { key: 'k' } } })).rejects.toThrow(
-      /^providers: There is no provider 'nosuch'/,
-    )
+    await expect(start({ providers: { nosuch: { key: 'k' } } })).rejects.toThrow(/providers\.nosuch/)
     // Nothing is left open: the directory can be served.
     await start()
   })
