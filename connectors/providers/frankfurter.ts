@@ -84,6 +84,7 @@ export const frankfurter: Connector = {
     const rows = rowsOf(
       bodyOf(answer, () => seriesNotFound(info, id)),
       symbol,
+      version,
     )
     const all = await currencies(version, context)
     const names = new Map(all.map(([code, name]) => [code, name]))
@@ -166,11 +167,17 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
  * In version 1 `rates` by day for a range, or those of the one day in `date`; `amount` is the amount of the base
  * currency that they are for. In version 2 a list of `{date, base, quote, rate}`.
  */
-function rowsOf(body: Json, symbol: string): { time: string; value: Json | undefined }[] {
-  if (!isRecord(body)) {
+function rowsOf(
+  body: Json,
+  symbol: string,
+  version: 'v1' | 'v2',
+): { time: string; value: Json | undefined }[] {
+  if (version === BLENDED) {
+    if (!Array.isArray(body)) throw notUnderstood('the rates are no list')
     const own = records(body).filter((row) => text(row['quote']) === symbol)
     return own.map((row) => ({ time: text(row['date']) ?? '', value: row['rate'] }))
   }
+  if (!isRecord(body)) throw notUnderstood('the body is no object')
   const rates = body['rates']
   if (!isRecord(rates)) throw notUnderstood('rates are missing')
   const amount = number(body['amount']) ?? 1

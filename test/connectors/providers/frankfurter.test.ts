@@ -78,6 +78,19 @@ describe('frankfurter', () => {
     expect(await failureOf(at.connectors.series('frankfurter', 'EUR/XXX'))).toMatchObject({ code })
   })
 
+  it.each([
+    ['a list for rates by day', 'EUR/USD', []],
+    ['an object for a list of rates', 'v2/EUR/USD', { rates: { '2024-01-05': { USD: 1.09 } } }],
+  ])('does not take %s for a series without values', async (_name, id, body) => {
+    const more = {
+      '/v1/1999-01-04..': { body },
+      '/v2/currencies': routes['/v1/currencies']!,
+      '/v2/rates': { body },
+    }
+    await using at = await open(more)
+    expect(await failureOf(at.connectors.series('frankfurter', id))).toMatchObject({ code: 'not_understood' })
+  })
+
   it.each(['EUR', 'EUR/EUR', 'EURO/USD', 'EUR/USD/1'])('refuses the id %s', async (id) => {
     await using at = await open()
     expect(await failureOf(at.connectors.series('frankfurter', id))).toMatchObject({

@@ -78,6 +78,12 @@ export const FAULTS: readonly Fault[] = [
   { name: 'no body', reply: bytes(''), status: 500, sdmx: 404 },
   { name: '204', reply: () => ({ status: 204 }), status: 500, sdmx: 404, but: { census: 404 } },
   { name: 'an empty object', reply: bytes('{}'), status: 500, but: { alphavantage: 404, statcan: 404 } },
+  {
+    name: 'an empty list',
+    reply: bytes('[]'),
+    status: 500,
+    but: { alphavantage: 404, statcan: 404, 'us-treasury': 404 },
+  },
   { name: 'JSON that is cut off', reply: bytes('{"data": [{"value": "1'), status: 500 },
   {
     name: 'gzip that is cut off',
