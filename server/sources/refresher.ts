@@ -71,13 +71,14 @@ export class Refresher {
 
   /** Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended. */
   async follow(wanted: Parameters<Sources['set']>[0]): Promise<{ readonly done: Promise<void> }> {
-    const token = randomUUID()
-    const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
-    // Declares the columns at once, so that they are visible even if the first run brings no rows.
+    // Declares the columns at once, so that they are visible even if the first run brings no rows. If that fails, the
+    // dataset must not follow anything.
     if ((await dataset.record()).columns.length === 0) {
       await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
     }
+    const token = randomUUID()
+    const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
     return { done: this.#run(source, token) }
   }
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Dataset, EngineError } from '../../engine/index.ts'
 import { type Following, following } from './following.ts'
 
 let at: Following
@@ -142,6 +143,15 @@ describe('a dataset that follows series', () => {
       lastError: 'The account ada, which set the source, is disabled.',
       nextRun: iso(24),
     })
+  })
+
+  it('follows nothing if its columns could not be declared', async () => {
+    const full = new EngineError('storage_full', 'The disk is full.')
+    vi.spyOn(Dataset.prototype, 'declareColumns').mockRejectedValueOnce(full)
+    await expect(at.follow(id, { series: ['fred/A'] })).rejects.toThrow('storage_full')
+    expect(await at.source(id)).toMatchObject({ code: 'not_followed' })
+    await at.follow(id, { series: ['fred/A'] })
+    expect(await at.csv(id)).toBe(HEAD + A1 + A2)
   })
 
   it('goes with its dataset', async () => {
