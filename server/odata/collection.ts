@@ -43,7 +43,12 @@ export async function answerCollection(
   const end = offset + size
   const mayGoOn =
     (options.$top === undefined || options.$top > end) && (known === undefined || known > window.skip + size)
-  if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
+  try {
+    if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
+  } catch (error) {
+    query[Symbol.dispose]()
+    throw error
+  }
   if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
 
   const head = contextHead(exchange, encodeURIComponent(set.name) + projection)

@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { EngineError } from '../../engine/index.ts'
 import { dataset, platform } from '../server/platform.ts'
 import { encoded, openFeed } from './feed.ts'
 
@@ -71,6 +72,14 @@ describe('rows', () => {
     const second = await at.call(key, 'GET', pathname + search, {})
     expect(second.json().value).toEqual([{ Row: 3 }])
     expect((await get(`/my_table(1)?@least=1`)).statusCode).toBe(400)
+  })
+
+  test('that could not be kept for the next page release their version', async () => {
+    const before = (await at.engine.stats()).readers
+    const gone = new EngineError('catalog_unavailable', 'The database does not answer.')
+    vi.spyOn(at.services.kept, 'keep').mockRejectedValueOnce(gone)
+    expect((await get('/my_table', { prefer: 'maxpagesize=1' })).statusCode).toBe(503)
+    expect((await at.engine.stats()).readers).toBe(before)
   })
 
   test('carry as much metadata as is asked for', async () => {
