@@ -81,8 +81,13 @@ async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): P
   const { layout, database, mark } = hold
   if (!target) return new FolderParts(layout.parts)
   const objects = openObjects(target)
-  if (objects.name !== hold.files.name) await claimTarget(database, objects)
-  return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
+  try {
+    if (objects.name !== hold.files.name) await claimTarget(database, objects)
+    return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
+  } catch (error) {
+    objects.close()
+    throw error
+  }
 }
 
 /** The committed parts. Others belong to processes that have ended, and the next sweep removes them. */

@@ -128,11 +128,17 @@ export class Store {
   /** @throws EngineError as `Hold.open` does */
   static async open(options: StoreOptions): Promise<Store> {
     const hold = await Hold.open(options)
+    let store: Store | undefined
     try {
-      const store = new Store(options, hold)
+      store = new Store(options, hold)
       await store.#start()
       return store
     } catch (error) {
+      if (store) {
+        store.#members.end()
+        // Nodes that can't be told find out by themselves.
+        await store.#members.leave().catch(() => {})
+      }
       await hold.end()
       throw error
     }
