@@ -32,9 +32,17 @@ const HEADERS = {
 /** HTTP to one provider over its own pool of connections. Every failure is an `UpstreamFailure`. */
 export function openTransport(options: TransportOptions): { send: Handler; close: () => Promise<void> } {
   let pool: Promise<Pool> | undefined
+  const opened = () => {
+    // If loading fails, as without a free file descriptor, the next request tries again.
+    pool ??= openPool(options).catch((error: unknown) => {
+      pool = undefined
+      throw error
+    })
+    return pool
+  }
   return {
-    send: async ({ request }) => follow(await (pool ??= openPool(options)), options, request),
-    close: async () => (await pool)?.destroy(),
+    send: async ({ request }) => follow(await opened(), options, request),
+    close: async () => (await pool?.catch(() => undefined))?.destroy(),
   }
 }
 
