@@ -1,4 +1,4 @@
-import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
+import { type Database, EngineError, type Handle, isUniqueViolation } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
 
@@ -34,6 +34,7 @@ export class Accounts {
    * Makes an account. Its key is given only here, because only a hash of it is kept. `key` sets a key that was chosen
    * by the caller.
    * @throws ServerError `account_exists`, `invalid_name`
+   * @throws EngineError `invalid_option` if the key is mistyped
    */
   async create(fields: { name: string; plan: string; admin?: boolean; key?: string }): Promise<{
     account: Account
@@ -42,9 +43,10 @@ export class Accounts {
     checkAccountName(fields.name)
     const key = fields.key ?? generateKey()
     if (isMistyped(key)) {
-      throw new ServerError(
-        'invalid_name',
-        'The key looks like one of ours, but its checksum does not match.',
+      throw new EngineError(
+        'invalid_option',
+        'The key (key; PARQUETRY_ROOT_KEY for the first account) looks like one that Parquetry has made, but its ' +
+          'checksum does not match: it was mistyped or cut.',
       )
     }
     try {

@@ -157,6 +157,16 @@ describe('keys', () => {
     expect(rows).not.toContain(key.slice(3, 30))
   })
 
+  it('that are mistyped are refused for a new account, which names them and not the account', async () => {
+    const [last] = key.slice(-1)
+    const typo = key.slice(0, -1) + (last === 'a' ? 'b' : 'a')
+    const made = at.services.accounts.create({ name: 'eve', plan: 'free', key: typo })
+    await expect(made).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/\bkey\b.*PARQUETRY_ROOT_KEY/),
+    })
+  })
+
   it('are in no line of the log', async () => {
     await get(`/datasets?apiKey=${key}&$top=1`)
     await get('/datasets', basic(key))
