@@ -16,6 +16,8 @@ const app = Fastify()
 app.get('/health', async () => 'well')
 await app.register(parquetry(services), { prefix: '/tables' })
 const url = await app.listen({ port: 0 })
+// From now on, datasets that follow series of providers are refreshed when they are due.
+services.refresher.start()
 
 try {
   // Accounts are made in the process; the key is shown this once.
@@ -25,5 +27,7 @@ try {
   console.log(name.startsWith('reporting'), await (await fetch(`${url}/health`)).text())
 } finally {
   await app.close()
+  await services.refresher.close()
+  await services.usage.flush()
   await Promise.all([connectors.close(), engine.close()])
 }
