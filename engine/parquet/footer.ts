@@ -18,7 +18,7 @@ export interface RowGroup {
 // Field ids of parquet.thrift (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
 export const FIELD = {
   file: { schema: 2, rows: 3, rowGroups: 4, columnOrders: 7 },
-  element: { name: 4, children: 5, convertedType: 6, fieldId: 9, logicalType: 10 },
+  element: { type: 1, typeLength: 2, name: 4, children: 5, convertedType: 6, fieldId: 9, logicalType: 10 },
   group: { columns: 1, bytes: 2, rows: 3, sortingColumns: 4, offset: 5, compressedBytes: 6, ordinal: 7 },
   chunk: {
     fileOffset: 2,
@@ -27,6 +27,7 @@ export const FIELD = {
     indexes: [4, 5, 6, 7],
   },
   meta: {
+    type: 1,
     path: 3,
     codec: 4,
     values: 5,

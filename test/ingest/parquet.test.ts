@@ -99,6 +99,17 @@ describe('Parquet', () => {
     )
   })
 
+  test.each([
+    ['not-json', 'Row 2, column "a": the value is not a json.'],
+    ['not-json-struct', 'Row 2, column "a": the value is not a json.'],
+    ['not-utf8', 'Row 2, column "a": the text is not valid UTF-8.'],
+    ['not-utf8-struct', 'Row 2, column "a": the text is not valid UTF-8.'],
+    ['decimal256-struct', 'Column "a" holds decimals of 39 digits; the most are 38.'],
+  ])('values that are not what the schema says, with their row: %s', async (name, message) => {
+    const file = readFileSync(new URL(`fixtures/${name}.parquet`, import.meta.url))
+    expect(await bench.refusal('parquet', file)).toBe(`400 invalid_upload: ${message}`)
+  })
+
   test('damaged files', async () => {
     const whole = readFileSync(await parquet('SELECT i, md5(i::VARCHAR) AS h FROM range(5000) t(i)'))
     const message =

@@ -12,7 +12,6 @@ import {
   tableToIPC,
 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
-import { setUtc } from '../../engine/ingest/parquet/finer-moments.ts'
 import { declared, useBench } from './support/helper.ts'
 import { timeOutOfRange } from './support/hostile.ts'
 
@@ -47,9 +46,23 @@ describe('what no value of its type can be is refused with its row: Parquet', ()
     expect(await bench.refusal('parquet', file)).toBe(bad(1, `time ${CLOCK}`).replace('"a"', '"t"'))
   })
 
+  test.each([
+    "{'d': DATE '0044-03-15 (BC)'}",
+    "[NULL, TIMESTAMP '10000-01-01']",
+    "MAP {'k': {'z': TIMESTAMPTZ '9999-12-31 23:00:00-01'}}",
+    "{'d': DATE 'infinity', 'e': DATE '2020-01-01'}",
+  ])('within another value: %s', async (value) => {
+    const file = await parquet(`SELECT unnest([NULL, ${value}]) AS a`)
+    expect(await bench.refusal('parquet', file)).toBe(
+      '400 invalid_upload: Row 2, column "a": a value within it is out of range. Dates are of the years 1 to 9999, times ' +
+        'from 00:00:00 to 23:59:59.999999, and decimals have no more digits than their type.',
+    )
+  })
+
   test('the last values of each type are taken', async () => {
     const last = `SELECT DATE '9999-12-31' AS d, TIME '23:59:59.999999' AS t, TIMESTAMP '0001-01-01' AS ts,
-      TIMESTAMPTZ '9999-12-31 23:59:59.999999+00' AS tz, -99999999.99::DECIMAL(10,2) AS n`
+      TIMESTAMPTZ '9999-12-31 23:59:59.999999+00' AS tz, -99999999.99::DECIMAL(10,2) AS n,
+      [{'d': DATE '0001-01-01', 't': TIME '23:59:59.999999', 'n': -9.99::DECIMAL(3,2)}, NULL] AS l`
     const { values } = await bench.read('parquet', await parquet(last))
     expect(values).toEqual([
       [
@@ -58,6 +71,7 @@ describe('what no value of its type can be is refused with its row: Parquet', ()
         '0001-01-01 00:00:00',
         '9999-12-31 23:59:59.999999+00',
         '-99999999.99',
+        '[{"d":"0001-01-01","t":"23:59:59.999999","n":-9.99},null]',
       ],
     ])
   })
@@ -97,25 +111,36 @@ describe('what no value of its type can be is refused with its row: Arrow', () =
     const cut = await bench.read('parquet', same, { options: { nanoseconds: 'truncate' } })
     expect(cut.values).toEqual([['1970-01-01 00:00:00.000001']])
   })
+})
 
-  test('nanoseconds of moments in UTC, which DuckDB would cut off, are refused in Parquet', async () => {
-    const moments = async (...ends: string[]) => {
-      const values = ends.map((end, row) => `(${row}, TIMESTAMP_NS '2024-01-01 00:00:00.${end}')`)
-      const file = bench.path()
-      await bench.query(`COPY (FROM (VALUES ${values.join(', ')}) AS t(n, a)) TO '${file}' (FORMAT parquet)`)
-      await setUtc(file, [2], true)
-      return readFileSync(file)
-    }
-    const { shape, values } = await bench.read('parquet', await moments('123456', '123456000'))
-    expect(shape).toEqual(['n: integer', 'a: timestamptz'])
-    expect(values[1]).toEqual(['1', '2024-01-01 00:00:00.123456+00'])
-    const finer = await moments('123456', '123456789')
-    expect(await bench.refusal('parquet', finer)).toBe(
+describe('nanoseconds that DuckDB would cut off are refused in Parquet', () => {
+  const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.parquet`, import.meta.url))
+
+  test.each([
+    ['utc', '2024-01-01 00:00:00.123456+00'],
+    ['int96', '2024-01-01 00:00:00.123456'],
+    ['int96-list', '["2024-01-01T00:00:00.123456"]'],
+    ['utc-struct', '{"x":"2024-01-01T00:00:00.123456Z"}'],
+    ['utc-map', '{"2024-01-01 00:00:00.123456+00":1}'],
+    ['time-list', '["00:00:00.000001"]'],
+  ])('%s', async (name, cut) => {
+    expect(await bench.refusal('parquet', fixture(name))).toBe(
       '400 invalid_upload: Row 2, column "a": the time is finer than a microsecond. Columns hold microseconds: send ' +
         'those, or ask for nanoseconds=truncate.',
     )
-    const cut = await bench.read('parquet', finer, { options: { nanoseconds: 'truncate' } })
-    expect(cut.values[1]).toEqual(['1', '2024-01-01 00:00:00.123456+00'])
+    const { values } = await bench.read('parquet', fixture(name), { options: { nanoseconds: 'truncate' } })
+    expect(values).toEqual([[cut], [cut]])
+  })
+
+  test('whole microseconds are taken', async () => {
+    const { shape, values } = await bench.read('parquet', fixture('utc-whole'))
+    expect(shape).toEqual(['a: timestamptz'])
+    expect(values).toEqual([['2024-01-01 00:00:00.123456+00'], [null]])
+  })
+
+  test('those of moments without a zone within other values are kept', async () => {
+    const file = await parquet("SELECT [TIMESTAMP_NS '2024-01-01 00:00:00.123456789'] AS a")
+    expect((await bench.read('parquet', file)).values).toEqual([['["2024-01-01T00:00:00.123456789"]']])
   })
 })
 

@@ -1,69 +1,69 @@
-import { constants } from 'node:fs'
-import { copyFile, open } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { fileEnd, readFooter } from '../../parquet/file-footer.ts'
-import { FIELD, listOf, set, structOf } from '../../parquet/footer.ts'
-import { readStruct, type Struct, TYPE, writeStruct } from '../../parquet/thrift.ts'
-import { quoteLiteral } from '../../types/index.ts'
-import { TemporaryFile } from '../../util/temporary.ts'
 import type { ReadRequest } from '../request.ts'
-import { tooFine } from '../text/value-errors.ts'
-
-/** A column of moments in nanoseconds that are in UTC by the file's schema. */
-export interface ZonedColumn {
-  readonly name: string
-  /** Its position among the columns. */
-  readonly index: number
-  /** The position of its element in the schema. */
-  readonly element: number
-}
+import { outOfRange, tooFine } from '../text/value-errors.ts'
+import type { LeafCondition } from './leaves.ts'
+import { firstRowsAgainst, isScalar } from './looked-at.ts'
+import type { Mark } from './marked-copy.ts'
+import type { SchemaElement } from './schema.ts'
 
 /**
- * Refuses moments in UTC that are finer than a microsecond. DuckDB silently cuts off their nanoseconds, but only those of
- * columns in UTC. So these columns are checked in a copy of the file whose footer says that they are not in UTC.
- * @param count the number of columns in the file
+ * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: moments
+ * in UTC, INT96, and times within other values. It keeps those of moments without a zone. So they are checked in a copy of
+ * the file whose footer gives these columns other types. INT96 beyond the years of the calendar is refused as well,
+ * because DuckDB's own moments overflow there.
  * @throws EngineError `invalid_upload`
  */
 export async function refuseFinerMoments(
   duck: Duck,
-  zoned: readonly ZonedColumn[],
-  count: number,
-  request: Pick<ReadRequest, 'file' | 'tempDirectory' | 'signal'>,
+  elements: ReadonlyMap<number, SchemaElement>,
+  request: Pick<ReadRequest, 'file' | 'tempDirectory' | 'signal' | 'options'>,
 ): Promise<void> {
-  await using copy = new TemporaryFile(request.tempDirectory)
-  await copyFile(request.file, copy.path, constants.COPYFILE_FICLONE)
-  await setUtc(
-    copy.path,
-    zoned.map(({ element }) => element),
-    false,
-  )
-  const aliases = [...Array.from({ length: count }, (_, index) => `p${index}`), 'file_row']
-  const finer = zoned.map(({ index }) => `min(file_row) FILTER (epoch_ns(p${index}) % 1000 <> 0)`)
-  const [rows] = await duck.run(
-    `SELECT ${finer.join(', ')} FROM read_parquet(${quoteLiteral(copy.path)}, hive_partitioning = false, ` +
-      `file_row_number = true) AS t(${aliases.join(', ')})`,
-    request,
-  )
-  for (const [at, { name }] of zoned.entries()) {
-    if (rows![at] !== null) throw tooFine(Number(rows![at]) + 1, name)
+  const truncate = request.options?.nanoseconds === 'truncate'
+  const marks = marksOf(elements)
+  const looked = [...marks].filter(([, mark]) => mark === 'interval' || (mark === 'moment' && !truncate))
+  const columns = new Set(looked.map(([position]) => elements.get(position)!.column))
+  if (columns.size === 0) return
+  const list = [...columns]
+  const conditions = truncate ? [isInRange] : [isInRange, isWhole]
+  const firsts = await firstRowsAgainst(duck, marks, list, conditions, request)
+  const names = [...elements.values()].filter(({ isColumn }) => isColumn).map(({ name }) => name)
+  for (const [at, [beyond, finer]] of firsts.entries()) {
+    const name = names[list[at]!]!
+    if (beyond !== undefined) throw outOfRange(beyond, name, 'timestamp')
+    if (finer !== undefined) throw tooFine(finer, name)
   }
 }
 
-/** The member of the union LogicalType that stands for moments, and its field that says whether they are in UTC. */
-const LOGICAL_TIMESTAMP = 8
-const IS_UTC = 1
-
-/** Changes in a file's footer whether columns of moments are in UTC. */
-export async function setUtc(file: string, elements: readonly number[], isUtc: boolean): Promise<void> {
-  await using handle = await open(file, 'r+')
-  const { footer, start } = await readFooter(handle)
-  const meta = readStruct(footer)
-  const schema = listOf(meta, FIELD.file.schema).values as Struct[]
-  for (const element of elements) {
-    const type = structOf(structOf(schema[element]!, FIELD.element.logicalType), LOGICAL_TIMESTAMP)
-    set(type, IS_UTC, TYPE.true, isUtc)
+/** In the copy, no other elements than those to be looked at are moments in nanoseconds or intervals. */
+function marksOf(elements: ReadonlyMap<number, SchemaElement>): Map<number, Mark> {
+  const marks = new Map<number, Mark>()
+  for (const [position, { physical, converted, logical, isColumn }] of elements) {
+    if (physical === 'INT96') marks.set(position, 'interval')
+    else if (converted === 'INTERVAL') marks.set(position, 'plain')
+    else if (/^TimestampType\(isAdjustedToUTC=1.*NANOS=Nano/.test(logical)) marks.set(position, 'moment')
+    else if (/^TimestampType.*NANOS=Nano/.test(logical)) marks.set(position, 'plain')
+    else if (/^TimeType.*NANOS=Nano/.test(logical) && !isColumn) marks.set(position, 'moment')
   }
-  const end = fileEnd(writeStruct(meta))
-  await handle.write(end, 0, end.length, start)
-  await handle.truncate(start + end.length)
+  return marks
+}
+
+const isWhole: LeafCondition = (type, sql) => {
+  if (isScalar(type, 'TIMESTAMP_NS')) {
+    return `CASE WHEN isfinite(${sql}) THEN epoch_ns(${sql}) % 1000 = 0 ELSE ${sql} IS NULL END`
+  }
+  if (!isScalar(type, 'INTERVAL')) return undefined
+  // The first eight bytes are the nanoseconds of the day; the interval has them as two numbers of 32 bits.
+  const months = `CAST(datepart('year', ${sql}) * 12 + datepart('month', ${sql}) AS BIGINT)`
+  const low = `(${months} + CASE WHEN ${months} < 0 THEN 4294967296 ELSE 0 END)`
+  return `(CAST(datepart('day', ${sql}) AS BIGINT) * 4294967296 + ${low}) % 1000 = 0`
+}
+
+/** The Julian days of 0001-01-01 and 9999-12-31. */
+const [FIRST_DAY, LAST_DAY] = [1_721_426, 5_373_484]
+
+const isInRange: LeafCondition = (type, sql) => {
+  if (!isScalar(type, 'INTERVAL')) return undefined
+  // The last four bytes are the Julian day; the interval has them as milliseconds.
+  const day = `(datepart('hour', ${sql}) * 3600000 + datepart('minute', ${sql}) * 60000 + datepart('milliseconds', ${sql}))`
+  return `${day} BETWEEN ${FIRST_DAY} AND ${LAST_DAY}`
 }

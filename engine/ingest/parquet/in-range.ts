@@ -1,4 +1,5 @@
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
+import type { LeafCondition } from './leaves.ts'
 
 /**
  * An SQL condition that is true if an expression that is not null is within the range of its type; undefined for types
@@ -32,4 +33,18 @@ export function inRange(type: ColumnType, sql: string): string | undefined {
       return `${sql} BETWEEN ${bound(`-${most}`)} AND ${bound(most)}`
     }
   }
+}
+
+/** The same for a value within a nested one. */
+export const leafInRange: LeafCondition = (type, sql) => {
+  if (type.kind === 'decimal') return inRange(`decimal(${type.precision},${type.scale})`, sql)
+  if (type.kind === 'enum') return undefined
+  return inRange(LEAF_TYPES[type.name] ?? 'string', sql)
+}
+
+const LEAF_TYPES: Readonly<Record<string, ColumnType>> = {
+  DATE: 'date',
+  TIME: 'time',
+  TIMESTAMP: 'timestamp',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
 }

@@ -8,7 +8,15 @@ import { writePart } from '../part.ts'
 import { measure, readParts, widened } from '../parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, type Target, takes } from '../targets.ts'
-import { FINEST, malformed, missingValue, outOfRange, tooFine } from '../text/value-errors.ts'
+import {
+  FINEST,
+  malformed,
+  missingValue,
+  outOfRange,
+  outOfRangeInside,
+  tooFine,
+} from '../text/value-errors.ts'
+import { badTextOf } from './bad-texts.ts'
 import { inRange } from './in-range.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
@@ -22,7 +30,7 @@ export async function ingestParquet(
     return await ingest(duck, known, request)
   } catch (error) {
     await rm(request.target, { force: true })
-    throw parquetError(error, request)
+    throw parquetError(await badTextOf(duck, error as Error, request), request)
   }
 }
 
@@ -74,12 +82,12 @@ function converted(given: ParquetColumn, type: ColumnType, index: number): strin
 
 /** An SQL condition that all values other than null have to meet; undefined where no value has to be checked. */
 function isOfType(
-  { type: given, sql, saysJson, whole }: ParquetColumn,
+  { type: given, sql, saysJson, whole, inside }: ParquetColumn,
   type: ColumnType,
 ): string | undefined {
   if (saysJson || (type === 'json' && given === 'string')) return `json_valid(${sql})`
   if (isTextual(given, type)) return `TRY_CAST(${sql} AS UUID) IS NOT NULL`
-  const conditions = [whole, inRange(given, sql)].filter((condition) => condition !== undefined)
+  const conditions = [whole, inside, inRange(given, sql)].filter((condition) => condition !== undefined)
   return conditions.length > 0 ? conditions.join(' AND ') : undefined
 }
 
@@ -123,6 +131,7 @@ async function badValueOf(
     request,
   )
   const [first, whole] = row!
+  if (column.inside !== undefined) return outOfRangeInside(Number(first) + 1, name)
   return whole ? outOfRange(Number(first) + 1, name, type!) : tooFine(Number(first) + 1, name)
 }
 

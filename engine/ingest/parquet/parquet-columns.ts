@@ -1,10 +1,12 @@
 import type { Duck } from '../../duckdb/duck.ts'
 import { normaliseColumn } from '../../duckdb/normalise.ts'
-import { topLevel } from '../../duckdb/schema-tree.ts'
 import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
 import { FINEST, malformed } from '../text/value-errors.ts'
-import { refuseFinerMoments, type ZonedColumn } from './finer-moments.ts'
+import { refuseFinerMoments } from './finer-moments.ts'
+import { leafInRange } from './in-range.ts'
+import { everyLeaf } from './leaves.ts'
+import { readSchema } from './schema.ts'
 
 /** A column of the upload, and how it is read. */
 export interface ParquetColumn {
@@ -16,6 +18,8 @@ export interface ParquetColumn {
   readonly saysJson: boolean
   /** An SQL condition that is true for values that are no finer than a microsecond. */
   readonly whole?: string | undefined
+  /** An SQL condition that is true for nested values in which all values are within the ranges of their types. */
+  readonly inside?: string | undefined
 }
 
 const MOST_DIGITS = 38
@@ -27,52 +31,43 @@ const MOST_DIGITS = 38
  */
 export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<ParquetColumn[]> {
   const file = quoteLiteral(request.file)
-  const schema = await duck.run(
-    `SELECT name, num_children, logical_type, "precision" FROM parquet_schema(${file})`,
-    request,
-  )
-  // Elements are identified by their positions, since several of them may have the same name.
-  const top = topLevel(schema.map(([, children], index) => ({ name: index, children }))).names
+  const elements = await readSchema(duck, request)
+  const top = [...elements.values()].filter(({ isColumn }) => isColumn)
+  for (const { column, precision } of elements.values()) {
+    if (precision <= MOST_DIGITS) continue
+    const { name } = top[column]!
+    throw malformed(
+      `Column ${JSON.stringify(name)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
+      { column: name },
+    )
+  }
   const described = await duck.run(
     `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
     request,
   )
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
-  const zoned: ZonedColumn[] = []
-  const columns = top.map((position, index): ParquetColumn => {
-    const [element, , logical, precision] = schema[Number(position)]!
-    const name = String(element)
-    const said = String(logical ?? '')
-    if (Number(precision ?? 0) > MOST_DIGITS) {
-      throw malformed(
-        `Column ${JSON.stringify(name)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
-        { column: name },
-      )
-    }
+  const columns = top.map(({ name, logical }, index): ParquetColumn => {
     // DuckDB silently cuts off the nanoseconds of a time. Those of moments are checked value by value (`whole`,
     // `refuseFinerMoments`).
-    if (/^TimeType.*NANOS=Nano/.test(said) && request.options?.nanoseconds !== 'truncate') {
+    if (/^TimeType.*NANOS=Nano/.test(logical) && request.options?.nanoseconds !== 'truncate') {
       throw malformed(`Column ${JSON.stringify(name)} holds times in nanoseconds. ${FINEST}`, {
         column: name,
       })
     }
-    if (/^TimestampType\(isAdjustedToUTC=1.*NANOS=Nano/.test(said)) {
-      zoned.push({ name, index, element: Number(position) })
-    }
     const duckType = String(described[index]![1])
-    const saysJson = said.startsWith('JsonType')
+    const saysJson = logical.startsWith('JsonType')
     // A column without any values becomes text, as in every other format.
-    if (said.startsWith('NullType'))
+    if (logical.startsWith('NullType'))
       return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
     if (duckType === 'TIMESTAMP_NS') {
       const truncate = request.options?.nanoseconds === 'truncate'
       const whole = truncate ? undefined : `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
       return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
     }
-    return { name, ...normaliseColumn(duckType, `p${index}`), saysJson }
+    const column = normaliseColumn(duckType, `p${index}`)
+    const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
+    return { name, ...column, saysJson, inside }
   })
-  if (zoned.length > 0 && request.options?.nanoseconds !== 'truncate') {
-    await refuseFinerMoments(duck, zoned, top.length, request)
-  }
+  await refuseFinerMoments(duck, elements, request)
   return columns
 }

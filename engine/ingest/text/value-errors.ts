@@ -38,6 +38,14 @@ export function notUtf8(row: number, column: string): EngineError {
   return new EngineError('invalid_upload', message, { details: { row, column } })
 }
 
+/** The error for a nested value that contains one out of its type's range. */
+export function outOfRangeInside(row: number, column: string): EngineError {
+  const message =
+    `Row ${row}, column ${JSON.stringify(column)}: a value within it is out of range. Dates are of the years 1 to 9999, ` +
+    'times from 00:00:00 to 23:59:59.999999, and decimals have no more digits than their type.'
+  return new EngineError('invalid_upload', message, { details: { row, column } })
+}
+
 const YEARS = ' of the years 1 to 9999'
 const RANGE: Readonly<Record<string, string>> = {
   date: YEARS,

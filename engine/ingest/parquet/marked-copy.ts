@@ -1,0 +1,84 @@
+import { constants } from 'node:fs'
+import { copyFile, open } from 'node:fs/promises'
+import { fileEnd, readFooter } from '../../parquet/file-footer.ts'
+import { FIELD, listOf, set, structOf } from '../../parquet/footer.ts'
+import { readStruct, type Struct, TYPE, type Value, writeStruct } from '../../parquet/thrift.ts'
+import { storageError } from '../../util/storage-errors.ts'
+import { TemporaryFile } from '../../util/temporary.ts'
+import type { ReadRequest } from '../request.ts'
+
+/**
+ * As what an element's values are to be read: moments in nanoseconds without a zone, the twelve bytes of an interval,
+ * text, or values without a meaning (whole numbers, bytes).
+ */
+export type Mark = 'moment' | 'interval' | 'text' | 'plain'
+
+/**
+ * A copy of a Parquet file whose footer says other types of some elements of the schema, identified by their positions.
+ * DuckDB silently changes values of some types and fails on values of others, so these are looked at as other types.
+ */
+export async function markedCopy(
+  { file, tempDirectory }: Pick<ReadRequest, 'file' | 'tempDirectory'>,
+  marks: ReadonlyMap<number, Mark>,
+): Promise<TemporaryFile> {
+  const copy = new TemporaryFile(tempDirectory)
+  try {
+    await copyFile(file, copy.path, constants.COPYFILE_FICLONE)
+    await markElements(copy.path, marks)
+    return copy
+  } catch (error) {
+    await copy[Symbol.asyncDispose]()
+    throw storageError(error)
+  }
+}
+
+/** Values of parquet.thrift: the physical type of fixed length, converted types, members of LogicalType and TimeUnit. */
+const FIXED_LENGTH = 7
+const CONVERTED = { text: 0, interval: 21 } as const
+const LOGICAL_TIMESTAMP = 8
+const NANOSECONDS = 3
+const INTERVAL_BYTES = 12
+
+async function markElements(file: string, marks: ReadonlyMap<number, Mark>): Promise<void> {
+  await using handle = await open(file, 'r+')
+  const { footer, start } = await readFooter(handle)
+  const meta = readStruct(footer)
+  const leaves: number[] = []
+  for (const [position, element] of (listOf(meta, FIELD.file.schema).values as Struct[]).entries()) {
+    if (element.has(FIELD.element.type)) leaves.push(position)
+    const mark = marks.get(position)
+    if (mark) markElement(element, mark)
+  }
+  for (const group of listOf(meta, FIELD.file.rowGroups).values as Struct[]) {
+    for (const [index, chunk] of (listOf(group, FIELD.group.columns).values as Struct[]).entries()) {
+      const mark = marks.get(leaves[index]!)
+      if (!mark) continue
+      const chunkMeta = structOf(chunk, FIELD.chunk.metadata)
+      chunkMeta.delete(FIELD.meta.statistics)
+      if (mark === 'interval') set(chunkMeta, FIELD.meta.type, TYPE.i32, FIXED_LENGTH)
+    }
+  }
+  const end = fileEnd(writeStruct(meta))
+  await handle.write(end, 0, end.length, start)
+  await handle.truncate(start + end.length)
+}
+
+function markElement(element: Struct, mark: Mark): void {
+  element.delete(FIELD.element.convertedType)
+  element.delete(FIELD.element.logicalType)
+  if (mark === 'moment') {
+    const unit = structValue([NANOSECONDS, structValue()])
+    const moment = structValue([1, { type: TYPE.false, value: false }], [2, unit])
+    set(element, FIELD.element.logicalType, TYPE.struct, structValue([LOGICAL_TIMESTAMP, moment]).value)
+  } else if (mark === 'text') {
+    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.text)
+  } else if (mark === 'interval') {
+    set(element, FIELD.element.type, TYPE.i32, FIXED_LENGTH)
+    set(element, FIELD.element.typeLength, TYPE.i32, INTERVAL_BYTES)
+    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.interval)
+  }
+}
+
+function structValue(...fields: [number, { type: number; value: Value }][]): { type: number; value: Struct } {
+  return { type: TYPE.struct, value: new Map(fields) }
+}

@@ -1,0 +1,54 @@
+import type { Duck } from '../../duckdb/duck.ts'
+import { topLevel } from '../../duckdb/schema-tree.ts'
+import { quoteLiteral } from '../../types/index.ts'
+import type { ReadRequest } from '../request.ts'
+
+/** An element of a file's schema, as DuckDB lists it: a column, or what is nested in one. */
+export interface SchemaElement {
+  readonly name: string
+  /** The column that it belongs to: its position among the columns. */
+  readonly column: number
+  /** Whether it is the column itself. */
+  readonly isColumn: boolean
+  /** `INT64`, `INT96` …; empty where it has elements below it. */
+  readonly physical: string
+  /** `UTF8`, `INTERVAL` … */
+  readonly converted: string
+  /** `StringType()`, `TimestampType(…)` … */
+  readonly logical: string
+  /** Of decimals; 0 for other types. */
+  readonly precision: number
+}
+
+/**
+ * The elements of a file's schema by their positions. Elements are identified by these, since several of them may have
+ * the same name.
+ */
+export async function readSchema(
+  duck: Duck,
+  request: Pick<ReadRequest, 'file' | 'signal'>,
+): Promise<Map<number, SchemaElement>> {
+  const rows = await duck.run(
+    'SELECT name, num_children, type, converted_type, logical_type, "precision" ' +
+      `FROM parquet_schema(${quoteLiteral(request.file)})`,
+    request,
+  )
+  const columns = topLevel(rows.map(([, children], index) => ({ name: index, children })))
+  const first = columns.names.map(Number)
+  const elements = new Map<number, SchemaElement>()
+  for (let position = 1, column = -1; position < columns.end; position++) {
+    const isColumn = position === first[column + 1]
+    if (isColumn) column++
+    const [name, , physical, converted, logical, precision] = rows[position]!
+    elements.set(position, {
+      name: String(name),
+      column,
+      isColumn,
+      physical: String(physical ?? ''),
+      converted: String(converted ?? ''),
+      logical: String(logical ?? ''),
+      precision: Number(precision ?? 0),
+    })
+  }
+  return elements
+}
