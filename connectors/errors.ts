@@ -14,7 +14,10 @@ export const CONNECTOR_ERRORS = {
     status: 400,
     when: '`start` or `end` is not an ISO date, or `start` is after `end`',
   },
-  invalid_option: { status: 400, when: '`limit` or `offset` is not a whole number within its bounds' },
+  invalid_option: {
+    status: 400,
+    when: 'an option is malformed, out of its bounds, or does not fit the series',
+  },
   key_required: {
     status: 400,
     when: 'the provider needs a key, and neither the user nor the service has one',

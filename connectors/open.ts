@@ -1,4 +1,12 @@
-import type { Category, Connector, ConnectorContext, Series, SeriesData, SeriesRange } from './connector.ts'
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  ProviderLimits,
+  Series,
+  SeriesData,
+  SeriesRange,
+} from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import type { Caller, Connectors, Provenance, UserKey } from './face.ts'
 import { checkedRange, completed } from './observations.ts'
@@ -34,13 +42,28 @@ function refuseUnknown(slugs: readonly string[]): void {
   throw new ConnectorError('unknown_provider', message, { provider })
 }
 
+/** With a limit of 0, no request would ever have room. */
+function requireLimits(
+  provider: string,
+  { windows = [], withKey = [], concurrency = 1 }: Partial<ProviderLimits>,
+) {
+  const all = [...windows, ...withKey]
+  const counts = [concurrency, ...all.map(({ requests }) => requests)]
+  const isWell = counts.every((count) => Number.isSafeInteger(count) && count > 0)
+  if (isWell && all.every(({ perSeconds }) => perSeconds > 0 && perSeconds < Number.POSITIVE_INFINITY)) return
+  const message = `In the limits of ${provider}, requests and concurrency must be whole numbers of 1 or more, and perSeconds more than 0.`
+  throw new ConnectorError('invalid_option', message, { provider })
+}
+
 /**
  * All providers behind one interface. No provider is asked anything before it is needed.
- * @throws ConnectorError `unknown_provider` where an option names a provider that does not exist
+ * @throws ConnectorError `unknown_provider` where an option names a provider that does not exist, `invalid_option` where
+ * a limit is 0
  */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   const settings = withDefaults(options)
   refuseUnknown(Object.keys({ ...settings.overrides, ...settings.freshSeconds }))
+  for (const [slug, { limits = {} }] of Object.entries(settings.overrides)) requireLimits(slug, limits)
   const { log, now } = settings
   const cache = new Cache({
     maxBytes: settings.maxBytes,

@@ -35,6 +35,17 @@ describe('the providers', () => {
     }
   })
 
+  it.each([
+    { windows: [{ requests: 0, perSeconds: 60 }] },
+    { withKey: [{ requests: 5, perSeconds: 0 }] },
+    { windows: [{ requests: Number.NaN, perSeconds: 60 }] },
+    { concurrency: 0 },
+  ])('have no limit in which no request has room: %j', (limits) => {
+    expect(() => openConnectors({ overrides: { FRED: { limits } } })).toThrow(
+      'In the limits of fred, requests and concurrency must be whole numbers of 1 or more',
+    )
+  })
+
   it('say what their tightest limit is', () => {
     expect(connectors.limit('bls')).toEqual({
       requests: 25,
