@@ -8,7 +8,7 @@ import { readJsonBodies } from './http/body.ts'
 import { ServerError } from './http/errors.ts'
 import { authenticate } from './http/guards/authenticate.ts'
 import { refuseOtherSites } from './http/guards/cross-site.ts'
-import { continueLate, refuseAmbiguousRequests } from './http/guards/strict-http.ts'
+import { continueLate, refuseAmbiguousRequests, refuseLongLines } from './http/guards/strict-http.ts'
 import { addSecurityHeaders, allowOrigins } from './http/headers.ts'
 import { loggerOptions } from './http/logger.ts'
 import { Paths } from './http/paths.ts'
@@ -89,6 +89,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     answerErrors(app, paths, metrics)
     drainUnreadBodies(app)
     refuseAmbiguousRequests(app)
+    refuseLongLines(app, config.limits.headerBytes)
     lifecycle.guard(app)
     await allowOrigins(app, config.cors.origins)
     await shedLoad(app, config)

@@ -55,7 +55,7 @@ export const SERVER_ERRORS = {
   key_exists: { status: 409, when: 'the account has a key of that name already' },
   too_many_keys: { status: 409, when: 'the account has as many named keys as it may' },
   body_too_large: { status: 413, when: 'the body of the request is larger than the limit' },
-  uri_too_long: { status: 414, when: 'the path is longer than the limit' },
+  uri_too_long: { status: 414, when: 'the path or the request line is longer than the limit' },
   unsupported_media_type: {
     status: 415,
     when: 'the path does not support the `Content-Type` or the `Content-Encoding`',

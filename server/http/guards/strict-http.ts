@@ -24,6 +24,20 @@ function problemOf({ headers, httpVersionMajor, rawHeaders }: IncomingMessage): 
   return hosts > 1 ? 'There is more than one Host header.' : undefined
 }
 
+/** The share of the room for the headers that the request line may take: 128 KiB of the default of 160. */
+const LINE_SHARE = 0.8
+
+/** Refuses long request lines. Node limits only the line and the headers together. */
+export function refuseLongLines(app: FastifyInstance, headerBytes: number): void {
+  const most = Math.floor(headerBytes * LINE_SHARE)
+  app.addHook('onRequest', ({ method, originalUrl, raw }, _reply, done) => {
+    if (`${method} ${originalUrl} HTTP/${raw.httpVersion}`.length <= most) done()
+    else done(new ServerError('uri_too_long', `The request line is longer than ${most} bytes. ${REMEDY}`))
+  })
+}
+
+const REMEDY = 'A long query of rows can be sent as the body of POST /datasets/{id}/data/$query.'
+
 const EXPECTS = Symbol('waits for 100 Continue')
 
 /**

@@ -332,6 +332,18 @@ describe('more downloads than there are places', () => {
   })
 })
 
+/** What comes back on a connection of its own, which the request asks to be closed. */
+const answerTo = (head: string) =>
+  new Promise<string>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.on('close', () => resolve(received))
+    socket.write(`${head}\r\nConnection: close\r\n\r\n`)
+  })
+
 it('a request line of 128 KiB is accepted, a longer one is 431 in our shape', async () => {
   const ask = async (length: number) => {
     const filter = `n eq 1 or word eq '${'y'.repeat(length)}'`
@@ -348,19 +360,24 @@ it('a request line of 128 KiB is accepted, a longer one is 431 in our shape', as
 })
 
 it.each([
+  [128 * 1024, 200],
+  [128 * 1024 + 1, 414],
+  [150 * 1024, 414],
+])('a request line of %i bytes is answered with %i', async (bytes, status) => {
+  const target = path('?$top=0&$filter=word%20eq%20%27@%27')
+  const line = `GET ${target} HTTP/1.1`.replace('@', 'x'.repeat(bytes - `GET ${target} HTTP/1.1`.length + 1))
+  const text = await answerTo(`${line}\r\nHost: x\r\nAuthorization: ${headers().authorization}`)
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  if (status === 200) return
+  expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code: 'uri_too_long' })
+})
+
+it.each([
   ['what is no HTTP', 'NONSENSE', 'bad_request'],
   ['a blank in a URL', "GET /datasets/1/data?$filter=word eq 'x' HTTP/1.1", 'invalid_url'],
   ['a letter outside of ASCII in a URL', 'GET /datasets/1/data?$select=größe HTTP/1.1', 'invalid_url'],
 ])('%s is 400 in our shape', async (_name, line, code) => {
-  const text = await new Promise<string>((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    let received = ''
-    socket.on('data', (chunk) => {
-      received += chunk
-    })
-    socket.on('close', () => resolve(received))
-    socket.write(`${line}\r\nHost: x\r\n\r\n`)
-  })
+  const text = await answerTo(`${line}\r\nHost: x`)
   expect(text).toMatch(/^HTTP\/1\.1 400 /)
   expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual({ error: expect.any(String), code })
 })
