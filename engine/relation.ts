@@ -65,9 +65,10 @@ function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: n
   }
   if (type === 'string') return text
   const kind = kindOf(text)
-  const accepted = acceptance(type, kind)
+  const isText = bytes || typeof cell === 'string'
+  const accepted = acceptance(type, kind, isText)
   if (accepted === 'no' || (accepted === 'look' && !acceptsValue(type, text))) {
-    throw badValue(row, name, text, type)
+    throw badValue(row, name, text, type, isText)
   }
   // DuckDB reads offsets only behind seconds.
   return kind === KIND.timestamptzMinutes ? `${text.slice(0, 16)}:00${text.slice(16)}` : text

@@ -131,8 +131,8 @@ describe('declared types', () => {
     ['boolean', ['true', 'FALSE', '1', '0'], ['true', 'false', 'true', 'false']],
     [
       'timestamp',
-      ['2020-01-01', '2020-01-01T10:20+02:00', '2020-01-01 10:20:30Z'],
-      ['2020-01-01 00:00:00', '2020-01-01 08:20:00', '2020-01-01 10:20:30'],
+      ['2020-01-01', '2020-01-01T10:20+00:00', '2020-01-01 10:20:30Z'],
+      ['2020-01-01 00:00:00', '2020-01-01 10:20:00', '2020-01-01 10:20:30'],
     ],
     [
       'timestamptz',
@@ -171,6 +171,20 @@ describe('declared types', () => {
       const article = type === 'integer' ? 'an' : 'a'
       expect(refusal).toBe(
         `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.`,
+      )
+    }
+  })
+
+  test.each([
+    'csv',
+    'ndjson',
+  ] as const)('a timestamp takes no other offset than that of UTC: %s', async (format) => {
+    for (const text of ['2024-01-01T10:00:00+05:30', '2024-01-01T10:00-01', '2024-01-01 10:00:00.5+0530']) {
+      const content =
+        format === 'csv' ? `a\n2024-01-01T00:00Z\n${text}\n` : `{"a":"2024-01-01T00:00Z"}\n{"a":"${text}"}`
+      expect(await bench.refusal(format, content, { existing: [column('a', 'timestamp')] })).toBe(
+        `400 invalid_upload: Row 2, column "a": "${text}" is not a timestamp. A timestamp has no offset: declare the ` +
+          'column as timestamptz, or send the time without the offset.',
       )
     }
   })

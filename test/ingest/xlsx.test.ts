@@ -166,6 +166,26 @@ describe('xlsx', () => {
     )
   })
 
+  test('whole numbers keep the digits that other programs than Excel write', async () => {
+    const cell = (value: string) => `<row><c><v>${value}</v></c></row>`
+    const digits = ['9007199254740993', '-1234567890123456789', '12345678901234567890123']
+    const rows = ['<row><c t="inlineStr"><is><t>n</t></is></c></row>', ...[...digits, '1.2345E+18'].map(cell)]
+    const { shape, values } = await bench.read('xlsx', await raw(rows.join('')))
+    expect(shape).toEqual(['n: decimal(38,0)'])
+    expect(values.flat()).toEqual([...digits, '1234500000000000000'])
+  })
+
+  test('a number where bytes are due, and half a character', async () => {
+    const rows = (cell: string) => `<row><c t="inlineStr"><is><t>a</t></is></c></row><row>${cell}</row>`
+    const existing = [column('a', 'binary')]
+    expect(await bench.refusal('xlsx', await raw(rows('<c><v>1234</v></c>')), { existing })).toBe(
+      '400 invalid_upload: Row 1, column "a": "1234" is not a binary. Bytes are sent as text in base64.',
+    )
+    expect(await bench.refusal('xlsx', await raw(rows('<c t="inlineStr"><is><t>_xD800_</t></is></c>')))).toBe(
+      '400 invalid_upload: Sheet row 2, column 1: the text holds half a character.',
+    )
+  })
+
   test('the sheet that is asked for', async () => {
     const file = await workbook((first, book) => {
       first.addRow(['a'])

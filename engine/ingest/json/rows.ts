@@ -247,12 +247,19 @@ export class JsonRows {
 
   #check(field: JsonField, token: number, kind: number, buffer: Buffer, from: number, to: number): void {
     const type = field.type!
+    const isText = token !== TOKEN.number && token !== TOKEN.boolean
     if (token !== TOKEN.nested) {
-      const accepted = acceptance(type, kind)
+      const accepted = acceptance(type, kind, isText)
       if (accepted === 'yes') return
       if (accepted === 'look' && acceptsValue(type, buffer.toString('utf8', from, to))) return
     }
-    throw badValue(this.rows, field.name, buffer.toString('utf8', from, Math.min(to, from + 400)), type)
+    throw badValue(
+      this.rows,
+      field.name,
+      buffer.toString('utf8', from, Math.min(to, from + 400)),
+      type,
+      isText,
+    )
   }
 
   #textOf(reader: JsonReader, from: number, to: number): string {

@@ -12,7 +12,6 @@ interface Accepted {
 }
 
 const NO_MORE = { possible: 0, exact: () => false }
-const MOMENTS = { certain: KIND.date | KIND.timestamp | ZONED, ...NO_MORE }
 const ANY_TEXT = ALL_KINDS & ~KIND.null
 
 const ACCEPTED = {
@@ -27,8 +26,9 @@ const ACCEPTED = {
   string: { certain: ANY_TEXT, ...NO_MORE },
   date: { certain: KIND.date, ...NO_MORE },
   time: { certain: KIND.time, ...NO_MORE },
-  timestamp: MOMENTS,
-  timestamptz: MOMENTS,
+  // A timestamp has no zone, so an offset can't be kept. UTC is what filters take a timestamp for.
+  timestamp: { certain: KIND.date | KIND.timestamp, possible: ZONED, exact: (text) => UTC.test(text) },
+  timestamptz: { certain: KIND.date | KIND.timestamp | ZONED, ...NO_MORE },
   uuid: { certain: 0, possible: ANY_TEXT, exact: (text) => UUID.test(text) },
   binary: { certain: KIND.empty, possible: ANY_TEXT, exact: (text) => BASE64.test(text) },
   json: { certain: 0, possible: ANY_TEXT, exact: isJson },
@@ -45,6 +45,7 @@ export function acceptsValue(type: ColumnType, text: string): boolean {
   return exact(text, type)
 }
 
+const UTC = /(Z|[-+]00(:?00)?)$/
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 

@@ -107,8 +107,13 @@ export function inferTyped(scalars: number, texts: number, nested: boolean): Col
   return special ? 'double' : 'string'
 }
 
-/** Whether a declared type accepts all values of a kind, only some of them (`look` at the value), or none. */
-export function acceptance(type: ColumnType, kind: number): 'yes' | 'look' | 'no' {
+/**
+ * Whether a declared type accepts all values of a kind, only some of them (`look` at the value), or none.
+ * @param isText whether the value is text, in formats that tell text from numbers and booleans
+ */
+export function acceptance(type: ColumnType, kind: number, isText: boolean): 'yes' | 'look' | 'no' {
+  // The digits of a number, and even the word `true`, can be base64 by chance, or those of a UUID.
+  if (!isText && (type === 'binary' || type === 'uuid')) return 'no'
   const { certain, possible } = acceptedKinds(type)
   return kind & certain ? 'yes' : kind & possible ? 'look' : 'no'
 }

@@ -58,9 +58,9 @@ export class TypedRows {
         text = text.slice(0, 10)
         kind = KIND.date
       }
-      const accepted = acceptance(type, kind)
+      const accepted = acceptance(type, kind, isText)
       if (accepted === 'no' || (accepted === 'look' && !acceptsValue(type, text))) {
-        throw badValue(this.rows + 1, name, text, type)
+        throw badValue(this.rows + 1, name, text, type, isText)
       }
     }
     if (isText) this.#texts[field]! |= kind

@@ -1,5 +1,6 @@
 import { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
+import { kindOf, ZONED } from './text-kinds.ts'
 
 const SHOWN = 60
 
@@ -12,9 +13,24 @@ export function quoteValue(text: string): string {
 const ARTICLE: Readonly<Record<string, string>> = { integer: 'an' }
 
 /** The error for a value that its column's type does not accept. `row` counts data rows from 1. */
-export function badValue(row: number, column: string, text: string, type: ColumnType): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(text)} is not ${ARTICLE[type] ?? 'a'} ${type}.`
+export function badValue(
+  row: number,
+  column: string,
+  text: string,
+  type: ColumnType,
+  isText = true,
+): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(text)} is not ${ARTICLE[type] ?? 'a'} ${type}.${hint(text, type, isText)}`
   return new EngineError('invalid_upload', message, { details: { row, column, type } })
+}
+
+/** What would be right, where the value alone does not show it. */
+function hint(text: string, type: ColumnType, isText: boolean): string {
+  if (type === 'timestamp' && kindOf(text) & ZONED) {
+    return ' A timestamp has no offset: declare the column as timestamptz, or send the time without the offset.'
+  }
+  if (!isText && type === 'binary') return ' Bytes are sent as text in base64.'
+  return !isText && type === 'uuid' ? ' A uuid is sent as text.' : ''
 }
 
 /** The error for a value out of its type's range, where the value itself can't be shown or would not help. */

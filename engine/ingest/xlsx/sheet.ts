@@ -17,6 +17,7 @@ const MOST_ROWS = 1_048_576
 const MOST_COLUMNS = 16_384
 /** The error value that Excel has for a missing value. */
 const NOT_AVAILABLE = '#N/A'
+const LONG_INTEGER = /^-?[1-9]\d{15,37}$/
 
 /** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and passes on the rows that have values, numbered from 1. */
 export class SheetParser implements XmlHandler {
@@ -115,13 +116,13 @@ export class SheetParser implements XmlHandler {
         if (value === undefined) return undefined
         const text = this.#workbook.sharedStrings[Number(value)]
         if (text === undefined) throw this.#bad(`there is no shared string ${value}`)
-        return textCell(column, text)
+        return this.#text(column, text)
       }
       case 'inlineStr':
         // pandas writes a missing value as an inline string that has no text element.
-        return this.#inline.present ? textCell(column, this.#inline.value) : undefined
+        return this.#inline.present ? this.#text(column, this.#inline.value) : undefined
       case 'str':
-        return value === undefined ? undefined : textCell(column, value)
+        return value === undefined ? undefined : this.#text(column, value)
       case 'b':
         if (value === undefined || value === '') return undefined
         return { column, text: value === '1' ? 'true' : 'false', kind: KIND.boolean, isText: false }
@@ -150,7 +151,14 @@ export class SheetParser implements XmlHandler {
     if (moment) return { column, ...moment, isText: false }
     // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
     const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
-    return { column, text, kind: kindOf(text), isText: false }
+    // Other programs write whole numbers with all digits, of which a double has only 15 to 17.
+    const exact = LONG_INTEGER.test(digits) ? digits : text
+    return { column, text: exact, kind: kindOf(exact), isText: false }
+  }
+
+  #text(column: number, text: string): SheetCell {
+    if (!text.isWellFormed()) throw this.#bad('the text holds half a character')
+    return { column, text, kind: kindOf(text), isText: true }
   }
 
   #bad(what: string): Error {
@@ -159,10 +167,6 @@ export class SheetParser implements XmlHandler {
       sheetColumn: this.#column + 1,
     })
   }
-}
-
-function textCell(column: number, text: string): SheetCell {
-  return { column, text: text.isWellFormed() ? text : text.toWellFormed(), kind: kindOf(text), isText: true }
 }
 
 /** The column of a cell reference: 27 for `AB12`; -1 if it has no letters. */

@@ -233,6 +233,20 @@ describe('JSON that is refused', () => {
     )
   })
 
+  test.each([
+    ['binary', '1234', ' Bytes are sent as text in base64.'],
+    ['binary', 'true', ' Bytes are sent as text in base64.'],
+    ['uuid', '12345678901234567890123456789012', ' A uuid is sent as text.'],
+  ] as const)('numbers and booleans are no %s, even with the right characters: %s', async (type, value, hint) => {
+    const given = { existing: [column('a', type)] }
+    for (const row of [`{"a":${value}}`, `{"a": ${value} }`]) {
+      expect(await bench.refusal('ndjson', `{"a":null}\n${row}\n`, given)).toBe(
+        `400 invalid_upload: Row 2, column "a": "${value}" is not a ${type}.${hint}`,
+      )
+    }
+    expect((await bench.read('ndjson', `{"a":"${value}"}`, given)).rows).toBe(1)
+  })
+
   test('bytes that are no UTF-8', async () => {
     const text = Buffer.concat([Buffer.from('{"a":1}\n{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')])
     expect(await bench.refusal('ndjson', text)).toBe('400 invalid_upload: Row 2 is not valid UTF-8.')
