@@ -48,6 +48,13 @@ describe('Parquet', () => {
     expect(values).toEqual([['1', '2', '[3]', '4']])
   })
 
+  test('names keep byte order marks', async () => {
+    const file = await parquet(`SELECT 1 AS "\ufeffa", {'\ufeffx': 1} AS a`)
+    const { shape, values } = await bench.readFile('parquet', file)
+    expect(shape).toEqual(['\ufeffa: integer', 'a: json'])
+    expect(values).toEqual([['1', '{"\ufeffx":1}']])
+  })
+
   test('order of rows is kept over many row groups', async () => {
     const file = await parquet('SELECT i FROM range(500000) t(i)', ', ROW_GROUP_SIZE 10000')
     const { rows, part } = await bench.ingest('parquet', file)

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { malformed } from '../text/value-errors.ts'
-import { verifyFooter, verifyMessage } from './verify-message.ts'
+import { type MessageHead, verifyFooter, verifyMessage } from './verify-message.ts'
 
 const MAGIC = Buffer.from('ARROW1')
 const CONTINUATION = 0xffffffff
@@ -11,41 +11,47 @@ const CHUNK = 1024 * 1024
 const TAIL = 4 + MAGIC.length
 
 /**
- * Whether this is an Arrow file, which has a directory at its end, and not a stream. All of a file's messages are
- * checked here, so that the library may read them.
+ * If this is an Arrow file, which has a directory at its end, and not a stream, returns the names of all fields of its
+ * schema, depth first. All of a file's messages are checked here, so that the library may read them.
  * @throws RangeError if a message is cut off or contradicts itself
  */
-export async function verifyFile(handle: FileHandle): Promise<boolean> {
+export async function verifyFile(handle: FileHandle): Promise<readonly string[] | undefined> {
   const { size } = await handle.stat()
-  if (size < 8 + TAIL || !MAGIC.equals(await readExactly(handle, 0, MAGIC.length))) return false
+  if (size < 8 + TAIL || !MAGIC.equals(await readExactly(handle, 0, MAGIC.length))) return undefined
   const tail = await readExactly(handle, size - TAIL, TAIL)
-  if (!MAGIC.equals(tail.subarray(4))) return false
+  if (!MAGIC.equals(tail.subarray(4))) return undefined
   const length = tail.readUInt32LE()
   if (length > LONGEST_METADATA) throw new RangeError('The footer of the file is too long.')
   const footer = await readExactly(handle, size - TAIL - length, length)
-  for (const at of verifyFooter(footer)) await readHead(handle, at)
-  return true
+  const { messages, names } = verifyFooter(footer)
+  for (const at of messages) await readHead(handle, at)
+  return names
 }
 
 /**
- * The bytes of an Arrow stream, message by message. Each message is checked before it is passed on. An Arrow file that
- * has lost its end is read as a stream, which begins behind its first eight bytes. The bytes end at the marker of the
- * stream's end, or with the file.
+ * The bytes of an Arrow stream, message by message. Each message is checked before it is passed on. The bytes end at the
+ * marker of the stream's end, or with the file: a writer of streams may leave the marker out (Columnar format, IPC
+ * Streaming Format). An Arrow file that has lost its footer is read as the stream that begins behind its first eight
+ * bytes, and this has to have the marker, because otherwise rows may have been lost as well.
+ * @param onSchema is called with the names of all fields of the schema, depth first, before the schema is passed on
  * @throws RangeError if a message is cut off or contradicts itself
  */
 export async function* arrowMessages(
   handle: FileHandle,
+  onSchema: (names: readonly string[]) => void,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat()
-  let at = size >= 8 && MAGIC.equals(await readExactly(handle, 0, MAGIC.length)) ? 8 : 0
+  const isFile = size >= 8 && MAGIC.equals(await readExactly(handle, 0, MAGIC.length))
+  let at = isFile ? 8 : 0
   let begun = false
   while (at < size) {
     const message = await readHead(handle, at)
     if (!message) return
-    if (!begun && !message.isSchema) {
+    if (!begun && !message.names) {
       throw malformed('The Arrow file has no schema at its beginning and no footer at its end.')
     }
+    if (!begun) onSchema(message.names!)
     begun = true
     yield message.head
     const body = at + message.head.length
@@ -55,13 +61,14 @@ export async function* arrowMessages(
     at = body + message.bodyLength
     onBytes(at)
   }
+  if (isFile) throw malformed('The Arrow file is cut off: it has no footer at its end.')
 }
 
 /** Reads and checks the metadata of a message; undefined for the marker of the stream's end. */
 async function readHead(
   handle: FileHandle,
   at: number,
-): Promise<{ head: Buffer; bodyLength: number; isSchema: boolean } | undefined> {
+): Promise<({ head: Buffer } & MessageHead) | undefined> {
   const first = (await readExactly(handle, at, 4)).readUInt32LE()
   // Streams written before Arrow 0.15 have no continuation mark.
   const prefix = first === CONTINUATION ? 8 : 4
@@ -69,10 +76,10 @@ async function readHead(
   if (length === 0) return undefined
   if (length > LONGEST_METADATA) throw new RangeError('The metadata of a message are too long.')
   const head = await readExactly(handle, at, prefix + length)
-  const { bodyLength, isSchema } = verifyMessage(head.subarray(prefix))
-  if (at + head.length + bodyLength > (await handle.stat()).size)
+  const message = verifyMessage(head.subarray(prefix))
+  if (at + head.length + message.bodyLength > (await handle.stat()).size)
     throw new RangeError('A message is cut off.')
-  return { head, bodyLength, isSchema }
+  return { head, ...message }
 }
 
 async function readExactly(handle: FileHandle, at: number, length: number): Promise<Buffer> {

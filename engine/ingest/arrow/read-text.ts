@@ -12,6 +12,7 @@ import {
 } from 'apache-arrow'
 import type { ColumnType } from '../../types/index.ts'
 import { malformed } from '../text/value-errors.ts'
+import { utf8Text } from './utf8.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
 export type ReadText = (index: number) => string | null
@@ -52,15 +53,10 @@ function bytesOf(type: DataType): DataType {
   return DataType.isLargeUtf8(type) ? new LargeBinary() : new Binary()
 }
 
-// Arrow's own decoder drops byte order marks, and puts U+FFFD in the place of bytes that are not UTF-8.
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 function decoded(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    throw new NotText()
-  }
+  const text = utf8Text(bytes)
+  if (text === undefined) throw new NotText()
+  return text
 }
 
 /** Thrown for a text that is not UTF-8. The caller turns it into an error with the row and column. */

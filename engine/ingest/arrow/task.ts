@@ -1,6 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { zstdDecompressSync } from 'node:zlib'
-import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader } from 'apache-arrow'
+import {
+  CompressionType,
+  compressionRegistry,
+  type Field,
+  type RecordBatch,
+  RecordBatchReader,
+} from 'apache-arrow'
 import { EngineError } from '../../errors.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
@@ -78,12 +84,17 @@ async function rewrite(
 ): Promise<Rewritten> {
   const { size } = await handle.stat()
   let bytes = 0
-  const stream = () => arrowMessages(handle, (done) => (bytes = done))
-  const reader = await ((await verifyFile(handle))
-    ? RecordBatchReader.from(handle)
-    : RecordBatchReader.from(stream()))
+  let exactNames = await verifyFile(handle)
+  const stream = () =>
+    arrowMessages(
+      handle,
+      (names) => (exactNames = names),
+      (done) => (bytes = done),
+    )
+  const reader = await (exactNames ? RecordBatchReader.from(handle) : RecordBatchReader.from(stream()))
   await reader.open({ autoDestroy: false })
   const { fields } = reader.schema
+  rename(fields, exactNames ?? [])
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
   const given = fields.map(typeOfArrow)
   const options = { truncate: task.options?.nanoseconds === 'truncate' }
@@ -110,6 +121,16 @@ async function rewrite(
     }
   }
   return rows.result(task.target)
+}
+
+/** Gives fields, and those nested in them, their exact names: the library drops byte order marks. */
+function rename(fields: readonly Field[], names: readonly string[]): void {
+  const left = names.values()
+  const visit = (field: Field) => {
+    Object.assign(field, { name: left.next().value ?? field.name })
+    for (const child of field.type.children ?? []) visit(child)
+  }
+  fields.forEach(visit)
 }
 
 /** @throws RangeError if the batch has less data than its lengths say */

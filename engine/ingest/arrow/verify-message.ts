@@ -1,4 +1,5 @@
 import { malformed } from '../text/value-errors.ts'
+import { utf8Text } from './utf8.ts'
 
 /**
  * Checks the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
@@ -19,7 +20,8 @@ const DEEPEST = 64
 export interface MessageHead {
   /** The number of bytes of the body, which follows the metadata. */
   readonly bodyLength: number
-  readonly isSchema: boolean
+  /** If the message is a schema: the names of all its fields, depth first. */
+  readonly names?: readonly string[]
 }
 
 /** Checks a message's metadata. @throws RangeError if an offset or a count goes beyond the metadata or the body */
@@ -31,9 +33,10 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
   const header = reader.table(message, MESSAGE.header)
   need(header !== undefined)
   const type = reader.byte(message, MESSAGE.headerType)
+  let names: readonly string[] | undefined
   switch (type) {
     case HEADER.schema:
-      verifySchema(reader, header!)
+      names = verifySchema(reader, header!)
       break
     case HEADER.dictionaryBatch: {
       const batch = reader.table(header!, DICTIONARY_BATCH.data)
@@ -48,7 +51,7 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
       throw new RangeError('A message is neither a schema nor a batch.')
   }
   verifyPairs(reader, message, MESSAGE.metadata)
-  return { bodyLength, isSchema: type === HEADER.schema }
+  return { bodyLength, ...(names && { names }) }
 }
 
 const FOOTER = { schema: 1, dictionaries: 2, batches: 3, metadata: 4 } as const
@@ -57,39 +60,42 @@ const BLOCK_BYTES = 24
 
 /**
  * Checks the directory at the end of a file.
- * @returns the positions at which the file's messages begin
+ * @returns the positions at which the file's messages begin, and the names as `MessageHead` has them
  * @throws RangeError as `verifyMessage` does
  */
-export function verifyFooter(footer: Uint8Array): number[] {
+export function verifyFooter(footer: Uint8Array): { messages: number[]; names: readonly string[] } {
   const reader = new FlatReader(footer)
   const root = reader.root()
   const schema = reader.table(root, FOOTER.schema)
   need(schema !== undefined)
-  verifySchema(reader, schema!)
+  const names = verifySchema(reader, schema!)
   verifyPairs(reader, root, FOOTER.metadata)
-  return [FOOTER.dictionaries, FOOTER.batches].flatMap((slot) => {
+  const messages = [FOOTER.dictionaries, FOOTER.batches].flatMap((slot) => {
     const { at, length } = reader.vector(root, slot, BLOCK_BYTES)
     return Array.from({ length }, (_, index) => reader.int64At(at + index * BLOCK_BYTES))
   })
+  return { messages, names }
 }
 
-function verifySchema(reader: FlatReader, schema: number): void {
+function verifySchema(reader: FlatReader, schema: number): string[] {
+  const names: string[] = []
   reader.vector(schema, SCHEMA.features, 8)
-  for (const field of reader.tables(schema, SCHEMA.fields)) verifyField(reader, field, 0)
+  for (const field of reader.tables(schema, SCHEMA.fields)) verifyField(reader, field, names, 0)
   verifyPairs(reader, schema, SCHEMA.metadata)
+  return names
 }
 
 /** The slots of Arrow's integer type. Its integers have up to 64 bits, but some programs write wider ones. */
 const INT = { id: 2, bitWidth: 0 } as const
 
-function verifyField(reader: FlatReader, field: number, depth: number): void {
+function verifyField(reader: FlatReader, field: number, names: string[], depth: number): void {
   need(depth < DEEPEST)
-  const name = reader.vector(field, FIELD.name, 1)
+  const column = reader.text(reader.vector(field, FIELD.name, 1))
+  names.push(column)
   const type = reader.table(field, FIELD.type)
   if (type !== undefined && reader.byte(field, FIELD.typeId) === INT.id) {
     const bits = reader.int32(type, INT.bitWidth)
     if (bits > 64) {
-      const column = reader.text(name)
       throw malformed(
         `Column ${JSON.stringify(column)} holds integers of ${bits} bits, which Arrow does not have: send decimals ` +
           'of up to 38 digits, or text.',
@@ -99,7 +105,7 @@ function verifyField(reader: FlatReader, field: number, depth: number): void {
   }
   reader.table(field, FIELD.dictionary)
   verifyPairs(reader, field, FIELD.metadata)
-  for (const child of reader.tables(field, FIELD.children)) verifyField(reader, child, depth + 1)
+  for (const child of reader.tables(field, FIELD.children)) verifyField(reader, child, names, depth + 1)
 }
 
 function verifyPairs(reader: FlatReader, table: number, slot: number): void {
@@ -157,7 +163,10 @@ class FlatReader {
   }
 
   text({ at, length }: { at: number; length: number }): string {
-    return Buffer.from(this.#view.buffer, this.#view.byteOffset + at, length).toString()
+    const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + at, length)
+    const text = utf8Text(bytes)
+    if (text === undefined) throw malformed('A name in the schema of the Arrow stream is not valid UTF-8.')
+    return text
   }
 
   int64(table: number, slot: number): number {

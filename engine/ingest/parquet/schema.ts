@@ -29,7 +29,8 @@ export async function readSchema(
   request: Pick<ReadRequest, 'file' | 'signal'>,
 ): Promise<Map<number, SchemaElement>> {
   const rows = await duck.run(
-    'SELECT name, num_children, type, converted_type, logical_type, "precision" ' +
+    // As bytes, since the driver drops a byte order mark at the beginning of a text.
+    'SELECT encode(name), num_children, type, converted_type, logical_type, "precision" ' +
       `FROM parquet_schema(${quoteLiteral(request.file)})`,
     request,
   )
@@ -41,7 +42,7 @@ export async function readSchema(
     if (isColumn) column++
     const [name, , physical, converted, logical, precision] = rows[position]!
     elements.set(position, {
-      name: String(name),
+      name: Buffer.from(name as Uint8Array).toString(),
       column,
       isColumn,
       physical: String(physical ?? ''),

@@ -171,6 +171,41 @@ describe('Arrow', () => {
     expect((await bench.read('arrow', tableToIPC(twice, 'file'))).rows).toBe(20_000)
   })
 
+  test('a stream may end without a marker, but not within a message; a file may not', async () => {
+    const table = new Table({ a: vector([1, 2], new Int32()) })
+    const bytes = tableToIPC(new Table(table.schema, [...table.batches, ...table.batches]), 'stream')
+    const rowsOf: Record<number, number> = {}
+    const cuts = Array.from({ length: bytes.length / 4 + 1 }, (_, index) => index * 4)
+    for (const to of [...cuts, ...cuts.slice(0, -1).map((cut) => cut + 1)]) {
+      const refusal = await bench.refusal('arrow', bytes.subarray(0, to))
+      if (refusal !== 'taken') expect(refusal).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
+      else rowsOf[to] = (await bench.read('arrow', bytes.subarray(0, to))).rows
+    }
+    // The schema and each of the batches are messages; the marker has eight bytes.
+    expect(Object.values(rowsOf)).toEqual([0, 2, 4, 4])
+    expect(Object.keys(rowsOf).map(Number).slice(-2)).toEqual([bytes.length - 8, bytes.length])
+    const file = Buffer.concat([Buffer.from('ARROW1\0\0'), bytes.subarray(0, -8)])
+    expect(await bench.refusal('arrow', file)).toBe(
+      '400 invalid_upload: The Arrow file is cut off: it has no footer at its end.',
+    )
+  })
+
+  test.each(['stream', 'file'] as const)('names keep byte order marks: %s', async (form) => {
+    const struct = vector([{ '\ufeffx': 1 }], new Struct([new Field('\ufeffx', new Int32(), true)]))
+    const table = new Table({ '\ufeffa': vector([1], new Int32()), a: struct })
+    const { shape, values } = await bench.read('arrow', tableToIPC(table, form))
+    expect(shape).toEqual(['\ufeffa: integer', 'a: json'])
+    expect(values).toEqual([['1', '{"\ufeffx":1}']])
+  })
+
+  test('a name that is not UTF-8', async () => {
+    const bytes = Buffer.from(stream({ naïve: vector([1], new Int32()) }))
+    bytes[bytes.indexOf('naïve') + 3] = 0xff
+    expect(await bench.refusal('arrow', bytes)).toBe(
+      '400 invalid_upload: A name in the schema of the Arrow stream is not valid UTF-8.',
+    )
+  })
+
   test.each([
     ['a text', new Utf8()],
     ['a large text', new LargeUtf8()],
