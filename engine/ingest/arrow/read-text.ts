@@ -139,9 +139,11 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
     }))
     return (index) => {
       let at = Number(values[index])
-      for (const { length, read } of readers) {
-        if (at < length) return read(at)
-        at -= length
+      if (at >= 0) {
+        for (const { length, read } of readers) {
+          if (at < length) return read(at)
+          at -= length
+        }
       }
       throw malformed('A dictionary of the Arrow stream has no value for an index.')
     }

@@ -243,6 +243,15 @@ describe('Arrow', () => {
     expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
   })
 
+  test.each([-1, 2])('a dictionary that has no value %i', async (index) => {
+    const dictionary = vector([10, 20], new Int32())
+    const type = new Dictionary(dictionary.type, new Int32())
+    const data = makeData({ type, data: Int32Array.from([1, index]), dictionary })
+    expect(await bench.refusal('arrow', stream({ a: makeVector(data) }))).toBe(
+      '400 invalid_upload: A dictionary of the Arrow stream has no value for an index.',
+    )
+  })
+
   test('what is damaged, cut off, or finer than a microsecond', async () => {
     const whole = stream({
       a: vector(
