@@ -53,6 +53,17 @@ describe('xlsx', () => {
     expect((await bench.read('xlsx', charted)).values).toEqual([['1']])
   })
 
+  test('booleans as numbers and as words', async () => {
+    const rows = (...values: readonly string[]) =>
+      `<row><c t="str"><v>b</v></c></row>${values.map((value) => `<row><c t="b"><v>${value}</v></c></row>`).join('')}`
+    const { shape, values } = await bench.read('xlsx', await raw(rows('1', '0', 'true', 'FALSE')))
+    expect(shape).toEqual(['b: boolean'])
+    expect(values).toEqual([['true'], ['false'], ['true'], ['false']])
+    expect(await bench.refusal('xlsx', await raw(rows('yes')))).toBe(
+      '400 invalid_upload: Sheet row 2, column 1: "yes" is not a boolean.',
+    )
+  })
+
   test('cells of text without text, as pandas writes missing values, are nulls', async () => {
     const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`
     const blank = '<c t="inlineStr" />'

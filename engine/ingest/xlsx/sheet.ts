@@ -17,6 +17,9 @@ const MOST_ROWS = 1_048_576
 const MOST_COLUMNS = 16_384
 /** The error value that Excel has for a missing value. */
 const NOT_AVAILABLE = '#N/A'
+/** Excel writes 1 and 0, other programs also the words. */
+const BOOLEAN = /^(1|0|true|false)$/i
+const TRUE = /^(1|true)$/i
 const LONG_INTEGER = /^-?[1-9]\d{15,37}$/
 
 /** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and passes on the rows that have values, numbered from 1. */
@@ -114,7 +117,7 @@ export class SheetParser implements XmlHandler {
     switch (this.#type) {
       case 's': {
         if (value === undefined) return undefined
-        const text = this.#workbook.sharedStrings[Number(value)]
+        const text = value === '' ? undefined : this.#workbook.sharedStrings[Number(value)]
         if (text === undefined) throw this.#bad(`there is no shared string ${value}`)
         return this.#text(column, text)
       }
@@ -125,7 +128,8 @@ export class SheetParser implements XmlHandler {
         return value === undefined ? undefined : this.#text(column, value)
       case 'b':
         if (value === undefined || value === '') return undefined
-        return { column, text: value === '1' ? 'true' : 'false', kind: KIND.boolean, isText: false }
+        if (!BOOLEAN.test(value)) throw this.#bad(`${JSON.stringify(value.slice(0, 40))} is not a boolean`)
+        return { column, text: TRUE.test(value) ? 'true' : 'false', kind: KIND.boolean, isText: false }
       case 'e':
         if (value === NOT_AVAILABLE || value === undefined) return undefined
         throw this.#bad(`the formula ended in ${value}`)
