@@ -77,6 +77,21 @@ describe('csv of other programs', () => {
     ).toBe('400 invalid_upload: The file is not UTF-8; say what it is with encoding.')
   })
 
+  test('what our own csv refuses is refused in every dialect', async () => {
+    const given = { options: { delimiter: ';' } }
+    expect(await bench.refusal('csv', 'a;b\r1;2\r', given)).toMatch(
+      /^400 invalid_upload: Header: there is a carriage return that no line feed follows;/,
+    )
+    expect(await bench.refusal('csv', 'a;b\n1;2\r3;4\n', given)).toMatch(
+      /^400 invalid_upload: Row 1: there is a carriage return that no line feed follows;/,
+    )
+    expect(await bench.refusal('csv', 'a;b\n1; "2"\n', given)).toMatch(
+      /^400 invalid_upload: Row 1: there is a blank before an opening quote;/,
+    )
+    const { values } = await bench.read('csv', 'a;b\n1;"2\r3"\n', given)
+    expect(values).toEqual([['1', '2\r3']])
+  })
+
   test('records that are cut anywhere between two pieces of the file', async () => {
     const line = (n: number) => `${n};"a ""quoted"" text\nof ${'x'.repeat(n % 97)}"\r\n`
     const text = `n;s\r\n${Array.from({ length: 60_000 }, (_, n) => line(n)).join('')}`

@@ -2,7 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import type { ColumnType } from '../../types/index.ts'
 import { acceptedKinds, acceptsValue } from '../text/accepted.ts'
 import { ALL_KINDS, CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
-import { badValue, malformed, missingValue, OTHER_ENCODING, quoteValue } from '../text/value-errors.ts'
+import {
+  badValue,
+  LATE_QUOTE,
+  LONE_RETURN,
+  malformed,
+  missingValue,
+  OTHER_ENCODING,
+  quoteValue,
+} from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE, STOP, transitions, wholeCharacters } from './bytes.ts'
 
 /** The column that one field of each record belongs to. */
@@ -343,15 +351,11 @@ export class CsvScan {
   /** Refuses fields such as the second of `a, "b"`: DuckDB would drop the blank and read quotes, others would not. */
   #refuseLateQuote(buffer: Buffer, from: number, at: number): void {
     for (let i = from; i < at; i++) if (buffer[i] !== 0x20 && buffer[i] !== 0x09) return
-    throw this.#malformed(
-      'there is a blank before an opening quote; the quote has to come first in its field',
-    )
+    throw this.#malformed(LATE_QUOTE)
   }
 
   #loneReturn(): Error {
-    return this.#malformed(
-      'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted',
-    )
+    return this.#malformed(LONE_RETURN)
   }
 
   #ragged(buffer: Buffer, from: number): Error {

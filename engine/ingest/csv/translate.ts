@@ -1,7 +1,7 @@
 import type { EngineError } from '../../errors.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
-import { malformed } from '../text/value-errors.ts'
+import { LATE_QUOTE, LONE_RETURN, malformed } from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { LONGEST_RECORD } from './bytes.ts'
 import { type Dialect, dialectOf, type Field, textField } from './translate-value.ts'
@@ -167,13 +167,21 @@ class Records {
       if (value !== undefined && to !== closing + 1) {
         throw this.#malformed('there is text behind the closing quote of a field')
       }
+      if (!quoted) this.#refuse(plain)
       fields.push({ text: value ?? plain, quoted })
       at = end
       if (ends) return { fields, end: end + 1 }
     }
   }
 
+  /** Refuses what our own csv refuses, so that no file is read in two ways. */
+  #refuse(plain: string): void {
+    if (plain.includes('\r')) throw this.#malformed(LONE_RETURN)
+    if (/^[ \t]+"/.test(plain)) throw this.#malformed(LATE_QUOTE)
+  }
+
   #malformed(what: string): EngineError {
+    if (!this.#begun && this.#options.header !== 'absent') return malformed(`Header: ${what}.`)
     return malformed(`Row ${this.rows + 1}: ${what}.`, { row: this.rows + 1 })
   }
 }

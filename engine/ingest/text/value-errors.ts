@@ -44,6 +44,10 @@ export const FINEST = 'Columns hold microseconds: send those, or ask for nanosec
 /** What to do about bytes that are not UTF-8. */
 export const OTHER_ENCODING = 'Say what it is, for example encoding=latin1, or save the file as UTF-8.'
 
+export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
+export const LONE_RETURN =
+  'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
+
 export function tooFine(row: number, column: string): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: the time is finer than a microsecond. ${FINEST}`
   return new EngineError('invalid_upload', message, { details: { row, column } })
