@@ -1,6 +1,6 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
-import { type LiteralValue, literalType } from '../syntax/literals.ts'
+import { type LiteralValue, literalType, NULL } from '../syntax/literals.ts'
 import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import {
   beside,
@@ -16,7 +16,16 @@ import {
 } from './checked.ts'
 import type { Expression } from './expression.ts'
 import type { Scope } from './scope.ts'
-import { common, isNumeric, promote, TYPE, typeName, type ValueType } from './value-types.ts'
+import {
+  common,
+  decimal,
+  isNumeric,
+  MOST_DIGITS,
+  promote,
+  TYPE,
+  typeName,
+  type ValueType,
+} from './value-types.ts'
 
 const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
 
@@ -28,6 +37,8 @@ export function comparison(
   second: Expression,
   scope: Scope,
 ): Expression {
+  const wide = exactType(first, literalOf(second)) ?? exactType(second, literalOf(first))
+  if (wide) return exactly(operator, node, first, second, wide, scope)
   const left = beside(first, second.type)
   const right = beside(second, first.type)
   if (left.type.kind === 'json' && right.type.kind === 'json') throw untyped(node, scope)
@@ -44,6 +55,43 @@ export function comparison(
   if (b) return { ...base, operator, left, right }
   const [alikeLeft, alikeRight] = alike(left, right)
   return { ...base, operator, left: alikeLeft, right: alikeRight }
+}
+
+/** Beyond this, neighbouring whole numbers are the same double. */
+const MOST_EXACT = 2n ** 53n
+
+/** The decimal as which a value in JSON is read beside a whole number that doubles don't tell from its neighbours. */
+function exactType(node: Expression, value: LiteralValue | undefined): ValueType | undefined {
+  if (node.type.kind !== 'json' || value?.kind !== 'number' || !value.whole) return undefined
+  const size = value.digits < 0n ? -value.digits : value.digits
+  // With room for one digit more, what is out of its range is ten times as large as the literal.
+  const places = MOST_DIGITS - String(size).length - 1
+  return size < MOST_EXACT || places < 0 ? undefined : decimal(MOST_DIGITS, places)
+}
+
+/** Compares a value in JSON as a decimal, and in orders as a double where it is too large for that. */
+function exactly(
+  operator: ComparisonOperator,
+  node: Extract<Syntax, { kind: 'binary' }>,
+  first: Expression,
+  second: Expression,
+  wide: ValueType,
+  scope: Scope,
+): Expression {
+  const compared = (type: ValueType) => {
+    const read = (operand: Expression) => (operand.type.kind === 'json' ? convert(operand, type) : operand)
+    return comparison(operator, node, read(first), read(second), scope)
+  }
+  const result = compared(wide)
+  if (operator === 'eq' || operator === 'ne') return result
+  const json = first.type.kind === 'json' ? first : second
+  const isDecimal = comparison('ne', node, convert(json, wide), literal(NULL, node.at), scope)
+  const always = literal({ kind: 'boolean', value: true }, node.at)
+  const branches = [
+    { when: isDecimal, result },
+    { when: always, result: compared(TYPE.double) },
+  ]
+  return { kind: 'case', branches, type: TYPE.boolean, at: node.at }
 }
 
 /** Binary values "can only be compared to the null value using the eq and ne operators" (section 5.1.1.1). */
@@ -169,12 +217,40 @@ export function membership(
   given: Expression,
   scope: Scope,
 ): Expression {
+  const large = node.items.filter((item) => item.kind === 'literal' && exactType(given, item.value))
+  if (large.length > 0) return membershipOfLarge(node, given, large, scope)
   const operand = beside(given, typeOfItems(node.items))
   const items = node.items.map((item) => listItem(node, item, operand, scope))
   if (isNull(operand)) {
     return literal({ kind: 'boolean', value: items.some((item) => item.kind === 'null') }, node.at)
   }
   return { kind: 'in', operand, items, type: TYPE.boolean, at: node.at }
+}
+
+/** Whole numbers that doubles don't tell from their neighbours are compared with the value in JSON one by one. */
+function membershipOfLarge(
+  node: Extract<Syntax, { kind: 'in' }>,
+  given: Expression,
+  large: readonly Syntax[],
+  scope: Scope,
+): Expression {
+  const rest = node.items.filter((item) => !large.includes(item))
+  const equalities = large.map((item) => {
+    const { operand: left, at, end } = node
+    const equality = { kind: 'binary', operator: 'eq', left, right: item, operatorAt: at, at, end } as const
+    return comparison(
+      'eq',
+      equality,
+      given,
+      literal((item as Extract<Syntax, { kind: 'literal' }>).value, item.at),
+      scope,
+    )
+  })
+  const operands =
+    rest.length > 0 ? [membership({ ...node, items: rest }, given, scope), ...equalities] : equalities
+  return operands.length === 1
+    ? operands[0]!
+    : { kind: 'logical', operator: 'or', operands, type: TYPE.boolean, at: node.at }
 }
 
 /** The type as which a value in JSON before the list is read. */

@@ -50,7 +50,10 @@ export function beside(node: Expression, type: ValueType): Expression {
   return read ? literal(read, node.at) : node
 }
 
-/** Reads a value in JSON as a type. Every number becomes a double, the only type of numbers in JSON. */
+/**
+ * Reads a value in JSON as a type. Every number becomes a double, the only type of numbers in JSON; comparisons with large
+ * whole numbers don't do this (`check-comparison.ts`).
+ */
 function readAs(node: Expression, type: ValueType): Expression {
   if (type.kind === 'null' || type.kind === 'json') return node
   if (type.kind === 'duration' || type.kind === 'binary') {
