@@ -197,6 +197,10 @@ describe('messages', () => {
       "At position 10: 'P1Y' is not a duration; one is written like duration'P1DT2H30M5.5S', of days, hours, minutes " +
         'and seconds.',
     ],
+    [
+      "Seen add duration'P106751992D' gt now()",
+      "At position 10: 'P106751992D' is longer than a duration can be, 106,751,991 days.",
+    ],
     ["contain(Name, 'a')", 'At position 1: contain() is not a function. Did you mean contains?'],
     ['contains(Name)', 'At position 1: contains(text, part) takes 2 arguments, not 1.'],
     [

@@ -133,6 +133,13 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', text)).toBe(`400 invalid_upload: ${message}`)
   })
 
+  test('binary that is no base64, and what would be', async () => {
+    const given = { declared: declared({ b: 'binary' }) }
+    expect(await bench.refusal('csv', 'b\nT0s=\nT0s\n', given)).toBe(
+      '400 invalid_upload: Row 2, column "b": "T0s" is not a binary. Bytes are sent in base64, padded with =.',
+    )
+  })
+
   test('bytes that are no UTF-8, with row and column', async () => {
     const text = Buffer.concat([
       Buffer.from('a,b\né,1\n'),

@@ -197,6 +197,9 @@ export function durationMicros(text: string): bigint | undefined {
 export function parseDuration(text: string, at: number): LiteralValue {
   const micros = text.length > 100 ? undefined : durationMicros(text)
   if (micros === undefined) {
+    if (/\d[DHMS]$/i.test(text) && DURATION.test(text)) {
+      throw invalid(at, `'${excerpt(text)}' is longer than a duration can be, 106,751,991 days.`)
+    }
     throw invalid(
       at,
       `'${text.slice(0, 40)}' is not a duration; one is written like duration'P1DT2H30M5.5S', of days, hours, ` +

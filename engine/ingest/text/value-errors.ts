@@ -29,7 +29,9 @@ function hint(text: string, type: ColumnType, isText: boolean): string {
   if (type === 'timestamp' && kindOf(text) & ZONED) {
     return ' A timestamp has no offset: declare the column as timestamptz, or send the time without the offset.'
   }
-  if (!isText && type === 'binary') return ' Bytes are sent as text in base64.'
+  if (type === 'binary') {
+    return isText ? ' Bytes are sent in base64, padded with =.' : ' Bytes are sent as text in base64.'
+  }
   return !isText && type === 'uuid' ? ' A uuid is sent as text.' : ''
 }
 
