@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function statusOfCode(code: string | null | undefined): string | undefined {
   const text = code?.trim() ?? ''
   if (text === '' || text === 'A') return undefined
-  return WORDS[text] ?? text
+  return Object.hasOwn(WORDS, text) ? WORDS[text] : text
 }
 
 /** The words for Eurostat's flags (`p`, `bep`, `:c`), of which each letter is a flag. */

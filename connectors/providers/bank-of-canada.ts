@@ -76,7 +76,7 @@ export const bankOfCanada: Connector = {
     const answer = await context.send({ path: ['observations', id, 'json'], query })
     const body = bodyOf(answer, () => seriesNotFound(info, id))
     const details = record(body['seriesDetail'])
-    const name = id in details ? id : (Object.keys(details)[0] ?? id)
+    const name = Object.hasOwn(details, id) ? id : (Object.keys(details)[0] ?? id)
     const detail = record(details[name])
     const dimension = text(record(detail['dimension'])['key']) ?? 'd'
     const rows = required(body, 'observations').flatMap((row) => asRow(row, name, dimension))

@@ -53,7 +53,7 @@ export const bea: Connector = {
 
   async browse(path, context) {
     if (path === '') return categories(DATASETS, false)
-    if (!(path in DATASETS)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(DATASETS, path)) throw pathNotFound(info, path)
     const query = { method: 'GetParameterValues', DatasetName: path, ParameterName: 'TableName' }
     const rows = await context.cached(requestOf(context, query), (answer) =>
       required(
@@ -74,8 +74,9 @@ export const bea: Connector = {
 
   async list(path, page, context) {
     const [dataset = '', table, ...rest] = path.split('/')
-    if (table === undefined && (dataset === '' || dataset in DATASETS)) return { total: 0, series: [] }
-    if (!(dataset in DATASETS) || rest.length > 0) throw pathNotFound(info, path)
+    if (table === undefined && (dataset === '' || Object.hasOwn(DATASETS, dataset)))
+      return { total: 0, series: [] }
+    if (!Object.hasOwn(DATASETS, dataset) || rest.length > 0) throw pathNotFound(info, path)
     const request = dataOf(context, dataset, table!, 'A,Q,M')
     const series = await context.cached(request, (answer) =>
       seriesIn(
@@ -91,7 +92,7 @@ export const bea: Connector = {
 
   async series(id, _range, context) {
     const [, dataset = '', table = '', code = '', letter = ''] = ID.exec(id) ?? []
-    if (!(dataset in DATASETS)) throw invalidSeriesId(info, id, 'as NIPA/T10101/A191RL/Q')
+    if (!Object.hasOwn(DATASETS, dataset)) throw invalidSeriesId(info, id, 'as NIPA/T10101/A191RL/Q')
     const notFound = () => seriesNotFound(info, id)
     const results = resultsOf(await context.send(dataOf(context, dataset, table, letter)), notFound)
     const lines = required(results, 'Data').filter((row) => text(row['SeriesCode']) === code)

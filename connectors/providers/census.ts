@@ -57,13 +57,13 @@ export const census: Connector = {
 
   async browse(path) {
     if (path === '') return categories(PROGRAMS, true)
-    if (!(path in PROGRAMS)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(PROGRAMS, path)) throw pathNotFound(info, path)
     return []
   },
 
   async list(path, page, context) {
     if (path === '') return { total: 0, series: [] }
-    if (!(path in PROGRAMS)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(PROGRAMS, path)) throw pathNotFound(info, path)
     const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
     const series = await context.cached(request, (answer) =>
       seriesIn(
@@ -76,7 +76,7 @@ export const census: Connector = {
 
   async series(id, range, context) {
     const [, program = '', category, type, adjusted] = ID.exec(id) ?? []
-    if (!(program in PROGRAMS)) throw invalidSeriesId(info, id, 'as resconst/APERMITS.TOTAL.yes')
+    if (!Object.hasOwn(PROGRAMS, program)) throw invalidSeriesId(info, id, 'as resconst/APERMITS.TOTAL.yes')
     const notFound = () => seriesNotFound(info, id)
     const request = requestOf(context, program, {
       category_code: category,

@@ -73,7 +73,7 @@ export const sec: Connector = {
     const [cik = '', taxonomy, ...rest] = path.split('/')
     if (taxonomy === undefined || rest.length > 0) return { total: 0, series: [] }
     const { facts } = await factsOf(cik, context)
-    if (!(taxonomy in facts)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(facts, taxonomy)) throw pathNotFound(info, path)
     return slice(facts[taxonomy]!, page)
   },
 

@@ -20,11 +20,11 @@ const OPTION_FORMATS = {
 export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
-    const formats: readonly UploadFormat[] | undefined = OPTION_FORMATS[name as keyof UploadOptions]
-    if (!formats) {
+    if (!Object.hasOwn(OPTION_FORMATS, name)) {
       const known = Object.keys(OPTION_FORMATS).join(', ')
       throw new EngineError('invalid_option', `Unknown option ${JSON.stringify(name)}; known are ${known}.`)
     }
+    const formats: readonly UploadFormat[] = OPTION_FORMATS[name as keyof UploadOptions]
     if (!formats.includes(format)) {
       throw new EngineError(
         'invalid_option',

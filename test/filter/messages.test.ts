@@ -191,6 +191,11 @@ describe('messages', () => {
       'Opens eq 10:00:00Z',
       "At position 10: '10:00:00Z' is not a time of day. Write 13:45 or 13:45:00.5, without an offset.",
     ],
+    [
+      "Made eq constructor'2024-01'",
+      "At position 9: constructor'…' is not supported here: no column has an enumeration type. Only duration and binary " +
+        'may prefix a text.',
+    ],
     ["Made eq datetime'2024-01'", "At position 9: datetime'2024-01' does not hold a timestamp."],
     [
       "Seen add duration'P1Y' gt now()",

@@ -163,6 +163,7 @@ test.each([
   ['a.gz', undefined],
   ['csv', undefined],
   ['a.txt', undefined],
+  ['a.constructor', undefined],
 ])('the format of %s', (name, expected) => {
   expect(uploadFormatOf(name)).toEqual(expected)
 })

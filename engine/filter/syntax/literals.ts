@@ -252,7 +252,7 @@ export function parseQuoted(text: string, type: ValueType, at: number): LiteralV
  * prefixes.
  */
 export function parseOldPrefix(prefix: string, text: string, at: number): LiteralValue | undefined {
-  const type = OLD_PREFIXES[prefix]
+  const type = OLD_PREFIXES.get(prefix)
   if (!type) return undefined
   const duration = type.kind === 'time' ? durationMicros(text) : undefined
   if (duration !== undefined && duration >= 0n && duration * PICOS_PER_MICRO < PICOS_PER_DAY) {
@@ -263,13 +263,13 @@ export function parseOldPrefix(prefix: string, text: string, at: number): Litera
   return value
 }
 
-const OLD_PREFIXES: Readonly<Partial<Record<string, ValueType>>> = {
-  datetime: TYPE.timestamp,
-  datetimeoffset: TYPE.timestamptz,
-  date: TYPE.date,
-  time: TYPE.time,
-  guid: TYPE.uuid,
-}
+const OLD_PREFIXES: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
+  ['datetime', TYPE.timestamp],
+  ['datetimeoffset', TYPE.timestamptz],
+  ['date', TYPE.date],
+  ['time', TYPE.time],
+  ['guid', TYPE.uuid],
+])
 
 /** base64url, padded or not. The surplus bits of the last character must be zero. */
 const BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/

@@ -79,7 +79,10 @@ describe('BEA', () => {
     expect((await at.connectors.browse('bea', 'NIPA')).categories).toEqual([
       { path: 'NIPA/T10105', name: 'Table 1.1.5. GDP (A) (Q)', description: '', series: true },
     ])
-    expect(await failureOf(at.connectors.browse('bea', 'Nothing'))).toMatchObject({ status: 404 })
+    for (const path of ['Nothing', 'constructor']) {
+      expect(await failureOf(at.connectors.browse('bea', path))).toMatchObject({ status: 404 })
+      expect(await failureOf(at.connectors.seriesList('bea', path, PAGE))).toMatchObject({ status: 404 })
+    }
   })
 
   it.each([
@@ -166,6 +169,7 @@ describe('the Census Bureau', () => {
       key: 'k',
     })
     const { series } = await at.connectors.seriesList('census', 'resconst', PAGE)
+    expect(await failureOf(at.connectors.browse('census', 'constructor'))).toMatchObject({ status: 404 })
     expect(series.map(({ series_id }) => series_id)).toEqual(['resconst/APERMITS.TOTAL.yes'])
   })
 
@@ -317,5 +321,8 @@ describe('the SEC', () => {
       total: 2,
       series: [{ series_id: '320193/us-gaap/Revenues/USD', start: '2023-09-30', end: '2024-03-30' }, {}],
     })
+    for (const path of ['320193/ifrs-full', '320193/constructor']) {
+      expect(await failureOf(at.connectors.seriesList('sec', path, PAGE))).toMatchObject({ status: 404 })
+    }
   })
 })
