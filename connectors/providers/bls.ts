@@ -33,6 +33,9 @@ const info = {
   },
 } as const
 
+/** No series begins earlier, and each span of years costs one of the few requests of a day. */
+const FIRST_YEAR = 1900
+
 /** Years that one query may span. */
 const YEARS = { keyless: 10, keyed: 20 }
 
@@ -135,7 +138,8 @@ interface Years {
 function spans({ start, end }: SeriesRange, longest: number): Years[] {
   const now = new Date().getUTCFullYear()
   const to = Math.min(end === undefined ? now : Number(end.slice(0, 4)), now)
-  const from = start === undefined ? to - longest + 1 : Math.min(Number(start.slice(0, 4)), to)
+  const from =
+    start === undefined ? to - longest + 1 : Math.min(Math.max(Number(start.slice(0, 4)), FIRST_YEAR), to)
   const all: Years[] = []
   for (let last = to; last >= from; last -= longest) {
     all.push({ first: Math.max(from, last - longest + 1), last })

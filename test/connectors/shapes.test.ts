@@ -338,8 +338,10 @@ describe('a table of Nasdaq Data Link', () => {
       ['A', '2024-01-01', 1],
       ['B', '2024-01-01', 2],
     ]
-    await using at = await harness('nasdaq', { '*': page(rows, null) }, { key: 'k' })
+    await using at = await harness('nasdaq', { '*': page(rows, 'more') }, { key: 'k' })
     const error = await failureOf(at.connectors.series('nasdaq', 'tables/QDL/BCHAIN/value'))
     expect(error).toMatchObject({ code: 'invalid_series_id', status: 404 })
+    // The other pages, which may be thousands, are not asked for.
+    expect(at.upstream.requests).toHaveLength(1)
   })
 })

@@ -60,7 +60,7 @@ export const alphavantage: Connector = {
     const [group, name] = path.split('/')
     if (group === 'symbols') return []
     const found = groups.find((each) => each.path === group)
-    if (found === undefined || (name !== undefined && !(name in found.functions)))
+    if (found === undefined || (name !== undefined && !Object.hasOwn(found.functions, name)))
       throw pathNotFound(info, path)
     if (name !== undefined) return []
     return Object.entries(found.functions).map(([id, { title, parameters }]) => ({

@@ -113,6 +113,7 @@ export async function tableSeries(
       .map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
   )
   const all: { time: Json | undefined; value: Json | undefined }[] = []
+  const dates = new Set<string | null>()
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = { ...filters, 'qopts.cursor_id': cursor }
     const found = read(bodyOf(await context.send(requestOf(code.toUpperCase(), query, context)), notFound))
@@ -124,14 +125,16 @@ export async function tableSeries(
         value: cell(row, column, found.columns),
       })),
     )
-    cursor = found.next
+    for (const row of found.rows) {
+      const day = text(cell(row, date, found.columns))
+      // The other pages are of no use then, and a table may have thousands.
+      if (day !== null && dates.has(day)) throw severalRows(id)
+      dates.add(day)
+    }
+    cursor = found.rows.length === 0 ? null : found.next
   }
   if (all.length === 0 && range.start === undefined && range.end === undefined) throw notFound()
-  const dates = all.flatMap(({ time }) => text(time) ?? []).sort()
-  if (new Set(dates).size < dates.length) {
-    throw invalidSeriesId(info, id, 'followed by as many /column=value as tell one row a day')
-  }
-  const frequency = inferFrequency(dates)
+  const frequency = inferFrequency([...dates].filter((day) => day !== null).sort())
   return {
     series_id: id,
     name: [TABLES[code.toUpperCase()]?.name ?? code, ...Object.values(filters), column].join(', '),
@@ -140,6 +143,10 @@ export async function tableSeries(
     lastUpdated: null,
     observations: observed(all, frequency),
   }
+}
+
+function severalRows(id: string): Error {
+  return invalidSeriesId(info, id, 'followed by as many /column=value as tell one row a day')
 }
 
 function requestOf(

@@ -44,6 +44,8 @@ describe('alphavantage', () => {
       offset: 4,
     })
     expect(page.series[0]).toMatchObject({ series_id: 'TIME_SERIES_DAILY/IBM', frequency: 'daily' })
+    for (const path of ['stocks/NOTHING', 'stocks/constructor'])
+      expect(await failureOf(connectors.browse('alphavantage', path))).toMatchObject({ status: 404 })
     // Browsing costs none of the few requests.
     expect(at.upstream.requests).toHaveLength(0)
     expect(await connectors.series('alphavantage', 'TIME_SERIES_DAILY/IBM')).toMatchObject({

@@ -125,6 +125,13 @@ describe('bls', () => {
     expect(at.upstream.requests).toHaveLength(2)
   })
 
+  it('asks for no years before there were figures', async () => {
+    await using at = await open({ body: answered(series()) }, 'mine')
+    const range = { start: '0001-01-01', end: '1999-12-31' }
+    expect((await at.connectors.series('bls', 'CUUR0000SA0', range)).observations).toEqual([])
+    expect(at.upstream.requests).toHaveLength(5)
+  })
+
   it('reads results in a list, as documented, as well as an object', async () => {
     await using at = await open({ body: answered([series(point(2024, 'S01', '1.5'))]) })
     const { observations, frequency } = await at.connectors.series('bls', 'CUUR0000SA0')
