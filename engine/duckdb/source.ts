@@ -15,10 +15,9 @@ export interface StartOptions {
   readonly whole?: boolean
 }
 
-/** The addresses of a result and of its connection's arrow options, with which a worker can fetch chunks by itself. */
+/** The address of a result, with which a worker can fetch chunks by itself. */
 export interface Handle {
   readonly result: bigint
-  readonly options: bigint
   /** Rows that were fetched already and come first. They belong to the worker. */
   readonly before?: NativeChunk | undefined
   /** The worker gives back the rows that it fetches beyond this number. */
@@ -79,7 +78,6 @@ export interface NativeChunk {
   readonly kind: 'native'
   readonly rows: number
   readonly address: bigint
-  readonly options: bigint
 }
 
 /**

@@ -105,7 +105,7 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
 
 function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
   const duckdb = loadDuckDb()
-  const { result, options, before, most = Number.POSITIVE_INFINITY } = handle
+  const { result, before, most = Number.POSITIVE_INFINITY } = handle
   const chunks: NativeChunk[] = before ? [before] : []
   let rows = before?.rows ?? 0
   let ended = false
@@ -119,7 +119,7 @@ function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }
       }
       const all = duckdb.chunkRows(address)
       const taken = Math.min(all, most - rows)
-      const chunk = { kind: 'native', rows: taken, address, options } as const
+      const chunk = { kind: 'native', rows: taken, address } as const
       chunks.push(chunk)
       rows += taken
       if (taken < all) rest = { ...chunk, rows: all - taken, address: duckdb.cut(address, taken) }
@@ -149,7 +149,7 @@ function open({ format, columns, options }: Recipe): Open {
         if (chunk.kind === 'batch') return chunk.batch
         loadDuckDb().yieldCore()
         rows ??= new NativeReader(loadDuckDb(), types, arena)
-        return rows.read(chunk.options, chunk.address)
+        return rows.read(chunk.address)
       },
       discard: (chunk) => {
         if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)

@@ -44,13 +44,14 @@ export interface DuckDb {
   destroyChunk(chunk: bigint): void
   /** Leaves a chunk its first `rows` rows, and gives a new chunk with the others, which the caller must destroy. */
   cut(chunk: bigint, rows: number): bigint
-  arrowOptions(connection: bigint): bigint
-  destroyArrowOptions(options: bigint): void
-  /** Fills `array` with an `ArrowArray` (C data interface) of one struct column; `release` frees it. */
-  toArrow(options: bigint, chunk: bigint, array: ArrowArray): void
-  release(array: ArrowArray): void
+  /** The vector of a column. Like its memory, it belongs to the chunk. */
+  vector(chunk: bigint, column: number): Address
+  /** Where a vector's values are, in the form that `duckdb_vector_get_data` describes. */
+  vectorData(vector: Address): Address
+  /** Where a vector's bits are, one for each row, least significant first, set where there is a value; 0 if all are. */
+  validity(vector: Address): Address
   /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
-  copy(target: NodeJS.ArrayBufferView, from: bigint, bytes: number): void
+  copy(target: NodeJS.ArrayBufferView, from: Address, bytes: number): void
   /** Lets another thread run that waits for this core; without effect if none does. */
   yieldCore(): void
 }
@@ -63,20 +64,8 @@ export interface Result {
   readonly inner: bigint
 }
 
-/** The ten words of a `struct ArrowArray`. */
-export type ArrowArray = BigUint64Array
-
-/** Positions of the fields that are read here, in words. https://arrow.apache.org/docs/format/CDataInterface.html */
-export const ARROW = {
-  length: 0,
-  nullCount: 1,
-  offset: 2,
-  bufferCount: 3,
-  childCount: 4,
-  buffers: 5,
-  children: 6,
-} as const
-const ARROW_RELEASE = 8
+/** An address as koffi gives it: a number, unless it is too large for one. */
+export type Address = number | bigint
 
 class DuckDbError extends Error {
   override readonly name = 'DuckDbError'
@@ -163,20 +152,16 @@ function load(): DuckDb {
   const chunkColumns = define('data_chunk_get_column_count', 'uint64', handle)
   const chunkVector = define('data_chunk_get_vector', handle, handle, 'uint64')
   const vectorType = define('vector_get_column_type', handle, handle)
+  const vectorData = define('vector_get_data', handle, handle)
+  const vectorValidity = define('vector_get_validity', handle, handle)
   const destroyType = define('destroy_logical_type', 'void', out)
   const createSelection = define('create_selection_vector', handle, 'uint64')
   const selectionData = define('selection_vector_get_data_ptr', handle, handle)
   const destroySelection = define('destroy_selection_vector', 'void', handle)
   const copySelected = define('vector_copy_sel', 'void', handle, handle, handle, 'uint64', 'uint64', 'uint64')
-  const getArrowOptions = define('connection_get_arrow_options', 'void', handle, out)
-  const destroyArrowOptions = define('destroy_arrow_options', 'void', out)
-  const toArrow = define('data_chunk_to_arrow', handle, handle, handle, out)
-  const errorMessage = define('error_data_message', 'str', handle)
-  const destroyError = define('destroy_error_data', 'void', out)
   const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
   const memcpyTo = standard.func('memcpy', 'void *', [handle, out, 'size_t'])
   const yieldCore = process.platform === 'win32' ? () => {} : standard.func('sched_yield', 'int', [])
-  const release = koffi.proto('void', [out])
 
   /** A place for a handle: destructors take the handle's address and set it to zero. */
   const holding = (address: bigint): BigUint64Array => {
@@ -324,22 +309,9 @@ function load(): DuckDb {
       setChunkSize(chunk, rows)
       return rest
     },
-    arrowOptions(connection) {
-      const options = words(1)
-      getArrowOptions(connection, options)
-      return options[0]!
-    },
-    destroyArrowOptions: (options) => destroyArrowOptions(holding(options)),
-    toArrow(options, chunk, array) {
-      const error = toArrow(options, chunk, array)
-      if (!error) return
-      const message = errorMessage(error)
-      destroyError(holding(BigInt(error)))
-      failed(message, 'duckdb_data_chunk_to_arrow')
-    },
-    release(array) {
-      if (array[ARROW_RELEASE]) koffi.call(array[ARROW_RELEASE], release, array)
-    },
+    vector: (chunk, column) => chunkVector(chunk, column),
+    vectorData: (vector) => vectorData(vector),
+    validity: (vector) => vectorValidity(vector),
     copy: (target, from, bytes) => memcpy(target, from, bytes),
     yieldCore: () => void yieldCore(),
   }

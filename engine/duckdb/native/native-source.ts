@@ -67,7 +67,6 @@ class NativeCursor extends CursorBase implements Cursor {
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
   readonly #connection: bigint
-  readonly #arrowOptions: bigint
   readonly #readers = new Map<Arena, NativeReader>()
   #handle: Handle | undefined
   #prepared: bigint | undefined
@@ -82,7 +81,6 @@ class NativeCursor extends CursorBase implements Cursor {
     this.#statement = statement
     this.#onClose = onClose
     this.#connection = connection
-    this.#arrowOptions = duckdb.arrowOptions(connection)
   }
 
   protected override get ended(): boolean {
@@ -111,7 +109,7 @@ class NativeCursor extends CursorBase implements Cursor {
       () => (whole ? this.#duckdb.executeWhole(prepared) : this.#duckdb.execute(prepared)),
       (result) => {
         this.#result = result
-        if (steady && !whole) this.#handle = { result: result.inner, options: this.#arrowOptions }
+        if (steady && !whole) this.#handle = { result: result.inner }
         checkTypes(this.#statement, this.#duckdb.columnTypes(result))
         return result
       },
@@ -127,7 +125,7 @@ class NativeCursor extends CursorBase implements Cursor {
       return undefined
     }
     const rows = this.#duckdb.chunkRows(address)
-    return { kind: 'native', rows, address, options: this.#arrowOptions }
+    return { kind: 'native', rows, address }
   }
 
   handle(): Handle | undefined {
@@ -187,7 +185,7 @@ class NativeCursor extends CursorBase implements Cursor {
       )
       this.#readers.set(arena, reader)
     }
-    return reader.read(chunk.options, chunk.address)
+    return reader.read(chunk.address)
   }
 
   discard(chunk: Chunk): void {
@@ -199,7 +197,6 @@ class NativeCursor extends CursorBase implements Cursor {
     const prepared = this.#prepared
     this.#result = undefined
     this.#prepared = undefined
-    this.#duckdb.destroyArrowOptions(this.#arrowOptions)
     if (this.#ended) {
       this.#duckdb.endHere(result, prepared, this.#connection)
     } else {
