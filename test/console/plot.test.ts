@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
-import { readChoice } from '../../server/console/src/plot/choice.ts'
+import { hasPlace, readChoice } from '../../server/console/src/plot/choice.ts'
 import { drawRows } from '../../server/console/src/plot/group.ts'
 import { statsOf, toLiteral, toNumber } from '../../server/console/src/profile/stats.ts'
 
@@ -26,6 +26,18 @@ describe('a plot', () => {
       size: 20_000,
     })
     expect(readChoice({}, [column('c', 'json')])).toBeUndefined()
+  })
+
+  it('leaves out what has no place on an axis where the server groups, as elsewhere', () => {
+    const columns = [column('day', 'date'), column('Unit price', 'double')]
+    const choice = { x: 'day', y: 'Unit price' }
+    expect(hasPlace(choice, columns)).toBe('day ne null and "Unit price" gt -INF and "Unit price" lt INF')
+    const rows = [
+      ['2024-01-01', 'NaN'],
+      ['2024-01-02', '-INF'],
+      ['2024-01-03', '3'],
+    ]
+    expect(drawRows(rows, 'date', 'double', 'mean').points).toEqual([{ x: Date.UTC(2024, 0, 3), y: 3 }])
   })
 
   it('draws every row along a number, sorted, without those that lack a value', () => {

@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import { familyOf, isOrdered } from '../filter/types.ts'
+import { familyOf, filterName, isOrdered } from '../filter/types.ts'
 
 /** What is drawn. It is part of the address, so that plots can be shared. */
 export interface PlotChoice {
@@ -65,4 +65,14 @@ function fallbackFor(x: Column, y: Column | undefined): Pick<PlotChoice, 'kind' 
   if (!y || isCategory(x.type)) return { kind: 'bar', aggregate: 'mean' }
   if (familyOf(x.type) === 'number') return { kind: 'points', aggregate: 'none' }
   return { kind: 'line', aggregate: 'mean' }
+}
+
+/** A condition for the rows that have a place in the plot: NaN and the infinities have none on an axis. */
+export function hasPlace({ x, y }: Pick<PlotChoice, 'x' | 'y'>, columns: readonly Column[]): string {
+  const conditions = [x, y].map((name) => {
+    const column = filterName(name)
+    const isDouble = columns.find((one) => one.name === name)?.type === 'double'
+    return isDouble ? `${column} gt -INF and ${column} lt INF` : `${column} ne null`
+  })
+  return conditions.join(' and ')
 }

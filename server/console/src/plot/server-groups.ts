@@ -2,7 +2,7 @@ import type { Dataset } from '../../../client/index.ts'
 import { filterName } from '../filter/types.ts'
 import { toLiteral, toNumber } from '../profile/stats.ts'
 import { fetchRows } from '../rows.ts'
-import { type Aggregate, isCategory, type PlotChoice } from './choice.ts'
+import { type Aggregate, hasPlace, isCategory, type PlotChoice } from './choice.ts'
 import { type CalendarUnit, calendarUnit, type Drawing, MOST_GROUPS, MOST_LABELS } from './group.ts'
 
 /** Aggregates that the server calculates over all rows. */
@@ -35,7 +35,7 @@ export async function serverDrawing(
 ): Promise<Drawing> {
   const type = dataset.columns.find(({ name }) => name === choice.x)!.type
   const [x, y] = [filterName(choice.x), filterName(choice.y)]
-  const rows = [filter && `filter(${filter})`, `filter(${x} ne null and ${y} ne null)`]
+  const rows = [filter && `filter(${filter})`, `filter(${hasPlace(choice, dataset.columns)})`]
     .filter(Boolean)
     .join('/')
   const aggregate = `aggregate(${y} with ${METHODS[choice.aggregate]} as ${VALUE})`
