@@ -200,8 +200,8 @@ describe('query options', () => {
   })
 
   it('a filter of 100 KiB is taken', async () => {
-    const filter = Array.from({ length: 7_000 }, (_, i) => `n eq ${i + 1000}`).join(' or ')
-    expect(filter.length).toBeGreaterThan(90_000)
+    const filter = Array.from({ length: 6_000 }, (_, i) => `n eq ${i + 1000}`).join(' or ')
+    expect(encodeURIComponent(filter).length).toBeGreaterThan(100 << 10)
     const response = await get(`?$filter=n eq 1 or ${filter}`)
     expect([200, 400]).toContain(response.statusCode)
     if (response.statusCode === 400) expect(response.json().code).toBe('filter_too_complex')
