@@ -20,6 +20,10 @@ const AUTHORIZATION = `Basic ${btoa(`${KEY}:`)}`
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } })
 const seconds = Math.min(Number(values.seconds), 600)
+if (!(seconds > 0)) {
+  console.error('usage: node bench/memory.ts [--seconds N]')
+  process.exit(2)
+}
 const directory = mkdtempSync(join(tmpdir(), 'parquetry-memory-'))
 try {
   const id = await load()

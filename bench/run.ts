@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { BenchOptions, Case } from './case.ts'
 import { drawCases } from './picture.ts'
@@ -58,7 +58,6 @@ const cases: Case[] = []
 console.log(row(['case', 'ours', 'rival', '', 'ratio']))
 for (const area of AREAS.filter((one) => values.only === undefined || one === values.only)) {
   const file = new URL(`./areas/${area}.ts`, import.meta.url)
-  if (!existsSync(file)) continue
   const { measure } = (await import(file.href)) as { measure: (options: BenchOptions) => AsyncIterable<Case> }
   for await (const one of measure({ quick: values.quick })) {
     cases.push(one)
