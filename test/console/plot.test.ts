@@ -3,6 +3,7 @@ import type { Column } from '../../server/client/index.ts'
 import { hasPlace, readChoice } from '../../server/console/src/plot/choice.ts'
 import { drawRows } from '../../server/console/src/plot/group.ts'
 import { statsOf, toLiteral, toNumber } from '../../server/console/src/profile/stats.ts'
+import { pointsOf } from '../../server/console/src/providers/points.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,
@@ -38,6 +39,26 @@ describe('a plot', () => {
       ['2024-01-03', '3'],
     ]
     expect(drawRows(rows, 'date', 'double', 'mean').points).toEqual([{ x: Date.UTC(2024, 0, 3), y: 3 }])
+  })
+
+  it('draws the observations of a day by their time', () => {
+    const at = (time: string, value: number | null) => ({
+      date: '2024-01-05',
+      period: `2024-01-05T${time}`,
+      value,
+    })
+    expect(pointsOf({ frequency: 'intraday', observations: [at('09:30', 1), at('09:35', null)] })).toEqual({
+      xType: 'timestamp',
+      points: [
+        { x: Date.UTC(2024, 0, 5, 9, 30), y: 1 },
+        { x: Date.UTC(2024, 0, 5, 9, 35), y: null },
+      ],
+    })
+    const month = { date: '2024-01-01', period: '2024-01', value: 2 }
+    expect(pointsOf({ frequency: 'monthly', observations: [month] })).toEqual({
+      xType: 'date',
+      points: [{ x: Date.UTC(2024, 0, 1), y: 2 }],
+    })
   })
 
   it('draws every row along a number, sorted, without those that lack a value', () => {

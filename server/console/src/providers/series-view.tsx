@@ -3,11 +3,12 @@ import type { Provider, Series } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
-import { toNumber } from '../profile/stats.ts'
+
 import { updateQuery } from '../router.ts'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import { pointsOf } from './points.ts'
 import { ProviderFailure } from './provider-failure.tsx'
 import { SaveSeries } from './save-series.tsx'
 
@@ -55,14 +56,7 @@ function Shown(props: {
 }) {
   const { series, provider } = props
   const [saving, setSaving] = useState(false)
-  const points = useMemo(
-    () =>
-      series.observations.map(({ date, value }) => ({
-        x: toNumber(date, 'date'),
-        y: typeof value === 'number' ? value : null,
-      })),
-    [series],
-  )
+  const { points, xType } = useMemo(() => pointsOf(series), [series])
   const facts = [series.frequency, series.unit, plural(series.observations.length, 'observation')].filter(
     Boolean,
   )
@@ -89,8 +83,8 @@ function Shown(props: {
         <Chart
           title={series.name || series.series_id}
           points={points}
-          xType="date"
-          xLabel="date"
+          xType={xType}
+          xLabel={xType === 'date' ? 'date' : 'time'}
           yLabel={series.unit ?? 'value'}
           kind="line"
         />
@@ -117,7 +111,7 @@ function LatestValues(props: { readonly series: Series }) {
       </thead>
       <tbody>
         {newest.map((observation) => (
-          <tr key={observation.date}>
+          <tr key={observation.period ?? observation.date}>
             <td class="figures">{observation.period ?? observation.date}</td>
             <td class="is-right figures">
               {observation.value === null ? (

@@ -89,7 +89,7 @@ function cellText(
   const value = /<v[^>]*>(.*?)<\/v>/s.exec(inner)?.[1]
   if (value === undefined) return null
   if (type === 's') return strings[Number(value)] ?? '…'
-  if (type === 'b') return value === '1' ? 'true' : 'false'
+  if (type === 'b') return /^(1|true)$/i.test(value) ? 'true' : 'false'
   if (type === 'str' || type === 'e' || type === 'd') return unescapeXml(value)
   return dates.has(Number(attribute(attributes, 's') ?? -1)) ? serialDate(Number(value)) : value
 }
