@@ -84,18 +84,19 @@ export function layColumns(
 }
 
 /**
- * The type that the dataset or the request wants for a column of a typed format, if that type holds all values of the
- * column's own; otherwise undefined. A text column may also be wanted as JSON or UUIDs, because exports write these as
- * text; its values are then checked one by one.
+ * The types of the columns of a typed format: those that the dataset or the request wants, where they hold all values of
+ * the columns' own types. A text column may also be wanted as JSON or UUIDs, because exports write these as text; its
+ * values are then checked one by one.
  */
-export function takes(
+export function wantedTypes(
   { existing, declared }: KnownColumns,
-  name: string,
-  given: ColumnType,
-): ColumnType | undefined {
-  const wanted = (existing ?? declared)?.find((column) => column.name === name)?.type
-  const fits = wanted !== undefined && (widens(given, wanted) || isTextual(given, wanted))
-  return fits ? wanted : undefined
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+): ColumnType[] {
+  const known = new Map((existing ?? declared)?.map(({ name, type }) => [name, type]))
+  return columns.map(({ name, type }) => {
+    const wanted = known.get(name)
+    return wanted !== undefined && (widens(type, wanted) || isTextual(type, wanted)) ? wanted : type
+  })
 }
 
 /** Whether this is a text column whose values have to be checked one by one to be of the wanted type. */

@@ -12,7 +12,7 @@ import type { Column, ColumnType } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import type { DeclaredColumn, UploadOptions } from '../request.ts'
-import { isTextual, knownColumns, layColumns, takes } from '../targets.ts'
+import { isTextual, knownColumns, layColumns, wantedTypes } from '../targets.ts'
 import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
 import { malformed, notUtf8, outOfRange, tooFine } from '../text/value-errors.ts'
@@ -100,7 +100,10 @@ async function rewrite(
   const options = { truncate: task.options?.nanoseconds === 'truncate' }
   const known = knownColumns(task.existing, task.declared)
   const names = fields.map(({ name }) => name)
-  const types = given.map((type, index) => takes(known, names[index]!, type) ?? type)
+  const types = wantedTypes(
+    known,
+    given.map((type, index) => ({ name: names[index]!, type })),
+  )
   const rows = new TypedRows(layColumns(names, known, types))
   const columns = names.map((name, index) => ({
     name,

@@ -7,7 +7,14 @@ import { unpacksTooLarge } from '../gunzip.ts'
 import { writePart } from '../part.ts'
 import { measure, readParts, widened } from '../parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import { isTextual, type KnownColumns, layColumns, settledColumns, type Target, takes } from '../targets.ts'
+import {
+  isTextual,
+  type KnownColumns,
+  layColumns,
+  settledColumns,
+  type Target,
+  wantedTypes,
+} from '../targets.ts'
 import {
   FINEST,
   malformed,
@@ -40,7 +47,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await parquetColumns(duck, request)
   const names = given.map(({ name }) => name)
-  const types = given.map(({ name, type }) => takes(known, name, type) ?? type)
+  const types = wantedTypes(known, given)
   const targets = layColumns(names, known, types)
   const columns = settledColumns(
     targets,
