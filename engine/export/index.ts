@@ -116,6 +116,15 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       yield rowValues(batch, shape)
   }
 
+  /** Opens a stream, unless `close` is called: it may have ended the others before this one was known. */
+  async function opened<Stream extends ByteStream | undefined>(open: () => Promise<Stream>): Promise<Stream> {
+    if (closing) throw cancelled(undefined)
+    const stream = await open()
+    if (!closing) return stream
+    await stream?.[Symbol.asyncDispose]()
+    throw cancelled(undefined)
+  }
+
   const executor: Executor = {
     readsHttp: duck.readsHttp,
 
@@ -144,23 +153,16 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
       }
     },
 
-    async bytes(statement, format, runOptions = {}) {
-      if (closing) throw cancelled(undefined)
-      const stream = await (format === 'parquet'
-        ? exportParquet(around, statement, options.tempDirectory, runOptions)
-        : isFew(runOptions.rowsHint, runOptions.rowBytes)
-          ? (await exportFew(around, statement, format, runOptions)).stream
-          : exportBytes(around, statement, format, runOptions))
-      if (!closing) return stream
-      // `close` was called while this stream was being opened, and may have ended the others before this one was known.
-      await stream[Symbol.asyncDispose]()
-      throw cancelled(undefined)
-    },
+    bytes: (statement, format, runOptions = {}) =>
+      opened(async () => {
+        if (format === 'parquet') return exportParquet(around, statement, options.tempDirectory, runOptions)
+        if (!isFew(runOptions.rowsHint, runOptions.rowBytes))
+          return exportBytes(around, statement, format, runOptions)
+        return (await exportFew(around, statement, format, runOptions)).stream
+      }),
 
-    async copied(copies, runOptions = {}) {
-      if (closing) throw cancelled(undefined)
-      return exportCopied(around, copies, options.tempDirectory, runOptions)
-    },
+    copied: (copies, runOptions = {}) =>
+      opened(() => exportCopied(around, copies, options.tempDirectory, runOptions)),
 
     firstRows: (statement, format, runOptions) => exportFew(around, statement, format, runOptions),
 

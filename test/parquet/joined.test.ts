@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportCopied } from '../../engine/export/copied.ts'
+import { openExecutor } from '../../engine/export/index.ts'
 import type { Surroundings } from '../../engine/export/pages.ts'
 import type { JoinedColumn } from '../../engine/parquet/joined.ts'
 import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
@@ -86,6 +87,17 @@ test('several files become one with the same rows in the same order', async () =
   )
   expect(described.map(([name]) => name)).toEqual(COLUMNS.map(({ name }) => name))
   expect(described[2]![1]).toMatch(/^Json/)
+})
+
+test('an engine that is closed while a copy is being opened leaves none behind', async () => {
+  const executor = await openExecutor({ tempDirectory: join(folder, 'closed'), allowedDirectories: [folder] })
+  const files = await Promise.all([fileOf(rows(0, 50_000)), fileOf(rows(50_000, 90_000))])
+  const statement = () => ({ sql: 'SELECT 1', parameters: [], columns: [] })
+  const copies = { slices: files.map((file) => ({ file, first: 0 })), columns: COLUMNS, statement }
+  const opened = executor.copied(copies).catch((error) => error)
+  await executor.close()
+  expect(await opened).toMatchObject({ code: 'cancelled' })
+  expect(executor.stats().exports).toBe(0)
 })
 
 test('row groups can be found by their statistics and their places', async () => {
