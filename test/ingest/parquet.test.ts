@@ -48,6 +48,17 @@ describe('Parquet', () => {
     expect(values).toEqual([['1', '2', '[3]', '4']])
   })
 
+  test('fields within a column whose names differ by case alone', async () => {
+    const file = await parquet("SELECT [{'x': 1, '~': {'x': 2}}] AS a")
+    expect((await bench.readFile('parquet', file)).values).toEqual([['[{"x":1,"~":{"x":2}}]']])
+    // DuckDB writes no such file itself, and would read the second field as X_1.
+    const bytes = readFileSync(file).toString('latin1').replaceAll('~', 'X')
+    expect(await bench.refusal('parquet', Buffer.from(bytes, 'latin1'))).toBe(
+      '400 invalid_upload: Column "a" has the fields "x" and "X" within it, which differ at most by case. Fields in ' +
+        'Parquet need other names; Arrow and JSON may have such fields.',
+    )
+  })
+
   test('names keep byte order marks', async () => {
     const file = await parquet(`SELECT 1 AS "\ufeffa", {'\ufeffx': 1} AS a`)
     const { shape, values } = await bench.readFile('parquet', file)

@@ -6,7 +6,7 @@ import { FINEST, malformed } from '../text/value-errors.ts'
 import { refuseFinerMoments } from './finer-moments.ts'
 import { leafInRange } from './in-range.ts'
 import { everyLeaf } from './leaves.ts'
-import { readSchema } from './schema.ts'
+import { readSchema, type SchemaElement } from './schema.ts'
 
 /** A column of the upload, and how it is read. */
 export interface ParquetColumn {
@@ -33,14 +33,7 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
   const file = quoteLiteral(request.file)
   const elements = await readSchema(duck, request)
   const top = [...elements.values()].filter(({ isColumn }) => isColumn)
-  for (const { column, precision } of elements.values()) {
-    if (precision <= MOST_DIGITS) continue
-    const { name } = top[column]!
-    throw malformed(
-      `Column ${JSON.stringify(name)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
-      { column: name },
-    )
-  }
+  refuseUnreadable(top, elements)
   const described = await duck.run(
     `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
     request,
@@ -70,4 +63,32 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
   })
   await refuseFinerMoments(duck, elements, request)
   return columns
+}
+
+/** Refuses what DuckDB would read as something else: decimals of more digits than it has, and fields that it renames. */
+function refuseUnreadable(
+  columns: readonly SchemaElement[],
+  elements: ReadonlyMap<number, SchemaElement>,
+): void {
+  const fields = new Map<string, string>()
+  for (const { name, column, isColumn, parent, precision } of elements.values()) {
+    const outer = columns[column]!.name
+    if (precision > MOST_DIGITS) {
+      throw malformed(
+        `Column ${JSON.stringify(outer)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
+        { column: outer },
+      )
+    }
+    if (isColumn) continue
+    const key = `${parent} ${name.toLowerCase()}`
+    const other = fields.get(key)
+    if (other !== undefined) {
+      throw malformed(
+        `Column ${JSON.stringify(outer)} has the fields ${JSON.stringify(other)} and ${JSON.stringify(name)} within it, ` +
+          'which differ at most by case. Fields in Parquet need other names; Arrow and JSON may have such fields.',
+        { column: outer },
+      )
+    }
+    fields.set(key, name)
+  }
 }

@@ -10,6 +10,8 @@ export interface SchemaElement {
   readonly column: number
   /** Whether it is the column itself. */
   readonly isColumn: boolean
+  /** The position of the element that it is nested in; 0 for columns. */
+  readonly parent: number
   /** `INT64`, `INT96` …; empty where it has elements below it. */
   readonly physical: string
   /** `UTF8`, `INTERVAL` … */
@@ -37,14 +39,21 @@ export async function readSchema(
   const columns = topLevel(rows.map(([, children], index) => ({ name: index, children })))
   const first = columns.names.map(Number)
   const elements = new Map<number, SchemaElement>()
+  /** The elements around the present one, each with the number of its children that are still to come. */
+  const around = [{ position: 0, left: columns.names.length }]
   for (let position = 1, column = -1; position < columns.end; position++) {
     const isColumn = position === first[column + 1]
     if (isColumn) column++
-    const [name, , physical, converted, logical, precision] = rows[position]!
+    while (around.at(-1)!.left === 0) around.pop()
+    const parent = around.at(-1)!
+    parent.left--
+    const [name, children, physical, converted, logical, precision] = rows[position]!
+    around.push({ position, left: Number(children ?? 0) })
     elements.set(position, {
       name: Buffer.from(name as Uint8Array).toString(),
       column,
       isColumn,
+      parent: parent.position,
       physical: String(physical ?? ''),
       converted: String(converted ?? ''),
       logical: String(logical ?? ''),
