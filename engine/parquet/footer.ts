@@ -106,6 +106,21 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
   })
 }
 
+/** For each row group: its rows, and the bytes of its pages, unpacked and packed. */
+export function rowGroupSizes(footer: Uint8Array): { rows: number; rawBytes: number; bytes: number }[] {
+  return (listOf(readStruct(footer), FILE.rowGroups).values as Struct[]).map((group) => {
+    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map((chunk) =>
+      structOf(chunk, CHUNK.metadata),
+    )
+    const sum = (id: number) => chunks.reduce((total, meta) => total + numberOf(meta, id), 0)
+    return {
+      rows: numberOf(group, GROUP.rows),
+      rawBytes: sum(META.uncompressedSize),
+      bytes: sum(META.compressedSize),
+    }
+  })
+}
+
 /** The range of bytes in which a column chunk's pages are; its dictionary comes first. */
 export function chunkRange(chunk: Struct): { readonly from: number; readonly to: number } {
   const meta = structOf(chunk, CHUNK.metadata)

@@ -41,6 +41,12 @@ describe('what no value of its type can be is refused with its row: Parquet', ()
     expect(await bench.refusal('parquet', await parquet(sql))).toBe(expected)
   })
 
+  test('the first moment in nanoseconds, which DuckDB can not write as text', async () => {
+    const first = 'make_timestamp_ns(-9223372036854775000)'
+    const { values } = await bench.read('parquet', await parquet(`SELECT ${first} AS a`))
+    expect(values).toEqual([['1677-09-21 00:12:43.145225']])
+  })
+
   test('a time of 2^62 microseconds', async () => {
     const file = await timeOutOfRange(bench, false)
     expect(await bench.refusal('parquet', file)).toBe(bad(1, `time ${CLOCK}`).replace('"a"', '"t"'))

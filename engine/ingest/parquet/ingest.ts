@@ -1,7 +1,9 @@
-import { rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
+import { readFooter } from '../../parquet/file-footer.ts'
+import { rowGroupSizes } from '../../parquet/footer.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import { writePart } from '../part.ts'
@@ -98,22 +100,26 @@ function isOfType(
   return conditions.length > 0 ? conditions.join(' AND ') : undefined
 }
 
-/** The rows of the file, and its bytes unpacked and packed, as its footer states them. */
+/**
+ * The rows of the file, and its bytes unpacked and packed, as its footer states them. DuckDB's `parquet_metadata` would
+ * fail where the footer has moments at the ends of what 64 bits hold.
+ */
 async function unpackedSize(
   duck: Duck,
   request: ReadRequest,
 ): Promise<{ rows: number; rawBytes: number; bytes: number }> {
+  // DuckDB says what is wrong with a file that is no Parquet.
   const file = quoteLiteral(request.file)
-  const [groups] = await duck.run(
-    'SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE), CAST(coalesce(sum(total_compressed_size), 0) ' +
-      `AS DOUBLE) FROM parquet_metadata(${file})`,
-    request,
-  )
-  const [meta] = await duck.run(
-    `SELECT CAST(num_rows AS DOUBLE) FROM parquet_file_metadata(${file})`,
-    request,
-  )
-  return { rows: Number(meta![0]), rawBytes: Number(groups![0]), bytes: Number(groups![1]) }
+  await duck.run(`SELECT num_rows FROM parquet_file_metadata(${file})`, request)
+  await using handle = await open(request.file)
+  const { footer } = await readFooter(handle)
+  const size = { rows: 0, rawBytes: 0, bytes: 0 }
+  for (const { rows, rawBytes, bytes } of rowGroupSizes(footer)) {
+    size.rows += rows
+    size.rawBytes += rawBytes
+    size.bytes += bytes
+  }
+  return size
 }
 
 /** If our SQL raised this error for a bad value, returns one that names the value's row; otherwise the error itself. */
