@@ -1,9 +1,12 @@
+import { checkMemoryLimit } from './duckdb/memory-limit.ts'
+import { EngineError } from './errors.ts'
 import type { EngineEvent } from './events.ts'
 import type { CheckOptions } from './store/integrity/checker.ts'
 import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { PartSizes } from './store/part-size.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/index.ts'
+import { requireKnown } from './util/known-options.ts'
 
 export interface EngineOptions {
   /** The data directory; it is created if it doesn't exist. */
@@ -45,4 +48,43 @@ export interface EngineOptions {
   readonly uploadLimits?: UploadLimits
   /** A Trino that answers questions too large for one machine. It reads the parts through our Iceberg catalog. */
   readonly trino?: TrinoOptions | undefined
+}
+
+const KNOWN = {
+  directory: true,
+  role: true,
+  anew: true,
+  database: true,
+  store: true,
+  onEvent: true,
+  checks: true,
+  partSizes: true,
+  threads: true,
+  workers: true,
+  memoryLimit: true,
+  uploadLimits: true,
+  trino: true,
+} as const satisfies Record<keyof EngineOptions, true>
+
+/** @throws EngineError `invalid_option` */
+export function checkEngineOptions(options: EngineOptions): void {
+  requireKnown(options, KNOWN)
+  const { role = 'guest', memoryLimit } = options
+  checkThreads(options)
+  if (role !== 'server' && role !== 'guest') {
+    throw new EngineError('invalid_option', `role is server or guest; it is ${JSON.stringify(role)}.`)
+  }
+  checkMemoryLimit(memoryLimit)
+}
+
+/** @throws EngineError `invalid_option` */
+export function checkThreads(given: { readonly threads?: number; readonly workers?: number }): void {
+  for (const name of ['threads', 'workers'] as const) {
+    const count = given[name]
+    if (count === undefined || (Number.isSafeInteger(count) && count > 0)) continue
+    throw new EngineError(
+      'invalid_option',
+      `${name} is a whole number of 1 or more; it is ${JSON.stringify(count)}.`,
+    )
+  }
 }

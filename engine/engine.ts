@@ -7,8 +7,7 @@ import type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './c
 import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { Dataset, type Queryable } from './dataset.ts'
-import { checkMemoryLimit } from './duckdb/memory-limit.ts'
-import type { EngineOptions } from './engine-options.ts'
+import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
 import { type Executor, openExecutor } from './export/index.ts'
@@ -75,7 +74,7 @@ export class Engine implements AsyncDisposable {
   /** Use `openEngine`. */
   static async open(options: EngineOptions): Promise<Engine> {
     checkRuntime()
-    checkMemoryLimit(options.memoryLimit)
+    checkEngineOptions(options)
     const events = new Events(options.onEvent)
     const store = await Store.open({
       directory: options.directory,

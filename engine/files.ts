@@ -7,12 +7,14 @@ import { Counts } from './counts.ts'
 import { checkMemoryLimit } from './duckdb/memory-limit.ts'
 import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
+import { checkThreads } from './engine-options.ts'
 import { EngineError } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
+import { requireKnown } from './util/known-options.ts'
 import { checkRuntime } from './util/runtime.ts'
 
 export interface FilesOptions {
@@ -23,6 +25,11 @@ export interface FilesOptions {
   /** How much memory DuckDB may use, as `2GiB`; by default 40 % of the machine's. */
   readonly memoryLimit?: string
 }
+
+const KNOWN = { threads: true, workers: true, memoryLimit: true } as const satisfies Record<
+  keyof FilesOptions,
+  true
+>
 
 /**
  * Opens any Parquet files, which can then be queried like a dataset, without a data directory. Close them, or use them
@@ -35,13 +42,15 @@ export interface FilesOptions {
  *
  * The files must not change while they are open.
  * @throws EngineError `invalid_file`: there is no file, or it is not Parquet; `column_conflict`: the files' columns
- * don't fit together
+ * don't fit together; `invalid_option`
  */
 export async function openFiles(
   path: string | readonly string[],
   options: FilesOptions = {},
 ): Promise<ParquetFiles> {
   checkRuntime()
+  requireKnown(options, KNOWN)
+  checkThreads(options)
   checkMemoryLimit(options.memoryLimit)
   const paths = typeof path === 'string' ? [path] : path
   if (paths.length === 0) throw invalid('No path is given: name a file or a folder.')

@@ -3,7 +3,6 @@ import { EngineError } from './errors.ts'
 import { isFew } from './export/few.ts'
 import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
 import type { EncodedFormat } from './export/formats/index.ts'
-import { checkEncoding } from './export/formats/text-dialect.ts'
 import { delivered, heldBack } from './export/held-back.ts'
 import type { ByteStream, Page } from './export/index.ts'
 import { nothingIn } from './export/nothing.ts'
@@ -24,23 +23,11 @@ import {
 } from './plan/statements.ts'
 import { withoutRowNumbers } from './plan/view.ts'
 import type { QueryContext } from './query-context.ts'
+import { type BytesOptions, checkBytes, type PagedOption, type RunOptions } from './run-options.ts'
 import { TrinoRoute } from './trino/index.ts'
-import { FORMATS, type Format, type Statement } from './types/index.ts'
+import type { Format, Statement } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 import { writeWhole } from './util/whole-file.ts'
-
-export interface RunOptions {
-  /** Aborting ends the query at once with `cancelled`. */
-  readonly signal?: AbortSignal
-}
-
-export interface PagedOption {
-  /**
-   * The window is a page, and a query for the next page will probably follow. If it follows within some seconds, it
-   * goes on reading where this one ended, which takes less time than to begin again.
-   */
-  readonly paged?: boolean
-}
 
 /** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
 const LOOK_AHEAD = 32
@@ -158,14 +145,8 @@ export class Query implements Disposable {
    * @throws EngineError before the first byte: `invalid_option` where options don't fit the format, `not_representable`
    * where the format can't hold a value
    */
-  async bytes(format: Format, options: RunOptions & EncodeOptions & PagedOption = {}): Promise<ByteStream> {
-    if (!FORMATS.includes(format)) {
-      throw new EngineError(
-        'invalid_option',
-        `Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
-      )
-    }
-    checkEncoding(format, options)
+  async bytes(format: Format, options: BytesOptions = {}): Promise<ByteStream> {
+    checkBytes(format, options)
     if (this.plan.columns.length === 0) return nothingIn(format)
     if (format !== 'xlsx' && format !== 'parquet' && this.#mayCountAlong()) {
       const first = this.#firstRows(format, options)

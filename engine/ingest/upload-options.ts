@@ -16,8 +16,18 @@ const OPTION_FORMATS = {
   sheet: ['xlsx'],
 } as const satisfies Record<keyof UploadOptions, readonly UploadFormat[]>
 
-/** @throws EngineError `invalid_option` where an option is unknown or has no meaning in the format */
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx'] as const satisfies UploadFormat[]
+
+/**
+ * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
+ */
 export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
+  if (!FORMATS.includes(format)) {
+    throw new EngineError(
+      'unsupported_format',
+      `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
+    )
+  }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     if (!Object.hasOwn(OPTION_FORMATS, name)) {

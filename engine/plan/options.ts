@@ -8,6 +8,7 @@ import {
   sortKey,
   unknownColumns,
 } from '../filter/index.ts'
+import { requireKnown } from '../util/known-options.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
 export interface QueryOptions {
@@ -45,14 +46,22 @@ export interface Window {
   readonly last: number | undefined
 }
 
-const KNOWN = ['filter', 'apply', 'compute', 'search', 'aliases', 'select', 'orderBy', 'top', 'last', 'skip']
+const KNOWN = {
+  filter: true,
+  apply: true,
+  compute: true,
+  search: true,
+  aliases: true,
+  select: true,
+  orderBy: true,
+  top: true,
+  last: true,
+  skip: true,
+} as const satisfies Record<keyof QueryOptions, true>
 
 /** @throws EngineError `invalid_option` */
 export function checkWindow(options: QueryOptions): Window {
-  for (const key of Object.keys(options)) {
-    if (!KNOWN.includes(key))
-      throw invalid(`Unknown option ${JSON.stringify(key)}; known are ${KNOWN.join(', ')}.`)
-  }
+  requireKnown(options, KNOWN)
   for (const key of ['filter', 'apply', 'compute', 'search'] as const) {
     const text: unknown = options[key]
     if (text === undefined || typeof text === 'string') continue

@@ -1,8 +1,10 @@
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord } from '../catalog/records.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
+import { checkUploadOptions } from '../ingest/upload-options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
+import { requireKnown } from '../util/known-options.ts'
 
 /** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
 export interface Upload {
@@ -24,6 +26,24 @@ export interface Upload {
     made: { readonly columns: number; readonly bytes: number },
     t: Handle,
   ) => void | Promise<void>
+}
+
+const KNOWN = {
+  body: true,
+  format: true,
+  gzip: true,
+  columns: true,
+  options: true,
+  replaceColumns: true,
+  signal: true,
+  onProgress: true,
+  accept: true,
+} as const satisfies Record<keyof Upload, true>
+
+/** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
+export function checkUpload(upload: Upload): void {
+  requireKnown(upload, KNOWN)
+  checkUploadOptions(upload.format, upload.options)
 }
 
 export interface DeclareOptions {

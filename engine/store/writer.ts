@@ -8,14 +8,13 @@ import type { Events } from '../events.ts'
 import { Arriving, type EarlyReading } from '../ingest/early.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
-import { checkUploadOptions } from '../ingest/upload-options.ts'
 import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
 import type { Background } from '../util/background.ts'
 import { UnderWay } from '../util/under-way.ts'
 import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import type { Membership } from './membership/membership.ts'
-import { type DeclareOptions, ingestRequest, type Upload, type UploadLimits } from './upload.ts'
+import { checkUpload, type DeclareOptions, ingestRequest, type Upload, type UploadLimits } from './upload.ts'
 
 /** What a writer needs of the store. */
 export interface WriterPlace {
@@ -53,7 +52,7 @@ export class Writer {
   }
 
   async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    checkUploadOptions(upload.format, upload.options)
+    checkUpload(upload)
     await this.#place.datasets.get(datasetId)
     const { body, signal } = upload
     if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)

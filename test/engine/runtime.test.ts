@@ -27,3 +27,20 @@ test.for([
   await expect(openEngine({ directory, memoryLimit })).rejects.toMatchObject(refused)
   await expect(openFiles('nothing.parquet', { memoryLimit })).rejects.toMatchObject(refused)
 })
+
+test.each([
+  [{ treads: 2 }, 'Unknown option "treads"; known are '],
+  [{ threads: 0 }, 'threads is a whole number of 1 or more; it is 0.'],
+  [{ workers: 'two' }, 'workers is a whole number of 1 or more; it is "two".'],
+])('options that could not take effect are refused: %j', async (options, message) => {
+  const refused = { code: 'invalid_option', message: expect.stringContaining(message) }
+  await expect(openEngine({ directory: 'nowhere', ...options } as never)).rejects.toMatchObject(refused)
+  await expect(openFiles('nothing.parquet', options as never)).rejects.toMatchObject(refused)
+})
+
+test('a role that there is not is refused', async () => {
+  await expect(openEngine({ directory: 'nowhere', role: 'Server' } as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: 'role is server or guest; it is "Server".',
+  })
+})

@@ -21,3 +21,31 @@ test('options of an upload that are unknown, or for other formats, are refused',
   )
   expect(await refusal('csv', { delimiter: undefined, nulls: ['NA'] } as never)).toBe('accepted')
 })
+
+test('uploads of an unknown format, and with misspelt fields, are refused', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  const upload = (given: object) => dataset.replace({ body: bytesOf('a\n1\n'), ...given } as never)
+  await expect(upload({ format: 'xml' })).rejects.toMatchObject({
+    code: 'unsupported_format',
+    message: 'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx.',
+  })
+  // An option of the csv, which belongs into `options`.
+  await expect(upload({ format: 'csv', delimiter: ';' })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^Unknown option "delimiter"; known are body, format, /),
+  })
+})
+
+test('options of an export that are unknown are refused', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  using query = await dataset.query()
+  const refusal = (message: string) => ({ code: 'invalid_option', message: expect.stringContaining(message) })
+  await expect(query.bytes('csv', { delimiter: ';' } as never)).rejects.toMatchObject(
+    refusal('Unknown option "delimiter"; known are signal, dialect, '),
+  )
+  await expect(query.bytes('csv', { dialect: { separator: ';' } } as never)).rejects.toMatchObject(
+    refusal('Unknown option "separator"; known are bom, delimiter, '),
+  )
+})

@@ -3,7 +3,6 @@ import type { Provider, Series } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
-
 import { updateQuery } from '../router.ts'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icons.tsx'

@@ -1,0 +1,14 @@
+import { EngineError } from '../errors.ts'
+
+/**
+ * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
+ * @param known every option by its name
+ * @throws EngineError `invalid_option`
+ */
+export function requireKnown(options: object, known: Readonly<Record<string, true>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    const names = Object.keys(known).join(', ')
+    throw new EngineError('invalid_option', `Unknown option ${JSON.stringify(name)}; known are ${names}.`)
+  }
+}
