@@ -1,4 +1,4 @@
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Handle } from './catalog/database.ts'
@@ -7,6 +7,7 @@ import type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './c
 import { Repositories } from './catalog/repositories.ts'
 import { Counts } from './counts.ts'
 import { Dataset, type Queryable } from './dataset.ts'
+import { sizeOfLimit } from './duckdb/memory-limit.ts'
 import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
@@ -294,7 +295,7 @@ export class Engine implements AsyncDisposable {
     return openExecutor({
       threads: this.#threads,
       workers: this.#options.workers ?? this.#threads,
-      memoryLimit: this.#options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
+      memoryLimit: sizeOfLimit(this.#options.memoryLimit),
       tempDirectory: this.#store.temporary,
       allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
       http: endpoint && {

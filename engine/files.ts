@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Counts } from './counts.ts'
-import { checkMemoryLimit } from './duckdb/memory-limit.ts'
+import { checkMemoryLimit, sizeOfLimit } from './duckdb/memory-limit.ts'
 import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
 import { checkThreads } from './engine-options.ts'
@@ -62,7 +62,7 @@ export async function openFiles(
     const executor = await openExecutor({
       threads,
       workers: options.workers ?? threads,
-      memoryLimit: options.memoryLimit ?? `${Math.round((totalmem() * 0.4) / 2 ** 20)}MiB`,
+      memoryLimit: sizeOfLimit(options.memoryLimit),
       tempDirectory: temporary,
       allowedDirectories: [...new Set(found.map((file) => dirname(file.path)))],
     })

@@ -1,8 +1,10 @@
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { sizeOfLimit } from '../../engine/duckdb/memory-limit.ts'
 import { openEngine, openFiles } from '../../engine/index.ts'
 import { checkRuntime } from '../../engine/util/runtime.ts'
+import { openWorkplace } from './workplace.ts'
 
 test('Bun and Deno are refused in a sentence that names what runs there', () => {
   expect(() => checkRuntime()).not.toThrow()
@@ -26,6 +28,15 @@ test.for([
   const directory = join(tmpdir(), 'parquetry-never-opened')
   await expect(openEngine({ directory, memoryLimit })).rejects.toMatchObject(refused)
   await expect(openFiles('nothing.parquet', { memoryLimit })).rejects.toMatchObject(refused)
+})
+
+test('a memory limit may be a part of the memory', async () => {
+  await using place = await openWorkplace({ memoryLimit: '12.5 %' })
+  using query = place.engine.relation([{ name: 'n', type: 'integer' }], [[1]]).query({ filter: 'n gt 0' })
+  expect(await query.count()).toBe(1)
+  expect(sizeOfLimit('50%')).toBe(`${Math.round(totalmem() / 2 ** 21)}MiB`)
+  expect(sizeOfLimit('0.000001%')).toBe('1MiB')
+  expect(sizeOfLimit('3 GiB')).toBe('3 GiB')
 })
 
 test.each([

@@ -1,12 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Dataset, type DeclaredColumn, type Engine, openEngine } from '../../engine/index.ts'
+import {
+  type Dataset,
+  type DeclaredColumn,
+  type Engine,
+  type EngineOptions,
+  openEngine,
+} from '../../engine/index.ts'
 
 /** An engine over a folder of its own; both are gone when it is disposed. */
-export async function openWorkplace(): Promise<AsyncDisposable & { engine: Engine; directory: string }> {
+export async function openWorkplace(
+  options: Partial<EngineOptions> = {},
+): Promise<AsyncDisposable & { engine: Engine; directory: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-test-'))
-  const engine = await openEngine({ directory: join(directory, 'data'), threads: 2 })
+  const engine = await openEngine({ directory: join(directory, 'data'), threads: 2, ...options })
   return {
     engine,
     directory,
