@@ -1,12 +1,5 @@
-import type {
-  Category,
-  Connector,
-  ConnectorContext,
-  ProviderLimits,
-  Series,
-  SeriesData,
-  SeriesRange,
-} from './connector.ts'
+import { checkOptions } from './check-options.ts'
+import type { Category, Connector, ConnectorContext, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import type { Caller, Connectors, Provenance, UserKey } from './face.ts'
 import { checkedRange, completed } from './observations.ts'
@@ -34,36 +27,14 @@ const CATALOGUE_FRESHNESS = 24
  */
 const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
-function refuseUnknown(slugs: readonly string[]): void {
-  const known = connectors.map(({ info }) => info.slug)
-  const provider = slugs.find((slug) => !known.includes(slug))
-  if (provider === undefined) return
-  const message = `There is no provider ${quoted(provider)}; there are ${known.join(', ')}.`
-  throw new ConnectorError('unknown_provider', message, { provider })
-}
-
-/** With a limit of 0, no request would ever have room. */
-function requireLimits(
-  provider: string,
-  { windows = [], withKey = [], concurrency = 1 }: Partial<ProviderLimits>,
-) {
-  const all = [...windows, ...withKey]
-  const counts = [concurrency, ...all.map(({ requests }) => requests)]
-  const isWell = counts.every((count) => Number.isSafeInteger(count) && count > 0)
-  if (isWell && all.every(({ perSeconds }) => perSeconds > 0 && perSeconds < Number.POSITIVE_INFINITY)) return
-  const message = `In the limits of ${provider}, requests and concurrency must be whole numbers of 1 or more, and perSeconds more than 0.`
-  throw new ConnectorError('invalid_option', message, { provider })
-}
-
 /**
  * All providers behind one interface. No provider is asked anything before it is needed.
  * @throws ConnectorError `unknown_provider` where an option names a provider that does not exist, `invalid_option` where
- * a limit is 0
+ * an option is unknown or could not take effect
  */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
+  checkOptions(options)
   const settings = withDefaults(options)
-  refuseUnknown(Object.keys({ ...settings.overrides, ...settings.freshSeconds }))
-  for (const [slug, { limits = {} }] of Object.entries(settings.overrides)) requireLimits(slug, limits)
   const { log, now } = settings
   const cache = new Cache({
     maxBytes: settings.maxBytes,

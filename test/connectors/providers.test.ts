@@ -46,6 +46,15 @@ describe('the providers', () => {
     )
   })
 
+  it.each([
+    [{ overides: {} }, "Unknown option 'overides'; known are overrides, "],
+    [{ cache: { fresh: 5 } }, "Unknown option 'fresh'; known are maxBytes, "],
+    [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred; known are baseUrl, "],
+    [{ overrides: { fred: { baseUrl: 'x' } } }, "The baseUrl of fred is 'x', which is no address."],
+  ])('take no options that could not take effect: %j', (options, message) => {
+    expect(() => openConnectors(options as never)).toThrow(message)
+  })
+
   it('say what their tightest limit is', () => {
     expect(connectors.limit('bls')).toEqual({
       requests: 25,

@@ -1,0 +1,88 @@
+import type { ProviderLimits } from './connector.ts'
+import { ConnectorError, quoted } from './errors.ts'
+import type { ConnectorsOptions, ProviderOverride } from './options.ts'
+import { connectors } from './providers/index.ts'
+
+const OPTIONS = {
+  overrides: true,
+  searchFile: true,
+  limitStore: true,
+  answers: true,
+  cache: true,
+  timeouts: true,
+  maxAnswerBytes: true,
+  retry: true,
+  breaker: true,
+  log: true,
+  now: true,
+} as const satisfies Record<keyof ConnectorsOptions, true>
+
+const CACHE = {
+  maxBytes: true,
+  freshSeconds: true,
+  staleSeconds: true,
+  absentSeconds: true,
+} as const satisfies Record<keyof NonNullable<ConnectorsOptions['cache']>, true>
+
+const OVERRIDE = { baseUrl: true, key: true, limits: true } as const satisfies Record<
+  keyof ProviderOverride,
+  true
+>
+
+/**
+ * Refuses what could not take effect, so that a misspelt option is not ignored.
+ * @throws ConnectorError `unknown_provider`, `invalid_option`
+ */
+export function checkOptions(options: ConnectorsOptions): void {
+  const { overrides = {}, cache = {} } = options
+  requireKnown(options, OPTIONS)
+  requireKnown(cache, CACHE)
+  requireProviders(Object.keys({ ...overrides, ...cache.freshSeconds }))
+  for (const [provider, override] of Object.entries(overrides)) {
+    requireKnown(override, OVERRIDE, provider)
+    requireLimits(provider.toLowerCase(), override.limits ?? {})
+    const { baseUrl } = override
+    if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
+      throw invalid(
+        `The baseUrl of ${provider} is ${quoted(String(baseUrl))}, which is no address.`,
+        provider,
+      )
+    }
+  }
+}
+
+function requireKnown(given: object, known: Readonly<Record<string, true>>, provider?: string): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    const of = provider === undefined ? '' : ` of ${provider}`
+    throw invalid(
+      `Unknown option ${quoted(name)}${of}; known are ${Object.keys(known).join(', ')}.`,
+      provider,
+    )
+  }
+}
+
+function requireProviders(slugs: readonly string[]): void {
+  const known = connectors.map(({ info }) => info.slug)
+  const provider = slugs.map((slug) => slug.toLowerCase()).find((slug) => !known.includes(slug))
+  if (provider === undefined) return
+  const message = `There is no provider ${quoted(provider)}; there are ${known.join(', ')}.`
+  throw new ConnectorError('unknown_provider', message, { provider })
+}
+
+/** With a limit of 0, no request would ever have room. */
+function requireLimits(
+  provider: string,
+  { windows = [], withKey = [], concurrency = 1 }: Partial<ProviderLimits>,
+): void {
+  const all = [...windows, ...withKey]
+  const counts = [concurrency, ...all.map(({ requests }) => requests)]
+  const isWell = counts.every((count) => Number.isSafeInteger(count) && count > 0)
+  if (isWell && all.every(({ perSeconds }) => perSeconds > 0 && perSeconds < Number.POSITIVE_INFINITY)) return
+  const message = `In the limits of ${provider}, requests and concurrency must be whole numbers of 1 or more, and perSeconds more than 0.`
+  throw invalid(message, provider)
+}
+
+function invalid(message: string, provider: string | undefined): ConnectorError {
+  return new ConnectorError('invalid_option', message, provider === undefined ? {} : { provider })
+}
