@@ -357,6 +357,8 @@ test.each([
   ['2958465.9999999884', 'timestamp', '9999-12-31T23:59:59.999'],
   ['0.99999999998843', 'time', '23:59:59.999999'],
   ['45000.999999999999', 'timestamp', '2023-03-16T00:00:00'],
+  // As openpyxl and XlsxWriter write a second of the year 9242.
+  ['2681968.058055555', 'timestamp', '9242-12-22T01:23:36'],
   ['45000.41666667824', 'timestamp', '2023-03-15T10:00:00.001'],
 ] as const)('the number %s as %s is %s', (digits, style, text) => {
   expect(serialMoment(digits, style, false)?.text).toBe(text)

@@ -54,7 +54,7 @@ function dayText(day: number): string {
 
 /**
  * The time of day in microseconds. A double is exact to a microsecond for days of our time, but many programs write
- * only 15 digits, and days far in the future leave fewer bits for the time. If the time is as near to a whole
+ * only 15 or 16 digits, and days far in the future leave fewer bits for the time. If the time is as near to a whole
  * millisecond as the number is exact, that millisecond is meant.
  */
 function microsOfDay(serial: number, digits: string): number {
@@ -63,9 +63,11 @@ function microsOfDay(serial: number, digits: string): number {
   const off = Math.abs(micros - millis)
   if (off === 0) return micros
   const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
-  const short = digits.replace(/\D/g, '').length <= 15
-  const written = short ? Math.min(5, 0.5 * 10 ** -decimals * DAY_MICROS) : 0
+  const length = digits.replace(/\D/g, '').length
+  const unit = 0.5 * 10 ** -decimals * DAY_MICROS
   const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
+  // Sixteen digits are a double that was rounded once more.
+  const written = length === 16 ? unit + told : length < 16 ? Math.min(5, unit) : 0
   return off <= Math.max(written, told) ? millis : micros
 }
 
