@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs'
 import {
   type Data,
   DateDay,
+  DateMillisecond,
   Decimal,
+  Field,
   makeData,
   makeVector,
+  Struct,
   Table,
   TimeMicrosecond,
   TimestampMicrosecond,
@@ -101,6 +104,24 @@ describe('what no value of its type can be is refused with its row: Arrow', () =
     [new Decimal(2, 10, 128), words(10n ** 32n), bad(1, 'decimal(10,2)')],
   ] as const)('%s', async (type, data, expected) => {
     expect(await bench.refusal('arrow', arrow(makeData({ type, data } as never)))).toBe(expected)
+  })
+
+  test('a date within another value, and one with a time of day', async () => {
+    const day = makeData({ type: new DateDay(), data: Int32Array.from([2_932_897]) })
+    const struct = makeData({
+      type: new Struct([new Field('d', new DateDay(), true)]),
+      children: [day],
+      length: 1,
+    })
+    expect(await bench.refusal('arrow', arrow(struct))).toMatch(
+      /^400 invalid_upload: Row 1, column "a": a value within it is out of range\. Dates are of the years 1 to 9999/,
+    )
+    const millis = (...data: bigint[]) =>
+      makeData({ type: new DateMillisecond(), data: BigInt64Array.from(data) })
+    expect((await bench.read('arrow', arrow(millis(-86_400_000n)))).values).toEqual([['1969-12-31']])
+    expect(await bench.refusal('arrow', arrow(millis(0n, -1n)))).toBe(
+      '400 invalid_upload: Row 2, column "a": the date has a time of day. Send it as a timestamp, or at midnight.',
+    )
   })
 
   test('nanoseconds are cut off where that is asked', async () => {

@@ -170,7 +170,7 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
   }
   if (DataType.isDate(type)) {
     const days = (index: number) =>
-      type.unit === 0 ? Number(values[index]) : Math.floor(Number(values[index]) / 86_400_000)
+      type.unit === 0 ? Number(values[index]) : wholeDays(Number(values[index]))
     return (index) => dayText(days(index))
   }
   if (DataType.isTime(type)) return (index) => clockText(micros(values[index], type.unit, options))
@@ -213,6 +213,15 @@ function micros(value: bigint | number | undefined, unit: TimeUnit, { truncate }
       return floorDivide(count, 1000n)
   }
 }
+
+/** Dates in milliseconds are midnights (Arrow 1.5, Schema.fbs, Date). Some programs store moments in them. */
+function wholeDays(millis: number): number {
+  if (millis % 86_400_000 !== 0) throw new DayWithTime()
+  return millis / 86_400_000
+}
+
+/** Thrown for a date that has a time of day. The caller turns it into an error with the row and column. */
+export class DayWithTime extends Error {}
 
 function dayText(days: number): string {
   const date = new Date(days * 86_400_000)

@@ -15,12 +15,20 @@ import type { DeclaredColumn, UploadOptions } from '../request.ts'
 import { isTextual, knownColumns, layColumns, wantedTypes } from '../targets.ts'
 import { KIND } from '../text/text-kinds.ts'
 import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
-import { malformed, notUtf8, outOfRange, tooFine } from '../text/value-errors.ts'
+import {
+  dayWithTime,
+  malformed,
+  notUtf8,
+  outOfRange,
+  outOfRangeInside,
+  tooFine,
+} from '../text/value-errors.ts'
 import type { Hooks } from '../threads/hooks.ts'
 import { arrowMessages, verifyFile } from './arrow-messages.ts'
 import { checkData } from './check-data.ts'
 import { unpackLz4 } from './lz4.ts'
 import {
+  DayWithTime,
   isText,
   NoSuchValue,
   NotText,
@@ -176,8 +184,10 @@ function writeRows(
       } catch (error) {
         const at = rows.rows + 1
         if (error instanceof NotText) throw notUtf8(at, name)
+        if (error instanceof DayWithTime) throw dayWithTime(at, name)
         if (!(error instanceof NoSuchValue)) throw error
-        throw error.text === undefined ? tooFine(at, name) : outOfRange(at, name, given)
+        if (error.text === undefined) throw tooFine(at, name)
+        throw given === 'json' ? outOfRangeInside(at, name) : outOfRange(at, name, given)
       }
     }
     rows.endRow()

@@ -55,6 +55,11 @@ export function tooFine(row: number, column: string): EngineError {
   return new EngineError('invalid_upload', message, { details: { row, column } })
 }
 
+export function dayWithTime(row: number, column: string): EngineError {
+  const message = `Row ${row}, column ${JSON.stringify(column)}: the date has a time of day. Send it as a timestamp, or at midnight.`
+  return new EngineError('invalid_upload', message, { details: { row, column } })
+}
+
 export function notUtf8(row: number, column: string): EngineError {
   const message = `Row ${row}, column ${JSON.stringify(column)}: the text is not valid UTF-8.`
   return new EngineError('invalid_upload', message, { details: { row, column } })
