@@ -169,8 +169,9 @@ describe('declared types', () => {
     for (const text of texts) {
       const refusal = await bench.refusal('csv', `a,b\n,x\n${text},x\n`, { declared: declared({ a: type }) })
       const article = type === 'integer' ? 'an' : 'a'
+      const hint = type === 'binary' ? ' Bytes are sent in base64, padded with =.' : ''
       expect(refusal).toBe(
-        `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.`,
+        `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.${hint}`,
       )
     }
   })
