@@ -1,5 +1,6 @@
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord } from '../catalog/records.ts'
+import { EngineError } from '../errors.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
 import { checkUploadOptions } from '../ingest/upload-options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
@@ -40,9 +41,20 @@ const KNOWN = {
   accept: true,
 } as const satisfies Record<keyof Upload, true>
 
+function isBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false
+  return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
+}
+
 /** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
 export function checkUpload(upload: Upload): void {
   requireKnown(upload, KNOWN)
+  if (!isBody(upload.body)) {
+    throw new EngineError(
+      'invalid_option',
+      'body is a file, as { file: "prices.csv" }, or something to iterate that gives bytes, such as a stream.',
+    )
+  }
   checkUploadOptions(upload.format, upload.options)
 }
 

@@ -2,10 +2,13 @@ import { EngineError } from '../errors.ts'
 
 /**
  * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
- * @param known every option by its name
+ * @param known its keys are the options
  * @throws EngineError `invalid_option`
  */
-export function requireKnown(options: object, known: Readonly<Record<string, true>>): void {
+export function requireKnown(options: object, known: Readonly<Record<string, unknown>>): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new EngineError('invalid_option', `Options are an object, not ${JSON.stringify(options)}.`)
+  }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, name)) continue
     const names = Object.keys(known).join(', ')

@@ -19,6 +19,16 @@ test('options of an upload that are unknown, or for other formats, are refused',
   expect(await refusal('csv', { separator: ';' } as never)).toMatch(
     /^invalid_option: Unknown option "separator"; known are nulls, delimiter, /,
   )
+  const wrong = (options: object) => refusal('csv', options as never)
+  expect(await wrong({ nulls: 'NA' })).toBe('invalid_option: nulls is a list of texts, not "NA".')
+  expect(await wrong({ delimiter: '||' })).toMatch(
+    /^invalid_option: delimiter is one character, .*, not "\|\|"\.$/,
+  )
+  expect(await wrong({ encoding: 'cp437' })).toBe(
+    'invalid_option: encoding is "utf-8" or "latin1" or "utf-16", not "cp437".',
+  )
+  expect(await wrong({ header: false })).toBe('invalid_option: header is "present" or "absent", not false.')
+  expect(await wrong([])).toBe('invalid_option: Options are an object, not [].')
   expect(await refusal('csv', { delimiter: undefined, nulls: ['NA'] } as never)).toBe('accepted')
 })
 
@@ -30,6 +40,12 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
     code: 'unsupported_format',
     message: 'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx.',
   })
+  for (const body of ['a\n1\n', Buffer.from('a\n1\n'), { file: 5 }, undefined]) {
+    await expect(upload({ format: 'csv', body })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^body is a file, /),
+    })
+  }
   // An option of the csv, which belongs into `options`.
   await expect(upload({ format: 'csv', delimiter: ';' })).rejects.toMatchObject({
     code: 'invalid_option',
