@@ -104,11 +104,27 @@ function asText(type: ColumnType, sql: string): string {
     case 'timestamptz':
       return `(replace(CAST(CAST(${sql} AS TIMESTAMP) AS VARCHAR), ' ', 'T') || 'Z')`
     case 'double':
-      return (
-        `CASE WHEN isnan(${sql}) THEN 'NaN' WHEN isinf(${sql}) THEN CASE WHEN ${sql} > 0 THEN 'INF' ELSE '-INF' END ` +
-        `ELSE regexp_replace(replace(${text}, 'e+', 'e'), '\\.0$', '') END`
-      )
+      return doubleText(sql, text)
     default:
       return text
   }
+}
+
+/**
+ * The text of a double as ECMAScript's Number::toString has it, in which exports write it: DuckDB has the same digits, but
+ * writes exponents from 10^16 on and below 10^-4, where ECMAScript does so from 10^21 on and below 10^-6.
+ */
+function doubleText(sql: string, text: string): string {
+  const part = (group: number) => `regexp_extract(${text}, '^(-?)(\\d)\\.?(\\d*)e([-+]\\d+)$', ${group})`
+  const [sign, first, rest] = [part(1), part(2), `rtrim(${part(3)}, '0')`]
+  const exponent = `CAST(${part(4)} AS INTEGER)`
+  return (
+    `CASE WHEN isnan(${sql}) THEN 'NaN' WHEN isinf(${sql}) THEN CASE WHEN ${sql} > 0 THEN 'INF' ELSE '-INF' END ` +
+    `WHEN NOT contains(${text}, 'e') THEN regexp_replace(${text}, '\\.0$', '') ` +
+    `WHEN abs(${sql}) >= 1e21 OR abs(${sql}) < 1e-6 THEN ${sign} || ${first} || ` +
+    `CASE WHEN ${rest} = '' THEN '' ELSE '.' || ${rest} END || 'e' || ` +
+    `CASE WHEN ${exponent} > 0 THEN '+' ELSE '' END || CAST(${exponent} AS VARCHAR) ` +
+    `WHEN abs(${sql}) >= 1 THEN ${sign} || rpad(${first} || ${rest}, ${exponent} + 1, '0') ` +
+    `ELSE ${sign} || '0.' || repeat('0', -${exponent} - 1) || ${first} || ${rest} END`
+  )
 }

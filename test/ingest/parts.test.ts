@@ -51,9 +51,22 @@ describe('rewrite', () => {
     expect(await bench.values(target)).toEqual([
       [null, '1', '2020-01-01T00:00:00Z', '2020-01-01 00:00:00', '7.0'],
       [null, 'NaN', null, null, null],
-      [null, '1e300', null, null, null],
+      [null, '1e+300', null, null, null],
     ])
-    expect([rows, rawBytes]).toEqual([3, 3 * (16 + 8 + 16) + 9 + 20])
+    expect([rows, rawBytes]).toEqual([3, 3 * (16 + 8 + 16) + 10 + 20])
+  })
+
+  test('doubles become the text that exports have written for them', async () => {
+    const exponents = Array.from({ length: 61 }, (_, index) => index - 30)
+    const numbers = [1, -1, 1.5, 1 / 3, -123_456_789.125, 9].flatMap((digits) =>
+      exponents.map((exponent) => Number(`${digits}e${exponent}`)),
+    )
+    numbers.push(0, 5e-324, Number.MAX_VALUE, 2 ** 53 + 2, 123_456_789_012_345_680)
+    const existing = [column('f', 'double')]
+    const { part } = await bench.read('csv', `f\n${numbers.join('\n')}\n-0\n`, { existing })
+    const target = bench.path('.parquet')
+    await bench.ingestor.rewrite([part], target, existing, [column('f', 'string')])
+    expect((await bench.values(target)).flat()).toEqual([...numbers.map(String), '-0'])
   })
 
   test('refuses what would lose something, and leaves nothing behind', async () => {
