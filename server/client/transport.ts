@@ -93,7 +93,7 @@ export class Transport {
     } = request
     const headers = new Headers(request.headers)
     if (json !== undefined) headers.set('content-type', 'application/json')
-    if (this.#key !== undefined) headers.set('authorization', `Basic ${btoa(`${this.#key}:`)}`)
+    if (this.#key !== undefined) headers.set('authorization', basic(this.#key))
     const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' }
     if (body !== undefined) init.body = body
     // `fetch` requires this for streams.
@@ -132,4 +132,10 @@ export class Transport {
       .join('&')
     return url
   }
+}
+
+/** The header for a key, in UTF-8 (RFC 7617, 2.1); `btoa` alone takes the characters of Latin-1 for bytes. */
+function basic(key: string): string {
+  const bytes = new TextEncoder().encode(`${key}:`)
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
 }

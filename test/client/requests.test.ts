@@ -203,3 +203,10 @@ test('all series are read page by page', async () => {
   expect(seen).toEqual(names.map((one) => one.series_id))
   expect(server.requests).toHaveLength(2)
 })
+
+test('a key with letters outside of ASCII is sent in UTF-8, as the server reads it', async () => {
+  const key = 'ein Schlüssel für 5 €'
+  await new Client({ url: server.url, key }).repositories.list()
+  const [, sent = ''] = String(last().headers['authorization']).split(' ')
+  expect(Buffer.from(sent, 'base64').toString('utf8')).toBe(`${key}:`)
+})
