@@ -236,7 +236,8 @@ function clockText(all: bigint): string {
   const fraction = Number(all % 1_000_000n)
   const two = (value: number) => String(value).padStart(2, '0')
   const whole = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0')}`
+  // Without zeros at the end, as exports write times: this text stays where the column is text or json.
+  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`
 }
 
 /** A duration as ISO 8601, in the same way as DuckDB's intervals are written. */

@@ -238,6 +238,18 @@ describe('Arrow', () => {
     )
   })
 
+  test('times in a column of text are as exports write them', async () => {
+    const at = makeVector(
+      makeData({ type: new TimestampMicrosecond('UTC'), data: BigInt64Array.of(500_000n, 1n, 0n) }),
+    )
+    const { values } = await bench.read('arrow', stream({ a: at }), { existing: [column('a', 'string')] })
+    expect(values.flat()).toEqual([
+      '1970-01-01T00:00:00.5Z',
+      '1970-01-01T00:00:00.000001Z',
+      '1970-01-01T00:00:00Z',
+    ])
+  })
+
   test('a dictionary that says it has more buffers of text than there are', async () => {
     const bytes = readFileSync(new URL('../fixtures/polars-too-many-views.arrow', import.meta.url))
     expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
