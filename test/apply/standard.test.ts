@@ -284,6 +284,17 @@ describe('what is wrong is refused', () => {
   ])('%s', async (apply, code) => {
     expect(await rowsOf(apply).catch(codeOf)).toBe(code)
   })
+
+  test.each([
+    [' ', '$apply: At position 1: the text is empty. Write a transformation, as in groupby((City)).'],
+    [
+      'topcount(9223372036854775808,Amount)',
+      '$apply: At position 10: the number of rows must be at most 9007199254740991.',
+    ],
+    ['skip(9007199254740992)', '$apply: At position 6: the number of rows must be at most 9007199254740991.'],
+  ])('%s, in words', async (apply, message) => {
+    await expect(rowsOf(apply)).rejects.toThrow(message)
+  })
 })
 
 test.each(

@@ -1,4 +1,5 @@
 import { EngineError } from '../../errors.ts'
+import { invalid } from '../errors.ts'
 import { tokenize } from '../syntax/tokens.ts'
 import type { Building, Place } from './building.ts'
 import { readComputed, readOrder } from './computed.ts'
@@ -68,7 +69,19 @@ export function readOrderBy(
   })
 }
 
-function begin(text: string, option: string, { limits }: Building): { cursor: Cursor; place: Place } {
+/** What each option holds, for the error if it is empty. */
+const EXAMPLES = {
+  Apply: 'a transformation, as in groupby((City))',
+  Compute: 'an expression and its name, as in Price mul 2 as double',
+  Orderby: 'a column or an expression, as in Price desc',
+}
+
+function begin(
+  text: string,
+  option: keyof typeof EXAMPLES,
+  { limits }: Building,
+): { cursor: Cursor; place: Place } {
+  if (text.trim() === '') throw invalid(0, `the text is empty. Write ${EXAMPLES[option]}.`)
   return { cursor: new Cursor(text, tokenize(text, limits)), place: { text, option } }
 }
 

@@ -181,8 +181,10 @@ export class PipelineReader {
     const value = this.#number()
     const negative = value.digits < 0n
     const { at } = value
-    if (until === 'count' && !(value.whole && value.digits > 0n)) {
-      throw invalid(at, 'the number of rows must be a whole number above 0.')
+    if (until === 'count') {
+      if (!value.whole || value.digits <= 0n)
+        throw invalid(at, 'the number of rows must be a whole number above 0.')
+      if (value.digits > MOST_ROWS) throw tooMany(at)
     }
     if (
       until === 'percent' &&
@@ -198,9 +200,9 @@ export class PipelineReader {
   /** Reads a whole number of rows. */
   #count(): number {
     const { whole, digits, at } = this.#number()
-    if (!whole || digits < 0n || digits > BigInt(Number.MAX_SAFE_INTEGER)) {
+    if (!whole || digits < 0n)
       throw invalid(at, 'the number of rows must be a whole number that is not negative.')
-    }
+    if (digits > MOST_ROWS) throw tooMany(at)
     return Number(digits)
   }
 
@@ -239,6 +241,12 @@ function emptied(at: number): Error {
     'in a group of groupby(), aggregate() must not follow a step that may leave no row. Put that step before ' +
       'groupby() or after aggregate().',
   )
+}
+
+const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
+
+function tooMany(at: number): Error {
+  return invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
 }
 
 const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
