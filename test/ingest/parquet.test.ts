@@ -122,6 +122,7 @@ describe('Parquet', () => {
     ['not-json-struct', 'Row 2, column "a": the value is not a json.'],
     ['not-utf8', 'Row 2, column "a": the text is not valid UTF-8.'],
     ['not-utf8-struct', 'Row 2, column "a": the text is not valid UTF-8.'],
+    ['millis', 'Row 2, column "a": the value is not a timestamptz of the years 1 to 9999.'],
     ['decimal256-struct', 'Column "a" holds decimals of 39 digits; the most are 38.'],
   ])('values that are not what the schema says, with their row: %s', async (name, message) => {
     const file = readFileSync(new URL(`fixtures/${name}.parquet`, import.meta.url))

@@ -25,7 +25,7 @@ import {
   outOfRangeInside,
   tooFine,
 } from '../text/value-errors.ts'
-import { badTextOf } from './bad-texts.ts'
+import { badValueFound } from './bad-values.ts'
 import { inRange } from './in-range.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
@@ -39,7 +39,7 @@ export async function ingestParquet(
     return await ingest(duck, known, request)
   } catch (error) {
     await rm(request.target, { force: true })
-    throw parquetError(await badTextOf(duck, error as Error, request), request)
+    throw parquetError(await badValueFound(duck, error as Error, request), request)
   }
 }
 
