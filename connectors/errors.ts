@@ -23,7 +23,6 @@ export const CONNECTOR_ERRORS = {
     when: 'the provider needs a key, and neither the user nor the service has one',
   },
   key_rejected: { status: 400, when: 'the provider does not accept the key' },
-  paid_tier: { status: 402, when: 'the provider is of the paid tier, and the plan does not include it' },
   provider_limit: {
     status: 429,
     when: "the provider's request limit is used up; the message names the provider",
