@@ -21,6 +21,13 @@ function check(options: QueryOptions) {
   }
 }
 
+test('a literal where a column must stand is an unknown column', () => {
+  expect(() => check({ orderBy: 'null' })).toThrow(
+    /^Orderby contains invalid column\(s\): null\. Column names are case-sensitive\.$/,
+  )
+  expect(() => check({ orderBy: 'NULL' })).toThrow(/ The literal is written null\.$/)
+})
+
 describe('$select', () => {
   test('keeps its own order and tells case apart', () => {
     expect(check({ select: 'ID,id' }).select).toEqual([3, 0])

@@ -65,7 +65,9 @@ function hintFor(name: string, at: number, text: string): string | undefined {
     return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at)) ? singleQuotes(name) : undefined
   }
   const word = name.toLowerCase()
-  if (Object.hasOwn(WORD_LITERALS, word)) return `The literal is written ${WORD_LITERALS[word]}.`
+  const literal = Object.hasOwn(WORD_LITERALS, word) ? WORD_LITERALS[word] : undefined
+  // Where a name must stand, a literal is one, however it is written.
+  if (literal !== undefined && literal !== name) return `The literal is written ${literal}.`
   if (durationMicros(name) !== undefined) return `A duration is written duration'${name}'.`
   const row = functionRow(name)
   return row?.constant && `${row.name}() is a function: write its parentheses, too.`
