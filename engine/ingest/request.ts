@@ -14,7 +14,7 @@ export interface UploadOptions {
   readonly nulls?: readonly string[]
   /** csv, tsv: the character between fields. */
   readonly delimiter?: string
-  /** csv, tsv: the character before the decimal places of a number; a point by default. */
+  /** csv, tsv: the character before the decimal places of a number; a point by default. With `,`, `1.5` is no number. */
   readonly decimal?: '.' | ','
   /** csv, tsv: UTF-8 by default. `latin1` is read as windows-1252, which is what Windows programs mean by it. */
   readonly encoding?: 'utf-8' | 'latin1' | 'utf-16'

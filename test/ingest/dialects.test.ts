@@ -56,6 +56,26 @@ describe('csv of other programs', () => {
     expect(into.values).toEqual([['1.5', ' 3,5']])
   })
 
+  test('numbers with a point are none where numbers have a comma', async () => {
+    const options = { delimiter: ';', decimal: ',' } as const
+    const text = 'pieces;price;version\n1.234;1,5;1.10\n2,5;3;2.0\n'
+    const { shape, values } = await bench.read('csv', text, { options })
+    expect(shape).toEqual(['pieces: string', 'price: double', 'version: string'])
+    expect(values).toEqual([
+      ['1.234', '1.5', '1.10'],
+      ['2,5', '3.0', '2.0'],
+    ])
+    for (const given of [
+      { existing: [column('pieces', 'double'), column('price', 'double'), column('version', 'string')] },
+      { declared: declared({ pieces: 'decimal(10,3)' }) },
+    ]) {
+      expect(await bench.refusal('csv', text, { options, ...given })).toBe(
+        '400 invalid_upload: Row 1, column "pieces": "1.234" has a point, but decimal=, says that numbers have a comma. ' +
+          'Numbers are written without a character between thousands.',
+      )
+    }
+  })
+
   test('quoted texts are no nulls', async () => {
     const { values } = await bench.read('csv', 'a,b\nNULL,"NULL"\n', { options: { nulls: ['NULL'] } })
     expect(values).toEqual([[null, 'NULL']])

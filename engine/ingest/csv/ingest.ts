@@ -1,5 +1,6 @@
 import { rm, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { type Column, type TypeName, typeName } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/temporary.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns, type Target } from '../targets.ts'
@@ -11,7 +12,7 @@ import { readHeader } from './header.ts'
 import { type CsvSource, loadCsv, planLoad, runLoad, selectCsv, settleLoad } from './load.ts'
 import type { CsvFindings, FieldPlan } from './scan.ts'
 import { type EarlyScan, type ScanCsv, sampleCsv } from './tasks.ts'
-import { isForeign } from './translate.ts'
+import { isForeign, type TranslatedColumn } from './translate.ts'
 
 /**
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
@@ -61,7 +62,7 @@ export async function ingestDialect(
       target: ours.path,
     } as const
     const translated = await tools.workers.run(task, { signal, onProgress })
-    const result = await ingestCsv(tools, known, {
+    const result = await ingestCsv(tools, withoutPoints(known, translated), {
       ...request,
       format: 'csv',
       file: ours.path,
@@ -71,10 +72,35 @@ export async function ingestDialect(
   }
   const { translated, result } = await ingest([])
   const ofText = new Set(result.columns.filter(({ type }) => type === 'string').map(({ name }) => name))
-  const texts = translated.filter(({ name }) => ofText.has(name)).map(({ index }) => index)
+  const texts = translated
+    .filter(({ name, rewritten }) => rewritten && ofText.has(name))
+    .map(({ index }) => index)
   if (texts.length === 0) return result
   await rm(target, { force: true })
   return (await ingest(texts)).result
+}
+
+const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
+
+/** Columns with numbers that have a point, which are none in this dialect, are text unless their type is known. */
+function withoutPoints(known: KnownColumns, columns: readonly TranslatedColumn[]): KnownColumns {
+  const types = new Map((known.existing ?? known.declared)?.map(({ name, type }) => [name, type]))
+  const texts: Column[] = []
+  for (const { name, pointed } of columns) {
+    if (!pointed) continue
+    const type = types.get(name)
+    if (type === undefined) texts.push({ name, type: 'string', nullable: true, description: '' })
+    else if (NUMBERS.has(typeName(type))) {
+      const { row, text } = pointed
+      throw malformed(
+        `Row ${row}, column ${JSON.stringify(name)}: ${quoteValue(text)} has a point, but decimal=, says that numbers ` +
+          'have a comma. Numbers are written without a character between thousands.',
+        { row, column: name, type },
+      )
+    }
+  }
+  if (texts.length === 0 || known.existing) return known
+  return { ...known, declared: [...(known.declared ?? []), ...texts] }
 }
 
 /** Starts the scan of a file that still arrives. @throws EngineError as `ingestCsv` does */

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly isMissing: (field: Field) => boolean
   /** The number or moment that a text is in the other dialect, as our own csv has it; undefined for all other texts. */
   readonly value: (text: string) => string | undefined
+  /** Whether a text is no number in the other dialect, but would be one in our own csv. */
+  readonly isPointed: (text: string) => boolean
 }
 
 export function dialectOf({ nulls = [], decimal, dates }: UploadOptions): Dialect {
@@ -20,6 +22,7 @@ export function dialectOf({ nulls = [], decimal, dates }: UploadOptions): Dialec
   return {
     isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
     value: (text) => (decimal === ',' && NUMBER.test(text) ? text.trim().replace(',', '.') : date?.(text)),
+    isPointed: (text) => decimal === ',' && POINTED.test(text),
   }
 }
 
@@ -30,6 +33,9 @@ export function textField({ text, quoted }: Field): string {
 
 /** A number with a comma before its decimal places. */
 const NUMBER = /^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$/
+
+/** A number with a point, and no other text: in `1.234` it may separate thousands. */
+const POINTED = /^[-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$/
 
 const PARTS = {
   YYYY: '(?<y>\\d{4})',

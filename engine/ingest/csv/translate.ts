@@ -18,10 +18,13 @@ export interface TranslateCsv {
   readonly target: string
 }
 
-/** A column in which values were rewritten as numbers or moments. */
+/** A column in which values were rewritten as numbers or moments, or would be misread as numbers. */
 export interface TranslatedColumn {
   readonly name: string
   readonly index: number
+  readonly rewritten: boolean
+  /** The first value with a point, where `decimal` says that numbers have a comma: it may separate thousands. */
+  readonly pointed?: { readonly row: number; readonly text: string } | undefined
 }
 
 /** Whether csv with these options differs from what we read (UTF-8, commas, a header, ISO dates): it is rewritten. */
@@ -80,6 +83,7 @@ class Records {
   readonly #dialect: Dialect
   readonly #texts: ReadonlySet<number>
   readonly #translated = new Set<number>()
+  readonly #pointed = new Map<number, { row: number; text: string }>()
   #names: readonly string[] = []
   #rest = ''
   #begun = false
@@ -93,7 +97,12 @@ class Records {
   }
 
   get translated(): TranslatedColumn[] {
-    return [...this.#translated].map((index) => ({ name: this.#names[index] ?? '', index }))
+    return [...new Set([...this.#translated, ...this.#pointed.keys()])].map((index) => ({
+      name: this.#names[index] ?? '',
+      index,
+      rewritten: this.#translated.has(index),
+      pointed: this.#pointed.get(index),
+    }))
   }
 
   push(text: string, final: boolean): string {
@@ -131,7 +140,12 @@ class Records {
   #field(field: Field, index: number): string {
     if (this.#dialect.isMissing(field)) return ''
     const value = this.#texts.has(index) ? undefined : this.#dialect.value(field.text)
-    if (value === undefined) return textField(field)
+    if (value === undefined) {
+      if (!this.#pointed.has(index) && this.#dialect.isPointed(field.text)) {
+        this.#pointed.set(index, { row: this.rows, text: field.text })
+      }
+      return textField(field)
+    }
     this.#translated.add(index)
     return value
   }
