@@ -30,6 +30,11 @@ describe('a preview of a file', () => {
     expect(rowCount).toBe(2)
   })
 
+  it('takes numbers with a point for text where numbers have a comma', async () => {
+    const { columns } = await preview('a.csv', 'pieces;price\n1.234;1,5\n2;2,5\n')
+    expect(columns.map(({ type }) => type)).toEqual(['string', 'double'])
+  })
+
   it('reads tsv, ndjson, arrays and rows with declared columns', async () => {
     expect((await preview('a.tsv', 'a\tb\n1\tx\n')).columns.map(({ type }) => type)).toEqual([
       'integer',

@@ -116,6 +116,13 @@ function pointed(field: Field, decimal: '.' | ','): Field {
   return decimal === ',' && field !== null && COMMA_NUMBER.test(field) ? field.replace(',', '.') : field
 }
 
+const POINT_NUMBER = /^[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?$/
+
+/** Whether a field is a number with a point where numbers have a comma. The server then reads its column as text. */
+export function isTextByPoint(field: Field, { decimal }: Dialect): boolean {
+  return decimal === ',' && field !== null && POINT_NUMBER.test(field)
+}
+
 function encodingOf(bytes: Uint8Array): Encoding {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'

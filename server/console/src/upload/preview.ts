@@ -1,5 +1,5 @@
 import { CsvError, type Field, parseCsv } from '../csv.ts'
-import { type Dialect, decode, detectDialect, readField } from './dialect.ts'
+import { type Dialect, decode, detectDialect, isTextByPoint, readField } from './dialect.ts'
 import type { FileKind } from './formats.ts'
 import { inferType } from './infer.ts'
 import { type Preview, PreviewError, type Reading } from './model.ts'
@@ -125,11 +125,16 @@ function previewText(text: string, whole: boolean, dialect: Dialect): Preview {
       `Row ${crooked + 1} has ${found} ${found === 1 ? 'field' : 'fields'}, but there are ${header.length} columns.`,
     )
   }
-  return tabular(
+  const preview = tabular(
     header.map((name, at) => name || (at === 0 && first === 'index' ? 'index' : '')),
     rows.map((row) => row.map((field) => readField(field, dialect))),
     whole,
   )
+  const isText = (at: number) => rows.some((row) => isTextByPoint(row[at] ?? null, dialect))
+  const columns = preview.columns.map((column, at) =>
+    isText(at) ? { ...column, type: 'string' as const } : column,
+  )
+  return { ...preview, columns }
 }
 
 function tabular(names: readonly string[], rows: readonly (readonly Field[])[], whole: boolean): Preview {
