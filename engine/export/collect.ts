@@ -1,4 +1,5 @@
 import type { Chunk, Cursor } from '../duckdb/source.ts'
+import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import type { TurnUnderWay } from './dispatch.ts'
 import type { Piece } from './encode.ts'
 
@@ -38,6 +39,8 @@ export class Pieces {
   #groupRows = 0
   #first = 0
   #rowBytes: number
+  /** Rows of the largest chunk so far. */
+  #chunkRows = 0
   #waitingBytes = 0
   #handedBytes = 0
   #state: 'running' | 'ended' | 'stopped' = 'running'
@@ -100,6 +103,7 @@ export class Pieces {
         if (await this.#takeTurn()) continue
         const chunk = await this.#cursor.fetch()
         if (chunk) {
+          this.#chunkRows = Math.max(this.#chunkRows, chunk.rows)
           this.#group.push(chunk)
           this.#groupRows += chunk.rows
         }
@@ -130,6 +134,7 @@ export class Pieces {
     this.#enqueue(turn.piece, rows)
     const fetched = await turn.fetched
     this.#first += fetched.rows
+    this.#chunkRows = Math.max(this.#chunkRows, Math.min(fetched.rows, VECTOR_ROWS))
     if (fetched.ended && this.#state === 'running') this.#state = 'ended'
     return true
   }
@@ -172,8 +177,8 @@ export class Pieces {
     this.#wakeReader()
   }
 
-  /** The size that a piece may have: it holds at least one chunk, and DuckDB puts up to 2048 rows into a chunk. */
+  /** The size that a piece may have: it holds at least one chunk. */
   #pieceBytes(): number {
-    return Math.max(PIECE_BYTES, 2048 * this.#rowBytes)
+    return Math.max(PIECE_BYTES, this.#chunkRows * this.#rowBytes)
   }
 }

@@ -57,8 +57,7 @@ export async function measure(
     const width = fixedBytes(type)
     fixed += width ?? 0
     if (width !== undefined) return []
-    const length = type === 'binary' ? `octet_length(c${index})` : `strlen(c${index})`
-    return `coalesce(CAST(sum(${length}) AS DOUBLE), 0)`
+    return `coalesce(CAST(sum(${lengthOf(type, index)}) AS DOUBLE), 0)`
   })
   const [row] = await duck.run(
     `SELECT count(*), ${['0::DOUBLE', ...sums].join(' + ')} FROM ${source}`,
@@ -66,6 +65,11 @@ export async function measure(
   )
   const rows = Number(row![0])
   return { rows, rawBytes: fixed * rows + Number(row![1]) }
+}
+
+/** SQL for the bytes of a value whose length varies. */
+export function lengthOf(type: ColumnType, index: number): string {
+  return type === 'binary' ? `octet_length(c${index})` : `strlen(c${index})`
 }
 
 /** Decodes every page of a part, and gives its columns without the ordinals. @throws if it can't be read to its end */

@@ -6,6 +6,7 @@ import type { PartStatistics } from '../types/statistics.ts'
 import { ingestDialect, scanArriving } from './csv/ingest.ts'
 import type { EarlyScan } from './csv/tasks.ts'
 import { cutPart } from './cut.ts'
+import { refuseLongTexts } from './long-texts.ts'
 import { readPacked } from './packed.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { rewriteParts, verifyPart } from './parts.ts'
@@ -45,6 +46,7 @@ export class Reader {
   /** As `Ingestor.ingest`. */
   async ingest(input: IngestInput, hooks: JobHooks): Promise<Described<IngestResult>> {
     const result = await this.#ingest(input, hooks)
+    await refuseLongTexts(this.#tools.duck, input.target, result, hooks)
     return { ...result, statistics: await partStatistics(input.target, result.columns) }
   }
 

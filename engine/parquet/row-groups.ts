@@ -1,7 +1,7 @@
 /** DuckDB's default number of rows in a row group. Parts have no larger ones. */
 const MOST_ROWS = 122_880
 /** DuckDB scans and writes in vectors of this many rows. */
-const VECTOR_ROWS = 2_048
+export const VECTOR_ROWS = 2_048
 /**
  * A row group holds up to `GROUP_BYTES`, or `COLUMN_BYTES` for each column if that is more. Each thread of an export has
  * a whole row group in memory, even while its client hardly reads anything. Tables of long texts therefore get small

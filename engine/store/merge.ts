@@ -1,14 +1,16 @@
 import type { Part } from '../catalog/records.ts'
-import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
+import { isWide, MOST_WIDE_BYTES, PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Parts fall into tiers by weight; the limit of each tier is this many times that of the tier before. */
 const FAN = 8
 /** The least weight of a part, however small it is, because opening a file costs as much as scanning some bytes. */
 const SMALLEST = 4_096
-/** Parts with this many bytes of uncompressed values are not merged: it would gain nothing. */
+/** Parts of this weight are not merged: it would gain nothing. */
 const LARGE = 128 * 1024 * 1024
 /** The most weight of a merged part; its file has a quarter of that, or less. */
 const LARGEST = 4 * LARGE
+/** How much more a byte of wide rows weighs, so that a merged part has no more of them than such a part may have. */
+const WIDE_WEIGHT = LARGEST / MOST_WIDE_BYTES
 
 /**
  * Chooses the parts at the end of a version that are worth merging into one; mostly there are none. A run of parts is
@@ -19,7 +21,7 @@ const LARGEST = 4 * LARGE
 export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZES): readonly Part[] {
   const oversize = parts.find((part) => piecesOf(part, sizes).length > 1)
   if (oversize) return [oversize]
-  const weights = parts.map((part) => Math.max(part.rawBytes, SMALLEST))
+  const weights = parts.map(weightOf)
   for (let limit = SMALLEST * FAN; limit <= LARGE; limit *= FAN) {
     let first = parts.length
     let total = 0
@@ -39,8 +41,13 @@ function fitting(run: readonly Part[], sizes: PartSizes): readonly Part[] {
   let weight = 0
   const end = run.findIndex((part) => {
     rows += part.rows
-    weight += part.rawBytes
+    weight += weightOf(part)
     return rows > sizes.rows || weight > LARGEST
   })
   return end < 0 ? run : run.slice(0, end)
+}
+
+/** The bytes of a part's uncompressed values; wide rows count more, because parts hold fewer of them. */
+function weightOf(part: Part): number {
+  return Math.max(isWide(part) ? WIDE_WEIGHT * part.rawBytes : part.rawBytes, SMALLEST)
 }

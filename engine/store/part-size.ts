@@ -1,3 +1,6 @@
+import type { Part } from '../catalog/records.ts'
+import { VECTOR_ROWS } from '../parquet/row-groups.ts'
+
 /**
  * How large parts are. For each row group that DuckDB leaves out of a scan, it makes a reader of every column, so a
  * point read takes less time in a file of half a million rows than in one of a million, and a third in one of six
@@ -21,12 +24,36 @@ export interface Piece {
   readonly to: number
 }
 
+/**
+ * The most bytes of a part's uncompressed values if its rows are wide. DuckDB reads up to 2,048 rows of a file at once,
+ * and each of them with its own copy of a text, even if the file has the text once: 7 KB of Parquet can hold 2,048 rows
+ * of a megabyte. Parts with fewer rows than that keep the memory of an export small.
+ */
+export const MOST_WIDE_BYTES = 32 << 20
+/** If a filter leaves fewer rows than this of those read at once, DuckDB gathers them until it has 2,048. */
+const LEAST_ROWS = 64
+/** Rows may be so wide that fewer than `LEAST_ROWS` have this many bytes; then a part has fewer. */
+const MOST_BYTES_AT_ONCE = 512 << 20
+
+/** What a part holds. */
+export type PartContent = Pick<Part, 'rows' | 'bytes' | 'rawBytes'>
+
+/** Whether 2,048 rows like these would take more than a part of wide rows may. */
+export function isWide({ rows, rawBytes }: Omit<PartContent, 'bytes'>): boolean {
+  return rawBytes * VECTOR_ROWS > MOST_WIDE_BYTES * rows
+}
+
 /** The pieces into which a part is to be cut; a single piece if the part is small enough. */
-export function piecesOf(part: { readonly rows: number; readonly bytes: number }, sizes: PartSizes): Piece[] {
-  const { rows, bytes } = part
-  if (rows <= sizes.rows * TOLERANCE && bytes <= sizes.bytes * TOLERANCE) return [{ from: 0, to: rows }]
-  // If rows are wide, the limit of bytes makes the pieces shorter.
-  const step = Math.max(1, Math.min(sizes.rows, Math.ceil((rows * sizes.bytes) / bytes)))
+export function piecesOf(part: PartContent, sizes: PartSizes): Piece[] {
+  const { rows, bytes, rawBytes } = part
+  const mostRaw = isWide(part)
+    ? Math.min(Math.max(MOST_WIDE_BYTES, (LEAST_ROWS * rawBytes) / rows), MOST_BYTES_AT_ONCE)
+    : Number.POSITIVE_INFINITY
+  const fits = rows <= sizes.rows * TOLERANCE && bytes <= sizes.bytes * TOLERANCE
+  if (fits && rawBytes <= mostRaw * TOLERANCE) return [{ from: 0, to: rows }]
+  // If rows are wide, the limits of bytes make the pieces shorter.
+  const most = Math.min(Math.ceil((rows * sizes.bytes) / bytes), Math.ceil((rows * mostRaw) / rawBytes))
+  const step = Math.max(1, Math.min(sizes.rows, most))
   const count = Math.ceil(rows / step)
   return Array.from({ length: count }, (_, index) => ({
     from: index * step,

@@ -175,3 +175,36 @@ test('a number of very many digits is told apart from one that fits', () => {
   expect(acceptsValue('decimal(10,2)', `${zeros}1.5${zeros}`)).toBe(true)
   expect(acceptsValue('decimal(10,2)', `${zeros}x`)).toBe(false)
 })
+
+describe('long texts', () => {
+  const long = (where: string) =>
+    `SELECT CASE WHEN ${where} THEN repeat('x', 300000) ELSE 'short' END AS t FROM range(400000) i(i)`
+  const upload = async (sql: string) => {
+    const file = bench.path()
+    await bench.query(`COPY (${sql}) TO '${file}' (FORMAT parquet, CODEC 'zstd')`)
+    expect(readFileSync(file).length).toBeLessThan(2_000_000)
+    return file
+  }
+
+  test('of some rows in a row, of which the others have short ones, are refused if together they are too long', async () => {
+    expect(
+      await bench.refusal('parquet', readFileSync(await upload(long('i BETWEEN 100000 AND 102500')))),
+    ).toBe(
+      '413 upload_too_large: The texts of rows 100353 to 102400 have 614400000 bytes, and those of so many rows are ' +
+        'read at once: they may have 536870912 bytes. Shorten them, or put the rows with long texts into a dataset of ' +
+        'their own.',
+    )
+  })
+
+  test('that stand far enough from each other are taken', async () => {
+    const { rows } = await bench.ingest('parquet', await upload(long('i % 160 = 0')))
+    expect(rows).toBe(400_000)
+  })
+
+  test('of Parquet are counted as often as they stand there', async () => {
+    const file = readFileSync(await upload(long('i % 160 = 0')))
+    expect(await bench.refusal('parquet', file, { limits: { unpackedBytes: 100_000_000 } })).toBe(
+      '413 upload_too_large: The upload unpacks to more than 100000000 bytes.',
+    )
+  })
+})

@@ -2,12 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Part } from '../../engine/catalog/records.ts'
 import { partsToMerge } from '../../engine/store/merge.ts'
+import { PART_SIZES, piecesOf } from '../../engine/store/part-size.ts'
 
 let ids = 0
-function part(rawBytes: number): Part {
+function part(rawBytes: number, rows = Math.ceil(rawBytes / 2_000)): Part {
   ids += 1
-  return { id: ids, rows: 1, bytes: rawBytes, rawBytes, hash: null, statistics: null }
+  return { id: ids, rows, bytes: rawBytes / 8, rawBytes, hash: null, statistics: null }
 }
+
+const total = (parts: readonly Part[], what: 'rawBytes' | 'rows') =>
+  parts.reduce((sum, part) => sum + part[what], 0)
 
 /** Appends parts one by one and merges as the store does; gives the parts left and the bytes rewritten. */
 function append(sizes: readonly number[]): { parts: Part[]; rewritten: number } {
@@ -53,4 +57,27 @@ test('whatever is appended, the parts stay few and nothing is lost', () => {
     }),
     { numRuns: 200 },
   )
+})
+
+test('small parts of wide rows are merged until they have as many bytes as such a part may have', () => {
+  const MEBIBYTE = 2 ** 20
+  let parts: Part[] = []
+  let merges = 0
+  for (let appended = 0; appended < 1_000; appended++) {
+    parts.push(part(MEBIBYTE, 4))
+    for (let run = partsToMerge(parts); run.length > 0; run = partsToMerge(parts)) {
+      const merged = part(total(run, 'rawBytes'), total(run, 'rows'))
+      expect(piecesOf(merged, PART_SIZES)).toHaveLength(1)
+      merges += 1
+      parts = [...parts.slice(0, parts.length - run.length), merged]
+    }
+  }
+  expect(Math.max(...parts.map(({ rawBytes }) => rawBytes))).toBeLessThanOrEqual(32 * MEBIBYTE)
+  expect(parts.length).toBeLessThan(160)
+  expect(merges).toBeLessThan(200)
+})
+
+test('the pieces of a part of wide rows are never merged again', () => {
+  const pieces = Array.from({ length: 43 }, () => part(64 * 2 ** 20, 53))
+  expect(partsToMerge(pieces)).toEqual([])
 })

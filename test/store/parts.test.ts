@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -167,14 +167,46 @@ test('a part of an older program that is too large is cut when something is appe
   expect(await numbers()).toEqual(count(0, 10_010))
 })
 
+test('a small file of wide rows becomes parts of few rows, which no merge joins', async () => {
+  const file = join(directory, 'wide.parquet')
+  await ask(
+    `COPY (SELECT i AS n, repeat('x', 100000) AS t FROM range(2000) r(i)) TO '${file}' (FORMAT parquet, CODEC 'zstd')`,
+  )
+  expect(statSync(file).size).toBeLessThan(50_000)
+  const dataset = await engine.dataset(id)
+  await dataset.replace({ format: 'parquet', body: createReadStream(file) })
+  await engine.settled()
+  const wide = await parts()
+  expect(wide.reduce((sum, rows) => sum + rows, 0)).toBe(2_000)
+  expect(Math.max(...wide) * 100_000).toBeLessThan(40 * 2 ** 20)
+  await dataset.append({
+    format: 'csv',
+    body: (async function* () {
+      yield Buffer.from('n,t\n2000,y\n')
+    })(),
+  })
+  await engine.settled()
+  expect(await parts()).toEqual([...wide, 1])
+  expect(await numbers()).toEqual(count(0, 2_001))
+  using query = await dataset.query({})
+  let bytes = 0
+  for await (const piece of await query.bytes('csv')) bytes += piece.length
+  expect(bytes).toBeGreaterThan(2_000 * 100_000)
+})
+
 describe('pieces', () => {
   test.for([
-    ['of a small part are one', { rows: 1_000, bytes: 10 }, 1],
-    ['are not cut off for a little', { rows: 5_000, bytes: 10 }, 1],
-    ['are bounded by rows', { rows: 5_121, bytes: 10 }, 2],
-    ['are bounded by bytes', { rows: 1_000, bytes: 2 ** 32 }, 4],
-    ['are never less than a row', { rows: 2, bytes: 2 ** 40 }, 2],
-    ['of no rows are one', { rows: 0, bytes: 10 }, 1],
+    ['of a small part are one', { rows: 1_000, bytes: 10, rawBytes: 20 }, 1],
+    ['are not cut off for a little', { rows: 5_000, bytes: 10, rawBytes: 20 }, 1],
+    ['are bounded by rows', { rows: 5_121, bytes: 10, rawBytes: 20 }, 2],
+    ['are bounded by bytes', { rows: 1_000, bytes: 2 ** 32, rawBytes: 2 ** 24 }, 4],
+    ['are never less than a row', { rows: 2, bytes: 2 ** 40, rawBytes: 2 ** 40 }, 2],
+    ['of no rows are one', { rows: 0, bytes: 10, rawBytes: 0 }, 1],
+    ['of wide rows are bounded by their bytes', { rows: 4_096, bytes: 10, rawBytes: 2 ** 30 }, 32],
+    ['of very wide rows have 64 rows', { rows: 2_048, bytes: 10, rawBytes: 2 ** 32 }, 32],
+    ['of the widest rows have fewer', { rows: 64, bytes: 10, rawBytes: 2 ** 32 }, 8],
+    ['of narrow rows may have more bytes', { rows: 4_096, bytes: 10, rawBytes: 2 ** 26 }, 1],
+    ['of one wide row are one', { rows: 1, bytes: 10, rawBytes: 2 ** 30 }, 1],
   ] as const)('%s', ([, part, expected]) => {
     const pieces = piecesOf(part, SIZES)
     expect(pieces).toHaveLength(expected)

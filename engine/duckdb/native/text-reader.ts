@@ -1,3 +1,4 @@
+import { EngineError } from '../../errors.ts'
 import { Arena, isNull, type Memory, type Vector, vectorOver } from '../batch.ts'
 import type { Address, DuckDb } from './ffi.ts'
 
@@ -7,6 +8,7 @@ const INLINE_BYTES = 12
 const CELL_BYTES = 16
 /** From this length on, a loop over words takes longer than a call that copies. */
 const LONG_BYTES = 128
+/** Offsets into a column's texts have 32 bits. */
 const MOST_BYTES = 2 ** 31 - 1
 
 /** Reads vectors of texts, bytes and uuids. */
@@ -28,8 +30,10 @@ export class TextReader {
     const offsets = this.#arena.take(4 * (rows + 1))
     const { long, inline } = sumLengths(cells, offsets.words, rows)
     if (long + inline > MOST_BYTES) {
-      throw new RangeError(
-        `${rows} rows of a text column have ${long + inline} bytes; at most ${MOST_BYTES} can be read at once`,
+      throw new EngineError(
+        'not_representable',
+        `${rows} rows have ${long + inline} bytes of text in one column; at most ${MOST_BYTES} can be read at once. ` +
+          'Ask for fewer rows, or leave the column out.',
       )
     }
     const data = this.#arena.take(long + inline + INLINE_BYTES)

@@ -73,6 +73,8 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const { rows, bytes, nulls } = part
   await refuseNulls(duck, columns, nulls, request)
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
+  // The footer counts a text once that many rows have.
+  if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows })
   return { columns, rows, bytes, rawBytes }
 }
