@@ -149,6 +149,7 @@ describe('nanoseconds that DuckDB would cut off are refused in Parquet', () => {
     ['int96-list', '["2024-01-01T00:00:00.123456"]'],
     ['utc-struct', '{"x":"2024-01-01T00:00:00.123456Z"}'],
     ['utc-map', '{"2024-01-01 00:00:00.123456+00":1}'],
+    ['time', '00:00:00.000001'],
     ['time-list', '["00:00:00.000001"]'],
   ])('%s', async (name, cut) => {
     expect(await bench.refusal('parquet', fixture(name))).toBe(
@@ -159,10 +160,13 @@ describe('nanoseconds that DuckDB would cut off are refused in Parquet', () => {
     expect(values).toEqual([[cut], [cut]])
   })
 
-  test('whole microseconds are taken', async () => {
-    const { shape, values } = await bench.read('parquet', fixture('utc-whole'))
-    expect(shape).toEqual(['a: timestamptz'])
-    expect(values).toEqual([['2024-01-01 00:00:00.123456+00'], [null]])
+  test.each([
+    ['utc-whole', 'timestamptz', '2024-01-01 00:00:00.123456+00'],
+    ['time-whole', 'time', '00:00:00.000001'],
+  ])('whole microseconds are taken: %s', async (name, type, value) => {
+    const { shape, values } = await bench.read('parquet', fixture(name))
+    expect(shape).toEqual([`a: ${type}`])
+    expect(values).toEqual([[value], [null]])
   })
 
   test('those of moments without a zone within other values are kept', async () => {

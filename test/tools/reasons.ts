@@ -162,13 +162,6 @@ export const REASONS: readonly Reason[] = [
     because:
       'The program has no such type and shows its bytes: sixteen for a uuid, UTF-8 for json. In csv they are text.',
   },
-  {
-    tools: ['polars'],
-    way: 'upload',
-    types: ['time', 'time, microseconds'],
-    because:
-      'polars writes times in nanoseconds; columns hold microseconds. Upload with `nanoseconds=truncate`.',
-  },
 ]
 
 /** @returns undefined where no rule fits */

@@ -7,10 +7,10 @@ import type { Mark } from './marked-copy.ts'
 import type { SchemaElement } from './schema.ts'
 
 /**
- * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: moments
- * in UTC, INT96, and times within other values. It keeps those of moments without a zone. So they are checked in a copy of
- * the file whose footer gives these columns other types. INT96 beyond the years of the calendar is refused as well,
- * because DuckDB's own moments overflow there.
+ * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
+ * moments in UTC, and INT96. It keeps those of moments without a zone. So they are checked in a copy of the file whose
+ * footer gives these columns other types. INT96 beyond the years of the calendar is refused as well, because DuckDB's own
+ * moments overflow there.
  * @throws EngineError `invalid_upload`
  */
 export async function refuseFinerMoments(
@@ -37,12 +37,12 @@ export async function refuseFinerMoments(
 /** In the copy, no other elements than those to be looked at are moments in nanoseconds or intervals. */
 function marksOf(elements: ReadonlyMap<number, SchemaElement>): Map<number, Mark> {
   const marks = new Map<number, Mark>()
-  for (const [position, { physical, converted, logical, isColumn }] of elements) {
+  for (const [position, { physical, converted, logical }] of elements) {
     if (physical === 'INT96') marks.set(position, 'interval')
     else if (converted === 'INTERVAL') marks.set(position, 'plain')
     else if (/^TimestampType\(isAdjustedToUTC=1.*NANOS=Nano/.test(logical)) marks.set(position, 'moment')
     else if (/^TimestampType.*NANOS=Nano/.test(logical)) marks.set(position, 'plain')
-    else if (/^TimeType.*NANOS=Nano/.test(logical) && !isColumn) marks.set(position, 'moment')
+    else if (/^TimeType.*NANOS=Nano/.test(logical)) marks.set(position, 'moment')
   }
   return marks
 }

@@ -2,7 +2,7 @@ import type { Duck } from '../../duckdb/duck.ts'
 import { normaliseColumn } from '../../duckdb/normalise.ts'
 import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
-import { FINEST, malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/value-errors.ts'
 import { refuseFinerMoments } from './finer-moments.ts'
 import { leafInRange } from './in-range.ts'
 import { everyLeaf } from './leaves.ts'
@@ -40,13 +40,6 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
   )
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
   const columns = top.map(({ name, logical }, index): ParquetColumn => {
-    // DuckDB silently cuts off the nanoseconds of a time. Those of moments are checked value by value (`whole`,
-    // `refuseFinerMoments`).
-    if (/^TimeType.*NANOS=Nano/.test(logical) && request.options?.nanoseconds !== 'truncate') {
-      throw malformed(`Column ${JSON.stringify(name)} holds times in nanoseconds. ${FINEST}`, {
-        column: name,
-      })
-    }
     const duckType = String(described[index]![1])
     const saysJson = logical.startsWith('JsonType')
     // A column without any values becomes text, as in every other format.
