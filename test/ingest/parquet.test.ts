@@ -57,6 +57,9 @@ describe('Parquet', () => {
       '400 invalid_upload: Column "a" has the fields "x" and "X" within it, which differ at most by case. Fields in ' +
         'Parquet need other names; Arrow and JSON may have such fields.',
     )
+    // DuckDB ignores the case of A to Z only.
+    const accents = await parquet("SELECT {'É': 1, 'é': 2} AS a")
+    expect((await bench.readFile('parquet', accents)).values).toEqual([['{"É":1,"é":2}']])
   })
 
   test('names keep byte order marks', async () => {

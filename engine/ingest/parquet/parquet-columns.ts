@@ -73,7 +73,8 @@ function refuseUnreadable(
       )
     }
     if (isColumn) continue
-    const key = `${parent} ${name.toLowerCase()}`
+    // DuckDB ignores the case of these letters only: it tells É and é apart.
+    const key = `${parent} ${name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())}`
     const other = fields.get(key)
     if (other !== undefined) {
       throw malformed(
