@@ -77,14 +77,17 @@ export function checkEngineOptions(options: EngineOptions): void {
   checkMemoryLimit(memoryLimit)
 }
 
+/** More than any machine has cores. DuckDB starts all of its threads at once. */
+export const MOST_THREADS = 1024
+
 /** @throws EngineError `invalid_option` */
 export function checkThreads(given: { readonly threads?: number; readonly workers?: number }): void {
   for (const name of ['threads', 'workers'] as const) {
     const count = given[name]
-    if (count === undefined || (Number.isSafeInteger(count) && count > 0)) continue
+    if (count === undefined || (Number.isSafeInteger(count) && count > 0 && count <= MOST_THREADS)) continue
     throw new EngineError(
       'invalid_option',
-      `${name} is a whole number of 1 or more; it is ${JSON.stringify(count)}.`,
+      `${name} is a whole number from 1 to ${MOST_THREADS}; it is ${JSON.stringify(count)}.`,
     )
   }
 }

@@ -36,6 +36,8 @@ export class Askers implements Disposable {
     let head: string | undefined = ''
     /** Bytes of the body that are still to come; undefined if it comes in chunks. */
     let left: number | undefined
+    /** The last bytes of an answer in chunks: its end may come in two pieces. */
+    let tail: Buffer = Buffer.alloc(0)
     socket.on('connect', ask)
     socket.on('error', this.#fail)
     socket.on('close', () => this.#fail(new Error(`${host} closed a connection`)))
@@ -52,7 +54,8 @@ export class Askers implements Disposable {
         head = undefined
       }
       if (left !== undefined) left -= body
-      if (left === undefined ? !data.subarray(-5).equals(LAST_CHUNK) : left > 0) return
+      else tail = Buffer.concat([tail, data]).subarray(-LAST_CHUNK.length)
+      if (left === undefined ? !tail.equals(LAST_CHUNK) : left > 0) return
       head = ''
       this.#answered += 1
       ask()

@@ -1,5 +1,6 @@
 import { Download } from './download.ts'
 import { ParquetryError } from './errors.ts'
+import { type Names, requireKnown } from './known-options.ts'
 import { jsonLines } from './ndjson.ts'
 import { parameters, type Question, type Writing } from './questions.ts'
 import type {
@@ -14,6 +15,8 @@ import type {
 } from './records.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
+
+const COUNT: Names<Pick<Question, 'filter' | 'signal'>> = { filter: true, signal: true }
 
 /** Datasets, which are tables with typed columns. */
 export class Datasets {
@@ -76,7 +79,7 @@ export class Datasets {
   }
 
   /** Replaces all rows by those of an upload. If the upload fails, the dataset is unchanged. */
-  replace(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
+  async replace(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
     const path = ['datasets', id, 'data']
     return this.#transport.json({ method: 'PUT', path, ...uploadRequest(upload), ...options })
   }
@@ -85,7 +88,7 @@ export class Datasets {
    * Appends the rows of an upload. If the upload fails, the dataset is unchanged. Sent again only if the server says
    * that it did not begin with the request, because a repeated append would duplicate rows.
    */
-  append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
+  async append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
     const path = ['datasets', id, 'data']
     return this.#transport.json({ method: 'POST', path, ...uploadRequest(upload), ...options })
   }
@@ -123,9 +126,10 @@ export class Datasets {
     format: Format,
     question: Question & Writing & { readonly ifNoneMatch?: string | undefined } = {},
   ): Promise<Download> {
-    const { signal, ifNoneMatch } = question
+    const { ifNoneMatch, ...asked } = question
+    const { signal } = asked
     const response = await this.#transport.send({
-      ...dataRequest(id, format, question),
+      ...dataRequest(id, format, asked),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
       ...(signal && { signal }),
     })
@@ -173,7 +177,9 @@ export class Datasets {
   }
 
   /** Counts the rows that match a filter. */
-  async count(id: number, { filter, signal }: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
+  async count(id: number, question: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
+    requireKnown(question, COUNT)
+    const { filter, signal } = question
     const download = await this.download(id, 'csv', {
       top: 0,
       ...(filter !== undefined && { filter }),

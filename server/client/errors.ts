@@ -7,9 +7,10 @@ export class ParquetryError extends Error {
   /** The HTTP status; 0 if there was no complete answer. */
   readonly status: number
   /**
-   * The server's stable error code, for example `name_taken`. The client adds `unreachable` (no answer), `interrupted`
-   * (the answer broke off), `not_understood` (the answer is not valid JSON), and `http_502` and the like (an answer
-   * without a code, which comes from a proxy rather than from the server).
+   * The server's stable error code, for example `name_taken`. The client adds `invalid_option` (an option that does not
+   * exist; nothing was sent), `unreachable` (no answer), `interrupted` (the answer broke off), `not_understood` (the
+   * answer is not valid JSON), and `http_502` and the like (an answer without a code, which comes from a proxy rather
+   * than from the server).
    */
   readonly code: string
   /** Seconds to wait before a new attempt, if the server said so. */

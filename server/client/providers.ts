@@ -1,4 +1,5 @@
 import { Download } from './download.ts'
+import { type Names, requireKnown } from './known-options.ts'
 import { parameters, type Question, type Writing } from './questions.ts'
 import type {
   Categories,
@@ -35,6 +36,15 @@ export interface TableOptions extends SeriesOptions, Question {
   readonly provider?: string
   /** `long` (default): a row for each value; `wide`: a column for each series. */
   readonly shape?: 'long' | 'wide'
+}
+
+const SERIES: Names<SeriesOptions> = {
+  start: true,
+  end: true,
+  transform: true,
+  frequency: true,
+  aggregate: true,
+  asOf: true,
 }
 
 /** Providers of economic series. Slugs ignore case. */
@@ -100,7 +110,8 @@ export class Providers {
   }
 
   /** A series with its observations. */
-  series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
+  async series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
+    requireKnown(options, { ...SERIES, signal: true })
     return this.#transport.json({ path: seriesPath(slug, id), query: selection(options), ...call(options) })
   }
 
@@ -108,7 +119,7 @@ export class Providers {
    * Reads several series as one table. Ids contain the slug of the provider, for example `fred/GDP`, unless `provider`
    * is given.
    */
-  table(ids: readonly string[], options: TableOptions = {}): Promise<SeriesTable> {
+  async table(ids: readonly string[], options: TableOptions = {}): Promise<SeriesTable> {
     const { path, query } = tableRequest(ids, options)
     return this.#transport.json({
       path,
@@ -137,12 +148,14 @@ export class Providers {
   ): Promise<Download> {
     const response = await this.#transport.send({
       path: seriesPath(slug, id),
-      query: { ...selection(options), $format: format, ...parameters(options) },
+      query: { ...selection(options), $format: format, ...parameters(options, SERIES) },
       ...call(options),
     })
     return new Download(response, options.signal)
   }
 }
+
+const TABLE: Names<Omit<TableOptions, keyof Question>> = { ...SERIES, provider: true, shape: true }
 
 function selection({ start, end, transform, frequency, aggregate, asOf }: SeriesOptions) {
   return { start, end, transform, frequency, aggregate, asOf }
@@ -157,7 +170,7 @@ function tableRequest(ids: readonly string[], options: TableOptions) {
   const list = ids.map((id) => id.replaceAll(',', '%2C')).join(',')
   return {
     path: provider === undefined ? ['series'] : ['providers', provider, 'series'],
-    query: { ids: list, shape, ...selection(options), ...parameters(options) },
+    query: { ids: list, shape, ...selection(options), ...parameters(options, TABLE) },
   }
 }
 

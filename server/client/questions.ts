@@ -1,3 +1,4 @@
+import { type Names, requireKnown } from './known-options.ts'
 import type { CallOptions } from './transport.ts'
 
 /** Which rows to read: the options of `GET /datasets/{id}/data`. */
@@ -41,8 +42,34 @@ export interface Writing {
   readonly overlong?: 'cut' | undefined
 }
 
-/** The options as query parameters. */
-export function parameters(question: Question & Writing) {
+const QUESTION: Names<Question & Writing> = {
+  filter: true,
+  apply: true,
+  compute: true,
+  search: true,
+  select: true,
+  orderBy: true,
+  top: true,
+  last: true,
+  skip: true,
+  bom: true,
+  delimiter: true,
+  decimal: true,
+  null: true,
+  formulas: true,
+  overlong: true,
+  signal: true,
+}
+
+const SORT_KEY = { column: true, descending: true } as const
+
+/**
+ * The options as query parameters.
+ * @param others further options of the call
+ * @throws ParquetryError `invalid_option`
+ */
+export function parameters(question: Question & Writing, others: Readonly<Record<string, true>> = {}) {
+  requireKnown(question, { ...QUESTION, ...others })
   const { filter, apply, compute, search, select, orderBy, top, last, skip } = question
   const { bom, delimiter, decimal, null: missing, formulas, overlong } = question
   return {
@@ -51,10 +78,7 @@ export function parameters(question: Question & Writing) {
     $compute: compute,
     $search: search,
     $select: typeof select === 'string' ? select : select?.map(quoted).join(','),
-    $orderby:
-      typeof orderBy === 'string'
-        ? orderBy
-        : orderBy?.map((key) => `${quoted(key.column)}${key.descending ? ' desc' : ''}`).join(','),
+    $orderby: typeof orderBy === 'string' ? orderBy : orderBy?.map(sortKey).join(','),
     $top: top,
     $last: last,
     $skip: skip,
@@ -65,6 +89,11 @@ export function parameters(question: Question & Writing) {
     $formulas: formulas,
     $overlong: overlong,
   }
+}
+
+function sortKey(key: { readonly column: string; readonly descending?: boolean }): string {
+  requireKnown(key, SORT_KEY)
+  return `${quoted(key.column)}${key.descending ? ' desc' : ''}`
 }
 
 /** Names that aren't identifiers may contain commas, spaces and quotes. */

@@ -1,4 +1,5 @@
 import { errorOf, ParquetryError } from './errors.ts'
+import { invalidOption, type Names, requireKnown } from './known-options.ts'
 import { pause, type RetryOptions, retryDelay } from './retry.ts'
 
 export interface ClientOptions {
@@ -32,6 +33,9 @@ export interface Request extends CallOptions {
   readonly body?: Body
 }
 
+const CLIENT: Names<ClientOptions> = { url: true, key: true, fetch: true, retry: true }
+const RETRY: Names<RetryOptions> = { attempts: true, longestPause: true }
+
 /** Sends requests with the key, and repeats those that are safe to repeat. */
 export class Transport {
   readonly #base: URL
@@ -39,7 +43,10 @@ export class Transport {
   readonly #retry: RetryOptions
   #key: string | undefined
 
-  constructor({ url, key, fetch: given, retry = {} }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { url, key, fetch: given, retry = {} } = options
+    requireKnown(options, CLIENT)
+    requireKnown(retry, RETRY)
     this.#base = new URL(url)
     if (!this.#base.pathname.endsWith('/')) this.#base.pathname += '/'
     this.#fetch = given ?? ((input, init) => fetch(input, init))
@@ -54,7 +61,10 @@ export class Transport {
 
   /** Resolves with the response if its status is 200-299 or 304. @throws ParquetryError */
   async send(request: Request): Promise<Response> {
-    const { signal } = request
+    const { method, path, query, headers, json, body, signal, ...unknown } = request
+    for (const [name, value] of Object.entries(unknown)) {
+      if (value !== undefined) throw invalidOption(`Unknown option ${JSON.stringify(name)}.`)
+    }
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#attempt(request)
       if (outcome instanceof Response) return outcome

@@ -1,3 +1,4 @@
+import { invalidOption, type Names, requireKnown } from './known-options.ts'
 import type { DeclaredColumn } from './records.ts'
 import type { Body, Request } from './transport.ts'
 
@@ -48,8 +49,22 @@ const CONTENT_TYPES = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const
 
+const FILE: Names<Extract<Upload, { format: unknown }>> = {
+  format: true,
+  body: true,
+  gzip: true,
+  options: true,
+}
+
+/** @throws ParquetryError `invalid_option` */
 export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers' | 'query'> {
   if (!('format' in upload)) return { json: upload }
+  requireKnown(upload, FILE)
+  if (!Object.hasOwn(CONTENT_TYPES, upload.format)) {
+    throw invalidOption(
+      `Unknown format ${JSON.stringify(upload.format)}; known are ${Object.keys(CONTENT_TYPES).join(', ')}.`,
+    )
+  }
   const headers: Record<string, string> = { 'content-type': CONTENT_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
   const { body } = upload

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { MEMORY_LIMIT } from '../../engine/duckdb/memory-limit.ts'
+import { MOST_THREADS } from '../../engine/engine-options.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -239,8 +240,8 @@ export const CONFIG_SCHEMA = {
       additionalProperties: false,
       default: {},
       properties: {
-        threads: count,
-        workers: count,
+        threads: { ...count, maximum: MOST_THREADS },
+        workers: { ...count, maximum: MOST_THREADS },
         memoryLimit: {
           type: 'string',
           pattern: MEMORY_LIMIT.source,

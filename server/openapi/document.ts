@@ -172,7 +172,7 @@ function asSwagger(schema: FastifySchema | undefined, url: string, { config }: R
  * every field that has the name of a keyword, for example `nullable`.
  */
 function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
-  const all = { ...errors(400, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
+  const all = { ...errors(400, 414, 431, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
   return mapEntries(all, (status, one) => [
     status,
     one === ERROR_RESPONSES[status] ? { $ref: errorReference(status) } : withReferences(one),

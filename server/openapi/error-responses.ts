@@ -84,6 +84,13 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     description: 'The body is larger than the limit.',
     example: { error: 'The body of the request is larger than the limit.', code: 'body_too_large' },
   },
+  414: {
+    description: 'The path or the request line is longer than the limit.',
+    example: {
+      error: 'A part of the path is longer than the limit.',
+      code: 'uri_too_long',
+    },
+  },
   415: {
     description: 'The Content-Type or the Content-Encoding is not supported here.',
     example: {
@@ -105,6 +112,13 @@ const REASONS: Readonly<Record<number, { description: string; example: { error: 
     example: {
       error: 'The request limit of Alpha Vantage is reached. Save a key of your own to raise it.',
       code: 'provider_limit',
+    },
+  },
+  431: {
+    description: 'The request line and the headers together are larger than the limit.',
+    example: {
+      error: 'The request line and the headers together are larger than the limit.',
+      code: 'headers_too_large',
     },
   },
   500: {

@@ -210,3 +210,31 @@ test('a key with letters outside of ASCII is sent in UTF-8, as the server reads 
   const [, sent = ''] = String(last().headers['authorization']).split(' ')
   expect(Buffer.from(sent, 'base64').toString('utf8')).toBe(`${key}:`)
 })
+
+test('options that do not exist are refused, and nothing is sent', async () => {
+  const { datasets, providers, repositories } = client
+  // What a program in JavaScript may pass, or one in TypeScript from a variable.
+  const given = (options: object) => options as never
+  const calls: [() => Promise<unknown>, string][] = [
+    [() => datasets.download(1, 'csv', given({ fitler: 'a eq 1' })), 'fitler'],
+    [() => datasets.rows(1, given({ limit: 5 })).next(), 'limit'],
+    [() => datasets.link(1, 'csv', given({ ifNoneMatch: '"1"' })), 'ifNoneMatch'],
+    [() => datasets.download(1, 'csv', { orderBy: [given({ column: 'a', desc: true })] }), 'desc'],
+    [() => datasets.count(1, given({ search: 'x' })), 'search'],
+    [() => datasets.append(1, given({ format: 'csv', body: 'a\n1\n', delimiter: ';' })), 'delimiter'],
+    [() => datasets.replace(1, given({ format: 'xml', body: '' })), 'xml'],
+    [() => datasets.list(given({ colums: true })), 'colums'],
+    [() => repositories.list(given({ singal: AbortSignal.timeout(1) })), 'singal'],
+    [() => providers.series('ecb', 'a', given({ from: '2024-01-01' })), 'from'],
+    [() => providers.table(['ecb/a'], given({ asof: '2024-01-01' })), 'asof'],
+    [() => providers.downloadTable(['ecb/a'], 'csv', given({ form: 'wide' })), 'form'],
+    [() => providers.download('ecb', 'a', 'csv', given({ shape: 'wide' })), 'shape'],
+  ]
+  for (const [call, name] of calls) {
+    const message = expect.stringContaining(`"${name}"`)
+    await expect(call()).rejects.toMatchObject({ code: 'invalid_option', status: 0, message })
+  }
+  expect(() => new Client(given({ url: server.url, apiKey: 'secret' }))).toThrow('"apiKey"')
+  expect(() => new Client({ url: server.url, retry: given({ retries: 2 }) })).toThrow('"retries"')
+  expect(server.requests).toEqual([])
+})

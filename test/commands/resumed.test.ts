@@ -97,10 +97,11 @@ describe('an export over a connection that breaks', () => {
   })
 
   test('keeps its window, its filter and its order', async () => {
-    const options = { filter: 'temp_max gt 10', orderby: 'wind desc', skip: 5, top: 400 }
+    const options = { filter: 'temp_max gt 10', skip: 5, top: 400 }
+    const order = 'wind desc'
     cuts = [2000, 2500]
-    const wanted = await direct.datasets.download(2, 'csv', { ...options, orderBy: options.orderby })
-    expect(await exported('csv', options)).toBe(await wanted.text())
+    const wanted = await direct.datasets.download(2, 'csv', { ...options, orderBy: order })
+    expect(await exported('csv', { ...options, orderby: order })).toBe(await wanted.text())
     cuts = [2000]
     expect(await exported('csv', { last: 300 })).toBe(
       await (await direct.datasets.download(2, 'csv', { last: 300 })).text(),

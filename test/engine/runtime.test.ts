@@ -18,6 +18,7 @@ test.for([
   'lots',
   '4096',
   '0GB',
+  '99999999999999TB',
   5,
 ])('a memory limit of %j is refused when an engine is opened', async (limit) => {
   const memoryLimit = limit as string
@@ -41,8 +42,9 @@ test('a memory limit may be a part of the memory', async () => {
 
 test.each([
   [{ treads: 2 }, 'Unknown option "treads"; known are '],
-  [{ threads: 0 }, 'threads is a whole number of 1 or more; it is 0.'],
-  [{ workers: 'two' }, 'workers is a whole number of 1 or more; it is "two".'],
+  [{ threads: 0 }, 'threads is a whole number from 1 to 1024; it is 0.'],
+  [{ threads: 3e9 }, 'threads is a whole number from 1 to 1024; it is 3000000000.'],
+  [{ workers: 'two' }, 'workers is a whole number from 1 to 1024; it is "two".'],
 ])('options that could not take effect are refused: %j', async (options, message) => {
   const refused = { code: 'invalid_option', message: expect.stringContaining(message) }
   await expect(openEngine({ directory: 'nowhere', ...options } as never)).rejects.toMatchObject(refused)

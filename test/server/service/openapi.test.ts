@@ -102,7 +102,7 @@ describe('the document', () => {
       expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(inPath)
       for (const { name, description } of parameters)
         expect(description, `${operationId} ${name}`).toMatch(/.{3,}/)
-      for (const status of security ? ['500', '503'] : ['400', '401', '500', '503'])
+      for (const status of ['400', '414', '431', '500', '503', ...(security ? [] : ['401'])])
         expect(responses).toHaveProperty(status)
       for (const response of Object.values(responses))
         expect(resolved(response)['description']).toBeTypeOf('string')
