@@ -12,8 +12,13 @@ const of = (kind: string) => documents.find((document) => document.kind === kind
 const pod = of('Deployment').spec.template.spec
 const [container] = pod.containers
 
+/** What Kubernetes tells each pod of a service in its namespace: `PARQUETRY_PORT`, which is a setting, too. */
+const name = of('Service').metadata.name.toUpperCase()
+const links = pod.enableServiceLinks === false ? [] : [[`${name}_PORT`, 'tcp://10.96.0.7:80']]
+
 /** The environment that a node gets. */
 const environment = Object.fromEntries([
+  ...links,
   ...Object.entries<string>(of('Secret').stringData),
   ...container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
 ])
