@@ -72,6 +72,22 @@ describe('messages', () => {
       'At position 6: found \'price\', where an operator like eq or and, or the end, is expected. A name that holds a blank stands in double quotes: "Unit price".',
     ],
     [
+      'Body Mass (g) gt 6000',
+      'At position 6: found \'Mass\', where an operator like eq or and, or the end, is expected. A name that holds a blank stands in double quotes: "Body Mass (g)".',
+    ],
+    [
+      'Sold or (Rate of change 2024 gt 5)',
+      "At position 15: found 'of', where an operator like eq or and, or ')', is expected. A name that holds a blank stands in double quotes: \"Rate of change 2024\".",
+    ],
+    [
+      "(Sold and Stock of) gt 5 and Name eq 'x'",
+      "At position 17: found 'of', where an operator like eq or and, or ')', is expected.",
+    ],
+    [
+      'Unit price in (1, 2)',
+      'At position 6: found \'price\', where an operator like eq or and, or the end, is expected. A name that holds a blank stands in double quotes: "Unit price".',
+    ],
+    [
       'Stock - 5 gt 5',
       "At position 7: found '-', where an operator like eq or and, or the end, is expected. To subtract, write sub. " +
         "A name that holds a '-' stands in double quotes.",

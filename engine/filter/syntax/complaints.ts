@@ -37,7 +37,12 @@ export function complain(text: string, tokens: readonly Token[], error: IRecogni
     return inList(at, found, before)
   return error.name === 'NoViableAltException'
     ? noOperand(at, found, before)
-    : noOperator(at, found, { before, after: found && tokens[index + 1] }, open)
+    : noOperator(
+        at,
+        found,
+        { before, after: found && tokens[index + 1], name: blankName(text, tokens, index) },
+        open,
+      )
 }
 
 function lambda({ image }: IToken, at: number): Error {
@@ -72,6 +77,8 @@ function noOperand(at: number, found: Token | undefined, before: Token | undefin
 interface Neighbours {
   readonly before: Token | undefined
   readonly after: Token | undefined
+  /** The name with blanks that they are probably parts of. */
+  readonly name: string | undefined
 }
 
 /** The error where a value is complete, so that an operator, a parenthesis or the end is expected. */
@@ -108,7 +115,7 @@ function isNumber(token: Token | undefined): boolean {
   return token?.tokenType.name === 'number'
 }
 
-function operatorHint(found: Token, { before, after }: Neighbours): string {
+function operatorHint(found: Token, { before, name: blank }: Neighbours): string {
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
     return " If this is an offset, its '+' was lost: in a URL it is written %2B."
   }
@@ -128,10 +135,23 @@ function operatorHint(found: Token, { before, after }: Neighbours): string {
   if (name && row) return ` ${row.name} is a function: write ${row.name}(${excerpt(name)}, …).`
   const meant = nearest(found.image, [...INFIX_NAMES, 'in'])
   if (meant) return ` Did you mean ${meant}?`
-  const parted = name !== undefined && before!.tokenType !== QuotedName && isA(after, Infix)
-  return parted
-    ? ` A name that holds a blank stands in double quotes: "${excerpt(`${name} ${found.image}`)}".`
-    : ''
+  return blank ? ` A name that holds a blank stands in double quotes: "${excerpt(blank)}".` : ''
+}
+
+/** The text from the token before to the next operator, if all of it may be a name: `Body Mass (g)`. */
+function blankName(text: string, tokens: readonly Token[], index: number): string | undefined {
+  const end = tokens.findIndex((token, at) => at > index && (isA(token, Infix) || token.tokenType === In))
+  const parts = index > 0 && end > 0 ? tokens.slice(index - 1, end) : []
+  if (!isA(parts[0], Word) || !isA(parts[1], Word)) return undefined
+  if (!parts.every((part) => isA(part, Word) || isNumber(part) || isParenthesis(part))) return undefined
+  const count = (type: typeof LParen) => parts.filter(({ tokenType }) => tokenType === type).length
+  if (count(LParen) !== count(RParen)) return undefined
+  const last = parts.at(-1)!
+  return text.slice(parts[0]!.startOffset, last.startOffset + last.image.length)
+}
+
+function isParenthesis({ tokenType }: Token): boolean {
+  return tokenType === LParen || tokenType === RParen
 }
 
 /** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */
