@@ -146,6 +146,6 @@ function unknownMethod({ image, startOffset: at }: Token): Error {
   const meant = image.toLowerCase() === 'count' ? '$count as Number' : nearest(image, names)
   return invalid(
     at,
-    `'${image}' is not an aggregation method.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p1 to p99 for percentiles.`}`,
+    `'${image}' is not an aggregation method.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p0 to p100 for percentiles.`}`,
   )
 }
