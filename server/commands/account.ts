@@ -26,8 +26,8 @@ export function localAccounts({ accounts, plans }: Workplace): AccountBook {
   const idOf = async (name: string) => (await accounts.byName(name)).id
   return {
     list: () => accounts.list(),
-    create: async (name, plan) => (await accounts.create({ name, plan: oneOf(plans, plan) })).key,
-    setPlan: async (name, plan) => accounts.setPlan(await idOf(name), oneOf(plans, plan)),
+    create: async (name, plan) => (await accounts.create({ name, plan: oneOf('--plan', plans, plan) })).key,
+    setPlan: async (name, plan) => accounts.setPlan(await idOf(name), oneOf('set-plan', plans, plan)),
     setDisabled: async (name, disabled) => accounts.setDisabled(await idOf(name), disabled),
     rotateKey: async (name) => (await accounts.rotateKey(await idOf(name))).key,
   }

@@ -19,7 +19,7 @@ fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
     )
     .action((shell: string) => {
       const lines = linesOf(program)
-      switch (oneOf(SHELLS, shell)) {
+      switch (oneOf('completion', SHELLS, shell)) {
         case 'bash':
           return console.log(bash(lines))
         case 'zsh':

@@ -32,7 +32,7 @@ export function addExportCommand(
       'a file, which appears when it is complete, and whose extension is the format; - is standard output',
     )
     .option('--format <format>', `${FORMATS.join(', ')} (default: by the file name, or csv)`, (text) =>
-      oneOf(FORMATS, text),
+      oneOf('--format', FORMATS, text),
     )
     .option('--filter <expression>', 'an OData $filter')
     .option('--apply <transformations>', 'an OData $apply: groups, sums and the like')
@@ -40,22 +40,24 @@ export function addExportCommand(
     .option('--search <words>', 'words to find in text columns')
     .option('--select <columns>', 'columns, separated by commas')
     .option('--orderby <keys>', 'columns or expressions to sort by, each with asc or desc')
-    .option('--skip <rows>', 'number of rows to skip at the start', wholeNumber)
-    .option('--top <rows>', 'the most rows to write, from the start', wholeNumber)
-    .option('--last <rows>', 'the most rows to write, from the end', wholeNumber)
+    .option('--skip <rows>', 'number of rows to skip at the start', (text) => wholeNumber('--skip', text))
+    .option('--top <rows>', 'the most rows to write, from the start', (text) => wholeNumber('--top', text))
+    .option('--last <rows>', 'the most rows to write, from the end', (text) => wholeNumber('--last', text))
     .option('--bom', 'csv, tsv: begin with a byte order mark, by which Excel recognizes UTF-8')
     .option('--delimiter <sign>', 'csv: the character between fields, or tab', (text) =>
       text === 'tab' ? '\t' : text,
     )
-    .option('--decimal <sign>', 'csv, tsv: the decimal separator', (text) => oneOf(['.', ','] as const, text))
+    .option('--decimal <sign>', 'csv, tsv: the decimal separator', (text) =>
+      oneOf('--decimal', ['.', ','] as const, text),
+    )
     .option('--null <text>', 'csv, tsv: the text for null')
     .option(
       '--formulas <what>',
       'csv, tsv: escape keeps spreadsheets from running texts as formulas',
-      (text) => oneOf(['escape'] as const, text),
+      (text) => oneOf('--formulas', ['escape'] as const, text),
     )
     .option('--overlong <what>', 'xlsx: cut shortens texts that are too long for a cell', (text) =>
-      oneOf(['cut'] as const, text),
+      oneOf('--overlong', ['cut'] as const, text),
     )
     .action((dataset: string, options: ExportOptions) => on((tables) => exportRows(tables, dataset, options)))
 }

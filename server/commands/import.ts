@@ -41,7 +41,7 @@ export function addImportCommand(
     command.option(
       `--${name} <${words?.join('|') ?? 'text'}>`,
       description.replaceAll('`', '').replace(/\.$/, ''),
-      (text) => (words ? oneOf(words, text) : text),
+      (text) => (words ? oneOf(`--${name}`, words, text) : text),
     )
   }
 }

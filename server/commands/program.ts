@@ -34,7 +34,7 @@ interface Place {
   readonly store?: string
 }
 
-interface ServeOptions extends Place {
+interface ServeOptions {
   readonly port?: string
   readonly host?: string
   readonly samples: boolean
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
   let failed = false
   const program = new Command('parquetry')
     .description(
-      'Tables in Parquet, queried by OData $filter, exported as csv, tsv, json, xlsx, parquet and arrow.',
+      'Tables in Parquet, queried by OData $filter, exported as csv, tsv, json, ndjson, xlsx, parquet and arrow.',
     )
     .version(ownVersion(), '--version', 'print the version')
     .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
@@ -69,6 +69,7 @@ export async function run(args: readonly string[]): Promise<number> {
       'the API key for the server; prefer PARQUETRY_KEY, because process lists show options',
     )
     .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'parquetry: ')) })
 
   /** Whether the command may begin a data directory. If others did, a typing error in its path would go unnoticed. */
@@ -132,19 +133,18 @@ export async function run(args: readonly string[]): Promise<number> {
     .description('serve the HTTP API')
     .option('--port <number>', 'port; 0 takes a free one (PARQUETRY_PORT)')
     .option('--host <address>', 'address to listen on (PARQUETRY_HOST)')
-    .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
-    .option('--database <address>', 'keep the catalog in PostgreSQL, as postgres://… (PARQUETRY_DATABASE)')
-    .option('--store <address>', 'keep rows in an object store, as s3://bucket/prefix (PARQUETRY_STORE)')
     .option('--no-samples', 'start empty')
     .option('--new', 'start empty if the catalog is lost or damaged; existing files are moved aside')
+    .addHelpText(
+      'after',
+      '\nserver/deploy/README.md has all settings: variables, and a JSON file that PARQUETRY_CONFIG names.',
+    )
     .action((options: ServeOptions) =>
       serveUntilStopped(
         readConfig({
           port: options.port,
           host: options.host,
-          data: options.data ?? program.opts<Place>().data,
-          database: options.database ?? program.opts<Place>().database,
-          store: options.store ?? program.opts<Place>().store,
+          ...program.opts<Place>(),
           // Without the option, Commander reports true; then the configuration decides.
           samples: options.samples ? undefined : false,
         }),

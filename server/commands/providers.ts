@@ -23,7 +23,7 @@ export function addProviderCommands(
     .description('fetch the catalogues of the named providers, or of all, so that search finds their series')
     .option('--depth <levels>', 'levels of categories to go down', '1')
     .action((slugs: string[], options: { depth: string }) => {
-      const depth = wholeNumber(options.depth)
+      const depth = wholeNumber('--depth', options.depth)
       return at(async ({ config, engine }) => {
         const connectors = await openProviders(config, engine.database, () => {})
         try {

@@ -21,7 +21,7 @@ export function addSourceCommands(
     .option('--every <interval>', `how often: ${INTERVALS.join(', ')}`, 'day')
     .option('--start <date>', 'the first date to fetch')
     .action((dataset: string, series: string[], options: { every: string; start?: string }) => {
-      const every = oneOf(INTERVALS, options.every)
+      const every = oneOf('--every', INTERVALS, options.every)
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
         const wanted = { series, start: options.start ?? null, every }

@@ -30,7 +30,7 @@ export const APPEND_PARAMETERS = parameters(OPTIONS)
 /** The options of an upload that replaces the rows. */
 export const REPLACE_OPTIONS = {
   ...OPTIONS,
-  columns: oneOf(['replace'], 'The columns of the upload replace those of the dataset.'),
+  columns: oneOf(['replace'], 'every format: the columns of the upload replace those of the dataset.'),
 } as const
 
 /** The parameters of a request that replaces the rows. */

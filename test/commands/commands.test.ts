@@ -88,8 +88,14 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run(...other, '--columns', 'replace')).code).toBe(0)
     expect(await run(...args, '--encoding', 'utf-7')).toMatchObject({
       code: 2,
-      stderr: 'parquetry: "utf-7" is not one of utf-8, latin1, utf-16.\n',
+      stderr: 'parquetry: --encoding: "utf-7" is not one of utf-8, latin1, utf-16.\n',
     })
+    expect((await run(...args, '--decimal', ';')).stderr).toBe(
+      'parquetry: --decimal: ";" is not one of ".", ",".\n',
+    )
+    expect((await run('export', 'home/office', '--top', '1.5')).stderr).toBe(
+      'parquetry: --top: "1.5" is not a whole number.\n',
+    )
     expect((await run(...args, '--append', '--columns', 'replace')).code).toBe(2)
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,
@@ -229,6 +235,22 @@ test('a server that is misnamed, and a key that is missing or wrong, are said', 
   expect((await parquetry(['--server', served.url, 'repository', 'list'])).stderr).toContain('PARQUETRY_KEY')
   const wrong = await parquetry(['--server', served.url, '--key', 'wrong', 'repository', 'list'])
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is not valid') })
+})
+
+test.each([
+  'serve',
+  'import',
+  'account create',
+])('the help of %s lists the options of all commands, once', async (command) => {
+  const { stdout } = await parquetry([...command.split(' '), '--help'])
+  for (const option of [
+    '--data <directory>',
+    '--database <address>',
+    '--store <address>',
+    '--server <url>',
+  ]) {
+    expect(stdout.split(`${option} `).length, option).toBe(2)
+  }
 })
 
 test('the version is that of the package', async () => {

@@ -1,3 +1,4 @@
+import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
 import { sourceRecord } from '../../routes/source.ts'
 import { openServices, type Services } from '../../services.ts'
@@ -22,7 +23,8 @@ export function localSources({ engine, config }: Workplace): Pick<Tables, 'sourc
       return source && sourceRecord(source)
     },
     async unfollow(id) {
-      await sources.remove(id)
+      if (!(await sources.remove(id)))
+        throw new ServerError('not_followed', `Dataset ${id} follows no series.`)
     },
     async follow(id, fields) {
       const connectors = await openProviders(config, engine.database, () => {})
