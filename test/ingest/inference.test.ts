@@ -45,6 +45,26 @@ describe('inferred types', () => {
     expect(typeOf(values)).toBe(type)
   })
 
+  test.each([
+    ['timestamp', '2024-01-02 03:04:05.1234560'],
+    ['timestamp', '2024-01-02T00:00:00.00000000'],
+    ['timestamp', '0001-01-01 00:00:00.123456000'],
+    ['timestamp', '2024-02-29 00:00:00.1234560'],
+    ['timestamptz', '2024-01-02T03:04:05.1234560+01:00'],
+    ['timestamptz', '9999-12-31T03:04:05.1234560Z'],
+  ])('%s of %s, with zeros behind its microseconds, in every format', async (type, value) => {
+    for (const [format, text] of [
+      ['csv', `a,b\n${value},1\n`],
+      ['csv', `a,b\n"${value}",1\n`],
+      ['csv', `a,b\r\n${value},1\r\n`],
+      ['ndjson', `{"a":"${value}","b":1}\n{"a":"${value}","b":1}\n`],
+    ] as const) {
+      const { shape } = await bench.read(format, text)
+      expect(shape, `${format} ${text}`).toEqual([`a: ${type}`, 'b: integer'])
+      await bench.read(format, text, { declared: declared({ a: type as 'timestamp', b: 'integer' }) })
+    }
+  })
+
   test('a column without any value is text', async () => {
     expect((await bench.read('csv', 'a,b\n1,\n2,\n')).shape).toEqual(['a: integer', 'b: string'])
   })

@@ -21,7 +21,13 @@ type Node =
   | { readonly kind: 'choice'; readonly parts: readonly Node[] }
   | { readonly kind: 'repeat'; readonly part: Node; readonly least: number; readonly most: number }
 
-/** Compiles `patterns`, which may distinguish at most 31 classes of bytes. */
+/** Tables with 256 entries for each state then have no entry that needs more than 16 bits. */
+const MOST_STATES = 256
+
+/**
+ * Compiles `patterns`.
+ * @throws RangeError if they distinguish more than 31 classes of bytes, or need more than 256 states
+ */
 export function compile(patterns: readonly string[]): Automaton {
   const nfa = new Nfa()
   const start = nfa.state()
@@ -171,7 +177,10 @@ function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[
   return { classOf, members }
 }
 
-/** Makes the automaton deterministic by the subset construction, with one edge per class of bytes. */
+/**
+ * Makes the automaton deterministic by the subset construction, with one edge per class of bytes, and as small as it can
+ * be.
+ */
 function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
   const { classOf, members } = byteClasses(nfa)
   const stride = 32
@@ -197,18 +206,45 @@ function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>
       ),
     )
   }
-  const next = new Uint16Array(rows.length * stride)
-  rows.forEach((row, state) => {
-    next.set(
-      row.map((to) => to * stride),
-      state * stride,
-    )
-  })
-  const label = Int8Array.from(sets, (set) =>
+  const labels = sets.map((set) =>
     set.reduce((best, state) => {
       const found = labelOf.get(state) ?? -1
       return found >= 0 && (best < 0 || found < best) ? found : best
     }, -1),
   )
-  return { classOf, next, start: first * stride, label, stride }
+  const { groupOf, representatives } = minimise(rows, labels)
+  if (representatives.length > MOST_STATES) {
+    throw new RangeError(`${representatives.length} states are more than ${MOST_STATES}.`)
+  }
+  const next = new Uint16Array(representatives.length * stride)
+  representatives.forEach((state, group) => {
+    next.set(
+      rows[state]!.map((to) => groupOf[to]! * stride),
+      group * stride,
+    )
+  })
+  const label = Int8Array.from(representatives, (state) => labels[state]!)
+  return { classOf, next, start: groupOf[first]! * stride, label, stride }
+}
+
+/**
+ * Groups states from which the same texts match, by Moore's algorithm: states of a group are told apart until none of
+ * them leads to other groups than the rest. Groups are numbered in the order of their first states.
+ */
+function minimise(
+  rows: readonly (readonly number[])[],
+  labels: readonly number[],
+): { groupOf: readonly number[]; representatives: readonly number[] } {
+  let groupOf = labels
+  for (let count = 0; ; ) {
+    const keys = rows.map((row, state) => `${groupOf[state]} ${row.map((to) => groupOf[to]).join()}`)
+    const firsts = new Map<string, number>()
+    const representatives: number[] = []
+    groupOf = keys.map((key, state) => {
+      if (!firsts.has(key)) firsts.set(key, representatives.push(state) - 1)
+      return firsts.get(key)!
+    })
+    if (representatives.length === count) return { groupOf, representatives }
+    count = representatives.length
+  }
 }
