@@ -123,7 +123,7 @@ export class Commits {
     using _ = await this.#ingests.enter()
     const whole = await begin()
     const { columns, ...size } = await write(ingestor, whole.target)
-    const pieces = piecesOf(size, this.#place.sizes)
+    const pieces = piecesOf(size, columns.length, this.#place.sizes)
     if (pieces.length <= 1) return { columns, written: [[whole, size]] }
     const targets: (Piece & Begun)[] = []
     for (const piece of pieces) targets.push(Object.assign(await begin(), piece))

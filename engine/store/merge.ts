@@ -1,5 +1,5 @@
 import type { Part } from '../catalog/records.ts'
-import { isWide, MOST_WIDE_BYTES, PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
+import { isWide, mostWideBytes, PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Parts fall into tiers by weight; the limit of each tier is this many times that of the tier before. */
 const FAN = 8
@@ -9,8 +9,6 @@ const SMALLEST = 4_096
 const LARGE = 128 * 1024 * 1024
 /** The most weight of a merged part; its file has a quarter of that, or less. */
 const LARGEST = 4 * LARGE
-/** How much more a byte of wide rows weighs, so that a merged part has no more of them than such a part may have. */
-const WIDE_WEIGHT = LARGEST / MOST_WIDE_BYTES
 
 /**
  * Chooses the parts at the end of a version that are worth merging into one; mostly there are none. A run of parts is
@@ -18,10 +16,14 @@ const WIDE_WEIGHT = LARGEST / MOST_WIDE_BYTES
  * FAN · log n files. No run is larger than a part may be. A part of an older program that is too large is chosen alone,
  * because rewriting it cuts it into smaller ones.
  */
-export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZES): readonly Part[] {
-  const oversize = parts.find((part) => piecesOf(part, sizes).length > 1)
+export function partsToMerge(
+  parts: readonly Part[],
+  columns: number,
+  sizes: PartSizes = PART_SIZES,
+): readonly Part[] {
+  const oversize = parts.find((part) => piecesOf(part, columns, sizes).length > 1)
   if (oversize) return [oversize]
-  const weights = parts.map(weightOf)
+  const weights = parts.map((part) => weightOf(part, columns))
   for (let limit = SMALLEST * FAN; limit <= LARGE; limit *= FAN) {
     let first = parts.length
     let total = 0
@@ -30,24 +32,25 @@ export function partsToMerge(parts: readonly Part[], sizes: PartSizes = PART_SIZ
       first -= 1
       total += weights[first]!
     }
-    if (parts.length - first >= FAN && total >= limit) return fitting(parts.slice(first), sizes)
+    if (parts.length - first >= FAN && total >= limit) return fitting(parts.slice(first), columns, sizes)
   }
   return []
 }
 
 /** The first parts of a run, as many as fit into one part. */
-function fitting(run: readonly Part[], sizes: PartSizes): readonly Part[] {
+function fitting(run: readonly Part[], columns: number, sizes: PartSizes): readonly Part[] {
   let rows = 0
   let weight = 0
   const end = run.findIndex((part) => {
     rows += part.rows
-    weight += weightOf(part)
+    weight += weightOf(part, columns)
     return rows > sizes.rows || weight > LARGEST
   })
   return end < 0 ? run : run.slice(0, end)
 }
 
-/** The bytes of a part's uncompressed values; wide rows count more, because parts hold fewer of them. */
-function weightOf(part: Part): number {
-  return Math.max(isWide(part) ? WIDE_WEIGHT * part.rawBytes : part.rawBytes, SMALLEST)
+/** The bytes of a part's uncompressed values; those of wide rows count so that `LARGEST` is what such a part may have. */
+function weightOf(part: Part, columns: number): number {
+  const factor = isWide(part, columns) ? LARGEST / mostWideBytes(columns) : 1
+  return Math.max(factor * part.rawBytes, SMALLEST)
 }

@@ -56,7 +56,7 @@ export class Merger {
     const lease = await this.#members.take(datasetId)
     try {
       const { columns, parts } = lease.version
-      const run = partsToMerge(parts, this.#sizes)
+      const run = partsToMerge(parts, columns.length, this.#sizes)
       if (run.length === 0) return false
       using _ = await this.#integrity.pinWhole(run, signal)
       const files = run.map((part) => this.#integrity.file(part))

@@ -4,6 +4,7 @@ import type { Part } from '../../engine/catalog/records.ts'
 import { partsToMerge } from '../../engine/store/merge.ts'
 import { PART_SIZES, piecesOf } from '../../engine/store/part-size.ts'
 
+const COLUMNS = 2
 let ids = 0
 function part(rawBytes: number, rows = Math.ceil(rawBytes / 2_000)): Part {
   ids += 1
@@ -19,7 +20,7 @@ function append(sizes: readonly number[]): { parts: Part[]; rewritten: number } 
   let rewritten = 0
   for (const size of sizes) {
     parts.push(part(size))
-    for (let run = partsToMerge(parts); run.length > 0; run = partsToMerge(parts)) {
+    for (let run = partsToMerge(parts, COLUMNS); run.length > 0; run = partsToMerge(parts, COLUMNS)) {
       const merged = part(run.reduce((sum, one) => sum + one.rawBytes, 0))
       rewritten += merged.rawBytes
       parts = [...parts.slice(0, parts.length - run.length), merged]
@@ -29,7 +30,7 @@ function append(sizes: readonly number[]): { parts: Part[]; rewritten: number } 
 }
 
 test('a few parts are left alone', () => {
-  expect(partsToMerge([part(10), part(10), part(10)])).toEqual([])
+  expect(partsToMerge([part(10), part(10), part(10)], COLUMNS)).toEqual([])
 })
 
 test('a thousand small appends leave a few dozen parts', () => {
@@ -43,7 +44,7 @@ test('each byte is rewritten a few times only', () => {
 
 test('large parts are never rewritten', () => {
   const large = Array.from({ length: 40 }, () => part(200 * 1024 * 1024))
-  expect(partsToMerge(large)).toEqual([])
+  expect(partsToMerge(large, COLUMNS)).toEqual([])
 })
 
 test('whatever is appended, the parts stay few and nothing is lost', () => {
@@ -65,9 +66,9 @@ test('small parts of wide rows are merged until they have as many bytes as such 
   let merges = 0
   for (let appended = 0; appended < 1_000; appended++) {
     parts.push(part(MEBIBYTE, 4))
-    for (let run = partsToMerge(parts); run.length > 0; run = partsToMerge(parts)) {
+    for (let run = partsToMerge(parts, COLUMNS); run.length > 0; run = partsToMerge(parts, COLUMNS)) {
       const merged = part(total(run, 'rawBytes'), total(run, 'rows'))
-      expect(piecesOf(merged, PART_SIZES)).toHaveLength(1)
+      expect(piecesOf(merged, COLUMNS, PART_SIZES)).toHaveLength(1)
       merges += 1
       parts = [...parts.slice(0, parts.length - run.length), merged]
     }
@@ -79,5 +80,5 @@ test('small parts of wide rows are merged until they have as many bytes as such 
 
 test('the pieces of a part of wide rows are never merged again', () => {
   const pieces = Array.from({ length: 43 }, () => part(64 * 2 ** 20, 53))
-  expect(partsToMerge(pieces)).toEqual([])
+  expect(partsToMerge(pieces, COLUMNS)).toEqual([])
 })

@@ -207,8 +207,10 @@ describe('pieces', () => {
     ['of the widest rows have fewer', { rows: 64, bytes: 10, rawBytes: 2 ** 32 }, 8],
     ['of narrow rows may have more bytes', { rows: 4_096, bytes: 10, rawBytes: 2 ** 26 }, 1],
     ['of one wide row are one', { rows: 1, bytes: 10, rawBytes: 2 ** 30 }, 1],
-  ] as const)('%s', ([, part, expected]) => {
-    const pieces = piecesOf(part, SIZES)
+    ['of many columns of numbers are one', { rows: 4_096, bytes: 10, rawBytes: 2 ** 29 }, 1, 20_000],
+    ['of many columns of texts are larger', { rows: 4_096, bytes: 10, rawBytes: 2 ** 31 }, 16, 4_096],
+  ] as const)('%s', ([, part, expected, columns = 2]) => {
+    const pieces = piecesOf(part, columns, SIZES)
     expect(pieces).toHaveLength(expected)
     expect(pieces[0]!.from).toBe(0)
     expect(pieces.at(-1)!.to).toBe(part.rows)
