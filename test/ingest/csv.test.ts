@@ -119,6 +119,11 @@ describe('csv that is refused', () => {
       'Row 1: there is a blank before an opening quote; the quote has to come first in its field.',
     ],
     [
+      'a blank before a quote in the header',
+      'a, "b"\n1,2\n',
+      'Header, column 2: there is a blank before an opening quote; the quote has to come first in its field.',
+    ],
+    [
       'a lone carriage return',
       'a,b\n1\r,2\n',
       'Row 1: there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold ' +

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readStart } from '../file.ts'
-import { malformed, OTHER_ENCODING } from '../text/value-errors.ts'
+import { LATE_QUOTE, malformed, OTHER_ENCODING } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE } from './bytes.ts'
 
 export interface CsvHeader {
@@ -69,7 +69,10 @@ function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeade
     if (at >= bytes.length - 1 && !whole) return undefined
     if (!isUtf8(name))
       throw malformed(`Header, column ${names.length + 1}: the name is not valid UTF-8. ${OTHER_ENCODING}`)
-    names.push(quoted ? name.toString().replaceAll('""', '"') : name.toString())
+    const text = name.toString()
+    if (!quoted && /^[ \t]+"/.test(text))
+      throw malformed(`Header, column ${names.length + 1}: ${LATE_QUOTE}.`)
+    names.push(quoted ? text.replaceAll('""', '"') : text)
     if (bytes[at] === delimiter) {
       at++
       continue
