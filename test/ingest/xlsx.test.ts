@@ -53,6 +53,13 @@ describe('xlsx', () => {
     expect((await bench.read('xlsx', charted)).values).toEqual([['1']])
   })
 
+  test('values without content are missing', async () => {
+    const cells = ['s', 'b', 'n', 'd'].map((type) => `<c t="${type}"><v></v></c>`).join('')
+    const head = ['a', 'b', 'c', 'd', 'e'].map((name) => `<c t="str"><v>${name}</v></c>`).join('')
+    const file = await raw(`<row>${head}</row><row>${cells}<c><v>1</v></c></row>`)
+    expect((await bench.read('xlsx', file)).values).toEqual([[null, null, null, null, '1']])
+  })
+
   test('booleans as numbers and as words', async () => {
     const rows = (...values: readonly string[]) =>
       `<row><c t="str"><v>b</v></c></row>${values.map((value) => `<row><c t="b"><v>${value}</v></c></row>`).join('')}`

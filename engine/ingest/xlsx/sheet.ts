@@ -116,8 +116,8 @@ export class SheetParser implements XmlHandler {
     const value = this.#value
     switch (this.#type) {
       case 's': {
-        if (value === undefined) return undefined
-        const text = value === '' ? undefined : this.#workbook.sharedStrings[Number(value)]
+        if (value === undefined || value === '') return undefined
+        const text = this.#workbook.sharedStrings[Number(value)]
         if (text === undefined) throw this.#bad(`there is no shared string ${value}`)
         return this.#text(column, text)
       }
