@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import ExcelJS from 'exceljs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
@@ -150,6 +151,14 @@ describe.each(PLACES)('%s', (where, place) => {
       stderr: expect.stringContaining('not one of csv, tsv'),
     })
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([])
+  })
+
+  test('the sheet of a workbook has the name of the dataset', async () => {
+    const path = file('out.xlsx')
+    expect((await run('export', 'home/numbers', '-o', path)).code).toBe(0)
+    const workbook = new ExcelJS.Workbook()
+    await workbook.xlsx.readFile(path)
+    expect(workbook.worksheets.map(({ name }) => name)).toEqual(['numbers'])
   })
 
   test('a wrong file is refused, and the dataset that was made for it goes', async () => {

@@ -24,8 +24,9 @@ export function localTables(place: Workplace): Tables {
       const { bom, delimiter, decimal, null: missing, formulas, overlong, ...question } = asked
       const dataset = await engine.dataset(id)
       using query = await dataset.query(queryOptions(question))
+      const { name: sheetName } = await dataset.record()
       const dialect = { bom, delimiter, decimal, null: missing, formulas }
-      await using stream = await query.bytes(format, { signal, dialect, ...(overlong && { overlong }) })
+      await using stream = await query.bytes(format, { signal, dialect, sheetName, ...(overlong && { overlong }) })
       yield* stream
     },
   }
