@@ -26,7 +26,12 @@ export function localTables(place: Workplace): Tables {
       using query = await dataset.query(queryOptions(question))
       const { name: sheetName } = await dataset.record()
       const dialect = { bom, delimiter, decimal, null: missing, formulas }
-      await using stream = await query.bytes(format, { signal, dialect, sheetName, ...(overlong && { overlong }) })
+      await using stream = await query.bytes(format, {
+        signal,
+        dialect,
+        sheetName,
+        ...(overlong && { overlong }),
+      })
       yield* stream
     },
   }
