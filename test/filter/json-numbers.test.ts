@@ -55,3 +55,12 @@ test('and found in lists', async () => {
     expect(await table.rows(`not (doc/m in (${literal}))`), literal).toEqual([...others, ...none])
   }
 })
+
+test('beside which texts are refused, as beside other numbers', async () => {
+  for (const list of ["9007199254740993, 'a'", "5, 'a'"]) {
+    await expect(table.rows(`doc/m in (${list})`)).rejects.toThrow(
+      "can't find 'a' (string) equal to doc/m (double)",
+    )
+  }
+  await expect(table.rows("doc/m in ('a', 9007199254740993)")).rejects.toThrow('equal to doc/m (string)')
+})

@@ -217,40 +217,25 @@ export function membership(
   given: Expression,
   scope: Scope,
 ): Expression {
-  const large = node.items.filter((item) => item.kind === 'literal' && exactType(given, item.value))
-  if (large.length > 0) return membershipOfLarge(node, given, large, scope)
   const operand = beside(given, typeOfItems(node.items))
   const items = node.items.map((item) => listItem(node, item, operand, scope))
   if (isNull(operand)) {
     return literal({ kind: 'boolean', value: items.some((item) => item.kind === 'null') }, node.at)
   }
-  return { kind: 'in', operand, items, type: TYPE.boolean, at: node.at }
-}
-
-/** Whole numbers that doubles don't tell from their neighbours are compared with the value in JSON one by one. */
-function membershipOfLarge(
-  node: Extract<Syntax, { kind: 'in' }>,
-  given: Expression,
-  large: readonly Syntax[],
-  scope: Scope,
-): Expression {
-  const rest = node.items.filter((item) => !large.includes(item))
-  const equalities = large.map((item) => {
+  const base = { type: TYPE.boolean, at: node.at } as const
+  const rest = items.filter((item) => !exactType(given, item))
+  const list: Expression = { ...base, kind: 'in', operand, items: rest }
+  if (rest.length === items.length) return list
+  // Whole numbers that doubles don't tell from their neighbours are compared with the value in JSON one by one.
+  const equalities = items.flatMap((item, index) => {
+    if (!exactType(given, item)) return []
     const { operand: left, at, end } = node
-    const equality = { kind: 'binary', operator: 'eq', left, right: item, operatorAt: at, at, end } as const
-    return comparison(
-      'eq',
-      equality,
-      given,
-      literal((item as Extract<Syntax, { kind: 'literal' }>).value, item.at),
-      scope,
-    )
+    const right = node.items[index]!
+    const equality = { kind: 'binary', operator: 'eq', left, right, operatorAt: at, at, end } as const
+    return [comparison('eq', equality, given, literal(item, right.at), scope)]
   })
-  const operands =
-    rest.length > 0 ? [membership({ ...node, items: rest }, given, scope), ...equalities] : equalities
-  return operands.length === 1
-    ? operands[0]!
-    : { kind: 'logical', operator: 'or', operands, type: TYPE.boolean, at: node.at }
+  const operands = rest.length > 0 ? [list, ...equalities] : equalities
+  return operands.length === 1 ? operands[0]! : { ...base, kind: 'logical', operator: 'or', operands }
 }
 
 /** The type as which a value in JSON before the list is read. */
