@@ -1,6 +1,9 @@
 import type { ProviderLimits } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import type { ConnectorsOptions, ProviderOverride } from './options.ts'
+import type { BreakerOptions } from './pipeline/breaker.ts'
+import type { RetryOptions } from './pipeline/retries.ts'
+import type { Timeouts } from './pipeline/transport.ts'
 import { connectors } from './providers/index.ts'
 
 const OPTIONS = {
@@ -24,6 +27,26 @@ const CACHE = {
   absentSeconds: true,
 } as const satisfies Record<keyof NonNullable<ConnectorsOptions['cache']>, true>
 
+const TIMEOUTS = { connectMs: true, headersMs: true, bodyMs: true } as const satisfies Record<
+  keyof Timeouts,
+  true
+>
+
+const RETRY = { attempts: true, baseMs: true, longestMs: true } as const satisfies Record<
+  keyof RetryOptions,
+  true
+>
+
+const BREAKER = { failures: true, cooldownMs: true, longestCooldownMs: true } as const satisfies Record<
+  keyof BreakerOptions,
+  true
+>
+
+const LIMITS = { windows: true, withKey: true, concurrency: true } as const satisfies Record<
+  keyof ProviderLimits,
+  true
+>
+
 const OVERRIDE = { baseUrl: true, key: true, limits: true } as const satisfies Record<
   keyof ProviderOverride,
   true
@@ -34,17 +57,21 @@ const OVERRIDE = { baseUrl: true, key: true, limits: true } as const satisfies R
  * @throws ConnectorError `unknown_provider`, `invalid_option`
  */
 export function checkOptions(options: ConnectorsOptions): void {
-  const { overrides = {}, cache = {} } = options
+  const { overrides = {}, cache = {}, timeouts = {}, retry = {}, breaker = {} } = options
   requireKnown(options, OPTIONS)
   requireKnown(cache, CACHE)
+  requireKnown(timeouts, TIMEOUTS)
+  requireKnown(retry, RETRY)
+  requireKnown(breaker, BREAKER)
   requireProviders(Object.keys({ ...overrides, ...cache.freshSeconds }))
-  for (const [provider, override] of Object.entries(overrides)) {
+  for (const [provider, override = {}] of Object.entries(overrides)) {
+    const { baseUrl, limits = {} } = override
     requireKnown(override, OVERRIDE, provider)
-    requireLimits(provider.toLowerCase(), override.limits ?? {})
-    const { baseUrl } = override
-    if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
+    requireKnown(limits, LIMITS, provider)
+    requireLimits(provider.toLowerCase(), limits)
+    if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
       throw invalid(
-        `The baseUrl of ${provider} is ${quoted(String(baseUrl))}, which is no address.`,
+        `The baseUrl of ${provider} is ${quoted(String(baseUrl))}, which is no address of the form https://example.org.`,
         provider,
       )
     }

@@ -50,9 +50,27 @@ describe('the providers', () => {
     [{ overides: {} }, "Unknown option 'overides'; known are overrides, "],
     [{ cache: { fresh: 5 } }, "Unknown option 'fresh'; known are maxBytes, "],
     [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred; known are baseUrl, "],
-    [{ overrides: { fred: { baseUrl: 'x' } } }, "The baseUrl of fred is 'x', which is no address."],
+    [
+      { overrides: { fred: { limits: { window: [] } } } },
+      "Unknown option 'window' of fred; known are windows, ",
+    ],
+    [{ timeouts: { connect: 5 } }, "Unknown option 'connect'; known are connectMs, "],
+    [{ retry: { attempt: 5 } }, "Unknown option 'attempt'; known are attempts, "],
+    [{ breaker: { cooldown: 5 } }, "Unknown option 'cooldown'; known are failures, "],
+    [
+      { overrides: { fred: { baseUrl: 'x' } } },
+      "The baseUrl of fred is 'x', which is no address of the form https",
+    ],
+    [
+      { overrides: { fred: { baseUrl: 'localhost:80' } } },
+      "The baseUrl of fred is 'localhost:80', which is no address",
+    ],
   ])('take no options that could not take effect: %j', (options, message) => {
     expect(() => openConnectors(options as never)).toThrow(message)
+  })
+
+  it('take an option that is undefined for none', async () => {
+    await openConnectors({ overrides: { fred: undefined }, cache: undefined } as never).close()
   })
 
   it('say what their tightest limit is', () => {
