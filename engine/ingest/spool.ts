@@ -1,5 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { isUint8Array } from 'node:util/types'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
 import { storageError } from '../util/storage-errors.ts'
@@ -17,7 +18,7 @@ export interface SpoolOptions {
 
 /**
  * Streams an upload's body to a file that does not exist yet. The file is removed again if this fails.
- * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`
+ * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`; `invalid_option` if the body gives no bytes
  */
 export async function spool(
   body: AsyncIterable<Uint8Array>,
@@ -32,6 +33,7 @@ export async function spool(
   const gather = async () => {
     for await (const chunk of body) {
       if (signal?.aborted) throw cancelled(signal)
+      if (!isUint8Array(chunk)) throw notBytes(chunk)
       bytes += chunk.length
       if (bytes > most) throw tooLarge(most)
       await sink.write(chunk)
@@ -111,6 +113,13 @@ class GatheringSink {
     this.#written = full
     this.#length = 0
   }
+}
+
+function notBytes(chunk: unknown): EngineError {
+  return new EngineError(
+    'invalid_option',
+    `body must give bytes (Uint8Array), but gives a ${typeof chunk}. A stream that has an encoding gives text: leave it out.`,
+  )
 }
 
 function tooLarge(limit: number): EngineError {

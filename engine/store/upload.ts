@@ -52,7 +52,7 @@ export function checkUpload(upload: Upload): void {
   if (!isBody(upload.body)) {
     throw new EngineError(
       'invalid_option',
-      'body is a file, as { file: "prices.csv" }, or something to iterate that gives bytes, such as a stream.',
+      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
     )
   }
   checkUploadOptions(upload.format, upload.options)

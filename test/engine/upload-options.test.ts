@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { UploadOptions } from '../../engine/index.ts'
 import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
@@ -46,6 +47,10 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
       message: expect.stringMatching(/^body is a file, /),
     })
   }
+  await expect(upload({ format: 'csv', body: Readable.from(['a\n1\n']) })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^body must give bytes \(Uint8Array\), but gives a string\. /),
+  })
   // An option of the csv, which belongs into `options`.
   await expect(upload({ format: 'csv', delimiter: ';' })).rejects.toMatchObject({
     code: 'invalid_option',
