@@ -39,6 +39,16 @@ const ajv = new Ajv({
 })
 ajv.addVocabulary(['environment', 'secret'])
 ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+// Origins are compared with the header as texts, so another spelling would never match. Extensions of browsers have
+// schemes of their own.
+ajv.addFormat(
+  'origin',
+  (text) =>
+    text === '*' ||
+    (/^https?:/.test(text)
+      ? URL.canParse(text) && new URL(text).origin === text
+      : /^[a-z-]+:\/\/[^/]+$/.test(text)),
+)
 ajv.addFormat(
   'postgres-address',
   (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),

@@ -277,7 +277,17 @@ export const CONFIG_SCHEMA = {
       additionalProperties: false,
       default: {},
       required: ['origins'],
-      properties: { origins: { type: 'array', items: text, default: [] } },
+      properties: {
+        origins: {
+          type: 'array',
+          items: {
+            type: 'string',
+            format: 'origin',
+            description: 'an origin as browsers send it, such as https://example.org, or *',
+          },
+          default: [],
+        },
+      },
     },
     trustedProxies: {
       type: 'array',

@@ -213,6 +213,16 @@ describe('what is wrong stops the start and is named', () => {
     [{ limits: { exports: 0 } }, /^limits\.exports must be at least 1; it is 0/],
     [{ limits: { queue: 1.5 } }, /^limits\.queue must be a whole number, not 1\.5/],
     [{ cors: { origins: 'https://a' } }, /^cors\.origins must be a list/],
+    ...[
+      'tables.example',
+      'https://tables.example/',
+      'https://tables.example/a',
+      'https://Tables.example',
+      '',
+    ].map((origin): [object, RegExp] => [
+      { cors: { origins: ['*', 'http://localhost:5173', origin] } },
+      /^cors\.origins\[2\] must be an origin as browsers send it, such as https:\/\/example\.org, or \*\.$/,
+    ]),
     [{ providers: { fred: { url: 'fred' } } }, /^providers\.fred\.url must be an http or https address/],
     [{ providers: { FRED: { key: '' } } }, /^providers\.FRED\.key must not be empty/],
     [{ providers: [] }, /^providers must be an object/],
