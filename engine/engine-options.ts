@@ -69,7 +69,11 @@ const KNOWN = {
 /** @throws EngineError `invalid_option` */
 export function checkEngineOptions(options: EngineOptions): void {
   requireKnown(options, KNOWN)
-  const { role = 'guest', memoryLimit } = options
+  const { directory, role = 'guest', memoryLimit } = options
+  if (typeof directory !== 'string' || directory === '') {
+    const given = JSON.stringify(directory) ?? 'missing'
+    throw new EngineError('invalid_option', `directory is the path of a folder; it is ${given}.`)
+  }
   checkThreads(options)
   if (role !== 'server' && role !== 'guest') {
     throw new EngineError('invalid_option', `role is server or guest; it is ${JSON.stringify(role)}.`)

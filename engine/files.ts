@@ -53,6 +53,12 @@ export async function openFiles(
   checkThreads(options)
   checkMemoryLimit(options.memoryLimit)
   const paths = typeof path === 'string' ? [path] : path
+  if (!Array.isArray(paths) || !paths.every((one) => typeof one === 'string')) {
+    throw new EngineError(
+      'invalid_option',
+      'openFiles takes the path of a file or a folder, or a list of paths.',
+    )
+  }
   if (paths.length === 0) throw invalid('No path is given: name a file or a folder.')
   const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()
   if (found.length === 0) throw invalid(`There is no *.parquet below ${paths.join(', ')}.`)

@@ -36,6 +36,9 @@ export function inlineContext(
 }
 
 function rowOf(row: readonly Cell[], columns: readonly Column[], number: number): (string | null)[] {
+  if (!Array.isArray(row)) {
+    throw malformed(`Row ${number} is no list of values in the order of the columns.`, { row: number })
+  }
   if (row.length !== columns.length) {
     throw malformed(`Row ${number} has ${row.length} values for ${columns.length} columns.`, { row: number })
   }

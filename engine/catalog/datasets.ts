@@ -5,7 +5,7 @@ import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkName, now } from './fields.ts'
 import type { DatasetName, DatasetRecord, DatasetSummary } from './records.ts'
-import { noRepository } from './repositories.ts'
+import { isId, noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is recalled. */
 export const recordNamed = (id: number) => `dataset ${id}`
@@ -49,6 +49,7 @@ export class Datasets {
     columns: readonly Column[]
   }): Promise<DatasetRecord> {
     const at = now()
+    if (!isId(fields.repositoryId)) throw noRepository(fields.repositoryId)
     return this.#handle.transaction(async (t) => {
       await t.lock('repositories', fields.repositoryId)
       if (!(await t.get('SELECT 1 FROM repositories WHERE id = ?', fields.repositoryId))) {
@@ -127,7 +128,7 @@ export class Datasets {
   /** @throws EngineError `not_found` */
   get(id: number): Promise<DatasetRecord> {
     return this.#handle.recall(recordNamed(id), async () => {
-      const row = await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id)
+      const row = isId(id) ? await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id) : undefined
       if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
       return recordOf(row)
     })

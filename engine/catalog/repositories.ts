@@ -31,7 +31,7 @@ export class Repositories {
 
   /** @throws EngineError `not_found` */
   async get(id: number): Promise<Repository> {
-    const row = await this.#handle.get<Repository>(`${SELECT} WHERE id = ?`, id)
+    const row = isId(id) ? await this.#handle.get<Repository>(`${SELECT} WHERE id = ?`, id) : undefined
     if (!row) throw noRepository(id)
     return { ...row }
   }
@@ -54,6 +54,11 @@ export class Repositories {
     if ((await this.#handle.run('DELETE FROM repositories WHERE id = ?', id)) > 0) return
     throw noRepository(id)
   }
+}
+
+/** Whether the catalog can be asked for it; programs in JavaScript may give anything. */
+export function isId(id: unknown): boolean {
+  return Number.isSafeInteger(id)
 }
 
 export function noRepository(id: number): EngineError {

@@ -90,6 +90,9 @@ test('rows of another length, objects, half characters and missing values are re
   const column = { name: 'n', type: 'string' } as const
   expect(() => engine.relation([column], [['a', 'b']])).toThrow('Row 1 has 2 values for 1 columns.')
   expect(() => engine.relation([column], [[]])).toThrow('Row 1 has 0 values for 1 columns.')
+  expect(() => engine.relation([column], [{ a: 'x' }] as never)).toThrow(
+    'Row 1 is no list of values in the order of the columns.',
+  )
   expect(() => engine.relation([column], [[new Date(0) as never]])).toThrow(
     'Row 1, column "n": values of type string are given as text, numbers, true, false or null.',
   )

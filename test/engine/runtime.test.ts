@@ -51,6 +51,17 @@ test.each([
   await expect(openFiles('nothing.parquet', options as never)).rejects.toMatchObject(refused)
 })
 
+test.each([
+  [{}],
+  [{ directory: 1 }],
+  [{ directory: '' }],
+])('no directory, or none in words, is refused: %j', async (options) => {
+  await expect(openEngine(options as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^directory is the path of a folder; it is (missing|1|"")\.$/),
+  })
+})
+
 test('a role that there is not is refused', async () => {
   await expect(openEngine({ directory: 'nowhere', role: 'Server' } as never)).rejects.toMatchObject({
     code: 'invalid_option',

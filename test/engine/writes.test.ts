@@ -25,6 +25,18 @@ test('what is uploaded comes out again, in its order', async () => {
   expect(await read(dataset)).toBe('b,a\n2,x\n1,y\n')
 })
 
+test('what is no id names nothing', async () => {
+  await using place = await openWorkplace()
+  const { engine } = place
+  for (const id of [undefined, null, 'seattle', 1.5, {}] as never[]) {
+    await expect(engine.dataset(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(engine.repository(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(engine.createDataset({ repositoryId: id, name: 'a' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  }
+})
+
 test('a dataset without rows gives its header', async () => {
   await using place = await openWorkplace()
   const dataset = await newDataset(place.engine, [{ name: 'a', type: 'integer' }])

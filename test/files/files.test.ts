@@ -189,6 +189,12 @@ test('what can not be read says so', async () => {
   expect(await code(openFiles(join(folder, 'nothing')))).toBe('invalid_file')
   expect(await code(openFiles([]))).toBe('invalid_file')
   await expect(openFiles([])).rejects.toThrow('No path is given: name a file or a folder.')
+  for (const path of [{ path: text }, [text, 1], undefined]) {
+    await expect(openFiles(path as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'openFiles takes the path of a file or a folder, or a list of paths.',
+    })
+  }
   const file = await write('plain.parquet', 'SELECT 1 AS a')
   expect(await code(ask(file, { filter: 'b eq 1' }))).toBe('invalid_columns')
   expect(await code(ask(file, { top: -1 }))).toBe('invalid_option')
