@@ -2,16 +2,15 @@ import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
+import { MOST_BYTES_AT_ONCE, rowsAtOnce } from '../parquet/wide-rows.ts'
 import { fixedBytes } from '../types/index.ts'
 import { lengthOf, readParts } from './parts.ts'
 import type { IngestResult } from './request.ts'
 
-/** The most bytes that the texts of 2,048 rows may have, which DuckDB reads at once. */
-const MOST_BYTES = 512 << 20
-
 /**
- * Refuses a part in which the texts of so many rows in a row are so long that whoever reads them would need gigabytes.
- * Where all rows are long, this doesn't matter: the part is cut into parts of few rows.
+ * Refuses a part in which the texts of rows that are read at once are so long that whoever reads them would need
+ * gigabytes. The more bytes the rows have on average, the fewer are read at once, because the part is then cut into parts
+ * of few rows.
  * @throws EngineError `upload_too_large`; the part is then removed
  */
 export async function refuseLongTexts(
@@ -22,24 +21,25 @@ export async function refuseLongTexts(
 ): Promise<void> {
   const fixed = columns.reduce((sum, { type }) => sum + (fixedBytes(type) ?? 0), 0)
   const texts = rawBytes - fixed * rows
-  if (texts <= MOST_BYTES || texts * VECTOR_ROWS > MOST_BYTES * rows) return
+  if (texts <= MOST_BYTES_AT_ONCE || texts * VECTOR_ROWS > MOST_BYTES_AT_ONCE * rows) return
+  const atOnce = rowsAtOnce({ rows, rawBytes }, columns.length)
   const lengths = columns.flatMap(({ type }, index) =>
     fixedBytes(type) === undefined ? [`coalesce(sum(${lengthOf(type, index)}), 0)`] : [],
   )
   const [longest] = await duck.run(
-    `SELECT CAST(file_row_number // ${VECTOR_ROWS} AS DOUBLE) AS place, CAST(${lengths.join(' + ')} AS DOUBLE) AS bytes ` +
+    `SELECT CAST(file_row_number // ${atOnce} AS DOUBLE) AS place, CAST(${lengths.join(' + ')} AS DOUBLE) AS bytes ` +
       `FROM ${readParts([part])} GROUP BY ALL ORDER BY bytes DESC LIMIT 1`,
     options,
   )
   const [place, bytes] = longest as [number, number]
-  if (bytes <= MOST_BYTES) return
+  if (bytes <= MOST_BYTES_AT_ONCE) return
   await rm(part, { force: true })
-  const first = place * VECTOR_ROWS + 1
-  const last = Math.min(rows, first + VECTOR_ROWS - 1)
+  const first = place * atOnce + 1
+  const last = Math.min(rows, first + atOnce - 1)
   throw new EngineError(
     'upload_too_large',
     `The texts of rows ${first} to ${last} have ${bytes} bytes, and those of so many rows are read at once: they may ` +
-      `have ${MOST_BYTES} bytes. Shorten them, or put the rows with long texts into a dataset of their own.`,
-    { details: { row: first, limit: MOST_BYTES } },
+      `have ${MOST_BYTES_AT_ONCE} bytes. Shorten them, or put the rows with long texts into a dataset of their own.`,
+    { details: { row: first, limit: MOST_BYTES_AT_ONCE } },
   )
 }

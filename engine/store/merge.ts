@@ -1,5 +1,6 @@
 import type { Part } from '../catalog/records.ts'
-import { isWide, mostWideBytes, PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
+import { isWide, mostWideBytes } from '../parquet/wide-rows.ts'
+import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Parts fall into tiers by weight; the limit of each tier is this many times that of the tier before. */
 const FAN = 8

@@ -177,8 +177,8 @@ test('a number of very many digits is told apart from one that fits', () => {
 })
 
 describe('long texts', () => {
-  const long = (where: string) =>
-    `SELECT CASE WHEN ${where} THEN repeat('x', 300000) ELSE 'short' END AS t FROM range(400000) i(i)`
+  const long = (where: string, rows = 400_000) =>
+    `SELECT CASE WHEN ${where} THEN repeat('x', 300000) ELSE 'short' END AS t FROM range(${rows}) i(i)`
   const upload = async (sql: string) => {
     const file = bench.path()
     await bench.query(`COPY (${sql}) TO '${file}' (FORMAT parquet, CODEC 'zstd')`)
@@ -199,6 +199,11 @@ describe('long texts', () => {
   test('that stand far enough from each other are taken', async () => {
     const { rows } = await bench.ingest('parquet', await upload(long('i % 160 = 0')))
     expect(rows).toBe(400_000)
+  })
+
+  test('among so few short ones that the part is cut into parts of few rows are taken', async () => {
+    const { rows } = await bench.ingest('parquet', await upload(long('i BETWEEN 2048 AND 4095', 5_000)))
+    expect(rows).toBe(5_000)
   })
 
   test('of Parquet are counted as often as they stand there', async () => {

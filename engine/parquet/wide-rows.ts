@@ -1,0 +1,46 @@
+import { VECTOR_ROWS } from './row-groups.ts'
+
+/**
+ * The most bytes of a part's uncompressed values if its rows are wide. DuckDB reads up to 2,048 rows of a file at once,
+ * and each of them with its own copy of a text, even if the file has the text once: 7 KB of Parquet can hold 2,048 rows
+ * of a megabyte. Parts with fewer rows than that keep the memory of an export small.
+ */
+const MOST_WIDE_BYTES = 32 << 20
+/**
+ * The same for each column, if there are many: every column of a file takes time, however few rows there are. 2,048
+ * numbers, or texts of up to 16 bytes, take no more.
+ */
+const MOST_COLUMN_BYTES = 32 << 10
+/** If a filter leaves fewer rows than this of those read at once, DuckDB gathers them until it has 2,048. */
+const LEAST_ROWS = 64
+/** Rows may be so wide that fewer than `LEAST_ROWS` have this many bytes; then a part has fewer. */
+export const MOST_BYTES_AT_ONCE = 512 << 20
+
+/** What a part holds: its rows, and the bytes of their uncompressed values. */
+export interface Content {
+  readonly rows: number
+  readonly rawBytes: number
+}
+
+/** The most bytes of values of a part with so many columns, if its rows are wide. */
+export function mostWideBytes(columns: number): number {
+  return Math.max(MOST_WIDE_BYTES, columns * MOST_COLUMN_BYTES)
+}
+
+/** Whether 2,048 rows like these would take more than a part of wide rows may. */
+export function isWide({ rows, rawBytes }: Content, columns: number): boolean {
+  return rawBytes * VECTOR_ROWS > mostWideBytes(columns) * rows
+}
+
+/** The most bytes of values of a part of rows like these; without a limit if they are not wide. */
+export function mostRawBytes(content: Content, columns: number): number {
+  if (!isWide(content, columns)) return Number.POSITIVE_INFINITY
+  const { rows, rawBytes } = content
+  return Math.min(Math.max(mostWideBytes(columns), (LEAST_ROWS * rawBytes) / rows), MOST_BYTES_AT_ONCE)
+}
+
+/** How many rows like these are read at once: parts of wide rows have fewer than DuckDB would read. */
+export function rowsAtOnce(content: Content, columns: number): number {
+  const { rows, rawBytes } = content
+  return Math.min(VECTOR_ROWS, Math.ceil((rows * mostRawBytes(content, columns)) / rawBytes))
+}
