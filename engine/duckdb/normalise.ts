@@ -40,7 +40,7 @@ function normalise(type: DuckType, sql: string, depth: number): NormalisedColumn
     case 'struct':
     case 'map':
     case 'union':
-      return { type: 'json', sql: text(nestedJson(type, sql, depth)) }
+      return { type: 'json', sql: nestedJson(type, sql, depth) }
     default:
       return type satisfies never
   }
@@ -132,37 +132,54 @@ function duration(sql: string): string {
   return `CASE WHEN ${sql} IS NOT NULL THEN 'P' || ${part(months, 'M')} || ${part(days, 'D')} || ${seconds} END`
 }
 
-/** An expression of type JSON (or one that `to_json` takes as it is). */
+/**
+ * The text of a decimal. DuckDB writes no digit before the point if the type has none there (`.5`), which is no number in
+ * JSON.
+ */
+export function decimalText({ precision, scale }: { precision: number; scale: number }, sql: string): string {
+  return precision === scale ? `regexp_replace(${text(sql)}, '^(-?)[.]', '\\10.')` : text(sql)
+}
+
+/**
+ * The JSON text of a value; null where the value is null. It is joined from the texts of the values within, because
+ * DuckDB's functions would parse these again, and round numbers to doubles.
+ */
 function nestedJson(type: DuckType, sql: string, depth: number): string {
-  if (isPlain(type)) return `to_json(${sql})`
+  if (isPlain(type)) return text(`to_json(${sql})`)
   const item = `item${depth}`
+  const orNull = (json: string): string => `coalesce(${json}, 'null')`
+  const listed = (items: string, json: string): string =>
+    `array_to_string(list_transform(${items}, lambda ${item}: ${json}), ',')`
   switch (type.kind) {
     case 'list':
-      return `to_json(list_transform(${sql}, lambda ${item}: ${nestedJson(type.of, item, depth + 1)}))`
+      return `'[' || ${listed(sql, orNull(nestedJson(type.of, item, depth + 1)))} || ']'`
     case 'struct': {
       const pairs = type.fields.map(({ name, type: inner }) => {
         const value = nestedJson(inner, `struct_extract(${sql}, ${quoteLiteral(name)})`, depth)
-        return `${quoteLiteral(name)}, ${value}`
+        return `${quoteLiteral(`${JSON.stringify(name)}:`)} || ${orNull(value)}`
       })
-      return `CASE WHEN ${sql} IS NOT NULL THEN json_object(${pairs.join(', ')}) END`
+      return `CASE WHEN ${sql} IS NOT NULL THEN '{' || ${pairs.join(` || ',' || `)} || '}' END`
     }
     case 'map': {
-      const value = nestedJson(type.value, `${item}.value`, depth + 1)
-      const entries = `list_transform(map_entries(${sql}), lambda ${item}: {'k': ${item}.key, 'v': ${value}})`
-      return `to_json(map_from_entries(${entries}))`
+      const key = type.key.kind === 'decimal' ? decimalText(type.key, `${item}.key`) : text(`${item}.key`)
+      const value = orNull(nestedJson(type.value, `${item}.value`, depth + 1))
+      const pair = `CAST(to_json(${key}) AS VARCHAR) || ':' || ${value}`
+      return `'{' || ${listed(`map_entries(${sql})`, pair)} || '}'`
     }
     case 'union': {
       const cases = type.members.map(({ name, type: inner }) => {
         const member = nestedJson(inner, `union_extract(${sql}, ${quoteLiteral(name)})`, depth)
-        return `WHEN ${quoteLiteral(name)} THEN json_object(${quoteLiteral(name)}, ${member})`
+        const key = quoteLiteral(`{${JSON.stringify(name)}:`)
+        return `WHEN ${quoteLiteral(name)} THEN ${key} || ${orNull(member)} || '}'`
       })
       return `CASE CAST(union_tag(${sql}) AS VARCHAR) ${cases.join(' ')} END`
     }
     case 'scalar':
-      return scalarJson(type.name, sql)
+      return type.name === 'JSON' ? text(sql) : text(scalarJson(type.name, sql))
     case 'decimal':
+      return decimalText(type, sql)
     case 'enum':
-      return `to_json(${sql})`
+      return text(`to_json(${sql})`)
     default:
       return type satisfies never
   }
@@ -205,6 +222,7 @@ function withT(sql: string): string {
 }
 
 const NEEDS_CARE = new Set([
+  'JSON',
   'FLOAT',
   'DOUBLE',
   'VARIANT',
@@ -224,12 +242,13 @@ function isPlain(type: DuckType): boolean {
     case 'scalar':
       return !NEEDS_CARE.has(type.name)
     case 'decimal':
+      return type.precision > type.scale
     case 'enum':
       return true
     case 'list':
       return isPlain(type.of)
     case 'map':
-      return isPlain(type.value)
+      return isPlain(type.value) && (type.key.kind !== 'decimal' || isPlain(type.key))
     case 'struct':
       return type.fields.every((field) => isPlain(field.type))
     case 'union':

@@ -1,8 +1,16 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { decimalText } from '../duckdb/normalise.ts'
 import { EngineError } from '../errors.ts'
 import { ORDINAL } from '../parquet/ordinals.ts'
 import { widens } from '../types/columns.ts'
-import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../types/index.ts'
+import {
+  type Column,
+  type ColumnType,
+  decimalParts,
+  fixedBytes,
+  quoteLiteral,
+  sqlType,
+} from '../types/index.ts'
 import { writePart } from './part.ts'
 import type { PartSize } from './request.ts'
 
@@ -109,8 +117,10 @@ function asText(type: ColumnType, sql: string): string {
       return `(replace(CAST(CAST(${sql} AS TIMESTAMP) AS VARCHAR), ' ', 'T') || 'Z')`
     case 'double':
       return doubleText(sql, text)
-    default:
-      return text
+    default: {
+      const decimal = decimalParts(type)
+      return decimal ? decimalText(decimal, sql) : text
+    }
   }
 }
 

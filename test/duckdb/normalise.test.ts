@@ -102,6 +102,33 @@ describe('nested values', () => {
   })
 })
 
+describe('numbers within nested values keep all digits', () => {
+  it.each([
+    ["{'a': 99999999999999.99999::DECIMAL(19,5), 'b': 1.5::FLOAT}", '{"a":99999999999999.99999,"b":1.5}'],
+    [
+      "[{'a': -999999999.999999999::DECIMAL(18,9), 'b': NULL::DOUBLE}]",
+      '[{"a":-999999999.999999999,"b":null}]',
+    ],
+    [
+      '[-0.5::DECIMAL(19,19), NULL, 0::DECIMAL(19,19)]',
+      '[-0.5000000000000000000,null,0.0000000000000000000]',
+    ],
+    ["{'a': 0.5::DECIMAL(18,18)}", '{"a":0.500000000000000000}'],
+    ['MAP {0.5::DECIMAL(19,19): 0.25::DECIMAL(2,2)}', '{"0.5000000000000000000":0.25}'],
+    [
+      "{'a': 170141183460469231731687303715884105727::HUGEINT, 'b': 'NaN'::DOUBLE}",
+      '{"a":170141183460469231731687303715884105727,"b":"NaN"}',
+    ],
+    [`{'a': '[1.23456789012345678901]'::JSON}`, '{"a":[1.23456789012345678901]}'],
+    ['union_value(n := 0.5::DECIMAL(19,19))', '{"n":0.5000000000000000000}'],
+    [`MAP {'"': ['a'::BLOB], 'b': NULL}`, String.raw`{"\"":["YQ=="],"b":null}`],
+    ['MAP {}::MAP(VARCHAR, DOUBLE)', '{}'],
+    ['NULL::MAP(VARCHAR, DOUBLE)', null],
+  ])('%s', async (expression, value) => {
+    expect((await normalised(expression)).value).toBe(value)
+  })
+})
+
 describe('the text of a type', () => {
   it('is read with quoted names, nesting and arrays', () => {
     expect(

@@ -69,6 +69,17 @@ describe('rewrite', () => {
     expect((await bench.values(target)).flat()).toEqual([...numbers.map(String), '-0'])
   })
 
+  test('decimals without digits before the point become text with a zero there', async () => {
+    const existing = [column('d', 'decimal(3,3)'), column('e', 'decimal(38,38)')]
+    const { part } = await bench.read('csv', 'd,e\n-0.5,0.1\n0,\n', { existing })
+    const target = bench.path('.parquet')
+    await bench.ingestor.rewrite([part], target, existing, [column('d', 'string'), column('e', 'string')])
+    expect(await bench.values(target)).toEqual([
+      ['-0.500', `0.1${'0'.repeat(37)}`],
+      ['0.000', null],
+    ])
+  })
+
   test('refuses what would lose something, and leaves nothing behind', async () => {
     const target = bench.path('.parquet')
     const to = from.with(0, column('i', 'double'))
