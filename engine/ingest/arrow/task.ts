@@ -148,7 +148,8 @@ function rename(fields: readonly Field[], names: readonly string[]): void {
 function checkBatch(batch: RecordBatch): void {
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
-    checkData(column)
+    // Where a stream has no batch, the library gives one without rows, in which lists have no items.
+    if (batch.numRows > 0) checkData(column)
   }
 }
 

@@ -171,6 +171,18 @@ describe('Arrow', () => {
     expect((await bench.read('arrow', tableToIPC(twice, 'file'))).rows).toBe(20_000)
   })
 
+  test('a stream without a batch is a table without rows', async () => {
+    const list = new List(new Field('item', new Int32()))
+    const struct = new Struct([new Field('l', list)])
+    const empty = new Table(
+      new Schema([new Field('a', list), new Field('s', struct), new Field('t', new Utf8())]),
+      [],
+    )
+    const { shape, values } = await bench.read('arrow', tableToIPC(empty, 'stream'))
+    expect(shape).toEqual(['a: json', 's: json', 't: string'])
+    expect(values).toEqual([])
+  })
+
   test('a stream may end without a marker, but not within a message; a file may not', async () => {
     const table = new Table({ a: vector([1, 2], new Int32()) })
     const bytes = tableToIPC(new Table(table.schema, [...table.batches, ...table.batches]), 'stream')
