@@ -76,6 +76,25 @@ describe('csv of other programs', () => {
     }
   })
 
+  test('blank lines are no rows, and lines with a field too few or too many are named', async () => {
+    const options = { delimiter: ';', decimal: ',', nulls: ['NA'] } as const
+    expect((await bench.read('csv', 'a;b\n\n1,5;x\n\r\nNA;y\n\n', { options })).values).toEqual([
+      ['1.5', 'x'],
+      [null, 'y'],
+    ])
+    for (const [text, error] of [
+      ['a;b\n\n1,5;x\n\n1.234;y\n', 'Row 2, column "a": "1.234" has a point, but'],
+      ['a;b\n1,5;2\n\n1;2;3.5\n', 'Row 2: it has more fields than the 2 of the header'],
+      ['a;b\n1,5;2\nNA\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
+      ['a;b\n1,5;2\n1,5\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
+      ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
+      ['a;b\n\n1,5;2\n\n"x"y;1\n', 'Row 2: there is text behind the closing quote of a field.'],
+    ] as const) {
+      const given = { options, ...(text.includes('.234') && { declared: declared({ a: 'double' }) }) }
+      expect(await bench.refusal('csv', text, given)).toContain(error)
+    }
+  })
+
   test('quoted texts are no nulls', async () => {
     const { values } = await bench.read('csv', 'a,b\nNULL,"NULL"\n', { options: { nulls: ['NULL'] } })
     expect(values).toEqual([[null, 'NULL']])

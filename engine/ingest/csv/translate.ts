@@ -97,12 +97,10 @@ class Records {
   }
 
   get translated(): TranslatedColumn[] {
-    return [...new Set([...this.#translated, ...this.#pointed.keys()])].map((index) => ({
-      name: this.#names[index] ?? '',
-      index,
-      rewritten: this.#translated.has(index),
-      pointed: this.#pointed.get(index),
-    }))
+    return this.#names.flatMap((name, index) => {
+      const [rewritten, pointed] = [this.#translated.has(index), this.#pointed.get(index)]
+      return rewritten || pointed ? [{ name, index, rewritten, pointed }] : []
+    })
   }
 
   push(text: string, final: boolean): string {
@@ -126,6 +124,7 @@ class Records {
     if (this.#begun || this.#options.header === 'absent') {
       const first = this.#begun ? '' : this.#header(this.#namesFor(fields.length))
       this.#begun = true
+      if (fields.length === 1 && this.#names.length > 1) return `${first}${this.#loneField(fields[0]!)}\n`
       this.rows++
       return `${first}${fields.map((field, index) => this.#field(field, index)).join(',')}\n`
     }
@@ -135,6 +134,14 @@ class Records {
         at === 0 && text === '' && this.#options.names === 'index' ? 'index' : text,
       ),
     )
+  }
+
+  /** A line with one field where there are more columns: a blank line is no row, any other is one that is too short. */
+  #loneField(field: Field): string {
+    if (field.text === '' && !field.quoted) return ''
+    this.rows++
+    // A missing value must not make a blank line of it.
+    return textField({ ...field, quoted: true })
   }
 
   #field(field: Field, index: number): string {
