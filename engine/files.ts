@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Counts } from './counts.ts'
 import { checkMemoryLimit, sizeOfLimit } from './duckdb/memory-limit.ts'
-import { NOT_MICROSECONDS, normaliseColumn } from './duckdb/normalise.ts'
+import { NOT_MICROSECONDS, normaliseParquetColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
 import { checkThreads } from './engine-options.ts'
 import { EngineError } from './errors.ts'
@@ -200,7 +200,7 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
       // DuckDB renames a column if another one's name differs from it only by case; the positions stay the same.
       columns: described.map(([duckName, duckType], index) => ({
         name: own[index] ?? String(duckName),
-        ...normaliseColumn(String(duckType), quoteIdentifier(String(duckName))),
+        ...normaliseParquetColumn(String(duckType), quoteIdentifier(String(duckName))),
       })),
       rows: rows.map(([count]) => Number(count)),
       rowBytes: total === 0 ? 0 : Math.ceil(Number(sizes[0]?.[0] ?? 0) / total),

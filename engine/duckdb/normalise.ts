@@ -25,6 +25,15 @@ export function normaliseColumn(duckType: string, sql: string): NormalisedColumn
   return normalise(parseDuckType(duckType), sql, 0)
 }
 
+/**
+ * The same for a column of a Parquet file. Its times with a zone are all in UTC, and become times of day: pyarrow before
+ * version 22 marked all times so.
+ */
+export function normaliseParquetColumn(duckType: string, sql: string): NormalisedColumn {
+  if (duckType === 'TIME WITH TIME ZONE') return { type: 'time', sql: `CAST(${sql} AS TIME)` }
+  return normaliseColumn(duckType, sql)
+}
+
 /** The beginning of DuckDB's error message when a query meets a time that is finer than a microsecond. */
 export const NOT_MICROSECONDS = 'Time finer than a microsecond'
 

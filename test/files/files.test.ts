@@ -200,6 +200,14 @@ test('what can not be read says so', async () => {
   expect(await code(ask(file, { top: -1 }))).toBe('invalid_option')
 })
 
+test('times that are marked as UTC are times of day', async () => {
+  const file = await write('utc-times.parquet', "SELECT TIMETZ '10:20:30+02' AS t")
+  await using files = await openFiles(file)
+  expect(files.columns).toMatchObject([{ name: 't', type: 'time' }])
+  using query = files.query({ filter: 't lt 09:00:00' })
+  expect(await Array.fromAsync(query.rows())).toEqual([{ t: '08:20:30' }])
+})
+
 test('what shows only in the rows is an error of ours, too', async () => {
   const fine = await write(
     'fine.parquet',

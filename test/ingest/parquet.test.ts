@@ -39,6 +39,13 @@ describe('Parquet', () => {
     })
   })
 
+  test('times that are marked as UTC are times of day', async () => {
+    const file = await parquet("SELECT unnest([TIMETZ '10:20:30.5+02', NULL]) AS a")
+    const { shape, values } = await bench.readFile('parquet', file)
+    expect(shape).toEqual(['a: time'])
+    expect(values).toEqual([['08:20:30.5'], [null]])
+  })
+
   test('columns whose names differ by case alone keep names and values', async () => {
     const file = await parquet('SELECT 1 AS a, 2 AS "~", [3] AS list, 4 AS z')
     // DuckDB writes no such file itself.

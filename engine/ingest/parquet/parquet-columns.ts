@@ -1,5 +1,5 @@
 import type { Duck } from '../../duckdb/duck.ts'
-import { normaliseColumn } from '../../duckdb/normalise.ts'
+import { normaliseParquetColumn } from '../../duckdb/normalise.ts'
 import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/value-errors.ts'
@@ -50,7 +50,7 @@ export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<
       const whole = truncate ? undefined : `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
       return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
     }
-    const column = normaliseColumn(duckType, `p${index}`)
+    const column = normaliseParquetColumn(duckType, `p${index}`)
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
     return { name, ...column, saysJson, inside }
   })
