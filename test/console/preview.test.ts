@@ -33,6 +33,23 @@ describe('a preview of a file', () => {
   it('takes numbers with a point for text where numbers have a comma', async () => {
     const { columns } = await preview('a.csv', 'pieces;price\n1.234;1,5\n2;2,5\n')
     expect(columns.map(({ type }) => type)).toEqual(['string', 'double'])
+    const file = new File(['a;b;c;d\n-99.9; 1,5;1.234;+1,5\n1,5;2;1,5;2\n'], 'b.csv')
+    const dialect = { ...detectDialect(new Uint8Array(await file.arrayBuffer()), 'csv'), nulls: ['-99.9'] }
+    const { columns: typed, rows } = (await previewFile(file, kindOf('b.csv')!, { dialect }))!
+    expect(typed.map(({ type }) => type)).toEqual(['double', 'double', 'string', 'string'])
+    expect(rows).toEqual([
+      [null, '1.5', '1.234', '+1,5'],
+      ['1.5', '2', '1,5', '2'],
+    ])
+  })
+
+  it('shows texts as they are, even if some look like numbers or days', async () => {
+    const { columns, rows } = await preview('a.csv', 'size;day;price\n10,5;31.12.2024;1,5\nXL;soon;2,5\n')
+    expect(columns.map(({ type }) => type)).toEqual(['string', 'string', 'double'])
+    expect(rows).toEqual([
+      ['10,5', '31.12.2024', '1.5'],
+      ['XL', 'soon', '2.5'],
+    ])
   })
 
   it('reads tsv, ndjson, arrays and rows with declared columns', async () => {

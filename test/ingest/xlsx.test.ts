@@ -366,6 +366,9 @@ test.each([
   ['45000.999999999999', 'timestamp', '2023-03-16T00:00:00'],
   // As openpyxl and XlsxWriter write a second of the year 9242.
   ['2681968.058055555', 'timestamp', '9242-12-22T01:23:36'],
+  // The same, where the sixteenth digit is a zero, which is not written.
+  ['2958339.2851561', 'timestamp', '9999-08-27T06:50:37.487'],
+  ['2958421.31369213', 'timestamp', '9999-11-17T07:31:43'],
   ['45000.41666667824', 'timestamp', '2023-03-15T10:00:00.001'],
 ] as const)('the number %s as %s is %s', (digits, style, text) => {
   expect(serialMoment(digits, style, false)?.text).toBe(text)

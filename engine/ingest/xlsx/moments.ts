@@ -64,10 +64,11 @@ function microsOfDay(serial: number, digits: string): number {
   if (off === 0) return micros
   const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
   const length = digits.replace(/\D/g, '').length
-  const unit = 0.5 * 10 ** -decimals * DAY_MICROS
+  const half = (places: number) => 0.5 * 10 ** -places * DAY_MICROS
   const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
-  // Sixteen digits are a double that was rounded once more.
-  const written = length === 16 ? unit + told : length < 16 ? Math.min(5, unit) : 0
+  // Sixteen digits are a double that was rounded once more; zeros at their end are not written.
+  const sixteen = half(decimals + 16 - length) + told
+  const written = length > 16 ? 0 : length === 16 ? sixteen : Math.max(sixteen, Math.min(5, half(decimals)))
   return off <= Math.max(written, told) ? millis : micros
 }
 

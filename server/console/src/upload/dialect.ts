@@ -76,8 +76,8 @@ export function decode(bytes: Uint8Array, encoding: Encoding): string {
 }
 
 /** Converts a field as the server does: missing values become null, decimal commas become points, days ISO 8601. */
-export function readField(field: Field, { decimal, dates, nulls }: Dialect): Field {
-  return field !== null && nulls.includes(field) ? null : isoDate(pointed(field, decimal), dates)
+export function readField(field: Field, dialect: Dialect): Field {
+  return isoDate(pointed(readText(field, dialect), dialect.decimal), dialect.dates)
 }
 
 const DAY = /^(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
@@ -110,17 +110,24 @@ function dateFormOf(rows: readonly (readonly Field[])[]): DateForm {
   return fitting.length === 1 ? fitting[0]! : 'YYYY-MM-DD'
 }
 
-const COMMA_NUMBER = /^-?\d*,\d+(?:[eE][-+]?\d+)?$/
+const COMMA_NUMBER = /^\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*$/
 
 function pointed(field: Field, decimal: '.' | ','): Field {
-  return decimal === ',' && field !== null && COMMA_NUMBER.test(field) ? field.replace(',', '.') : field
+  return decimal === ',' && field !== null && COMMA_NUMBER.test(field)
+    ? field.trim().replace(',', '.')
+    : field
 }
 
 const POINT_NUMBER = /^[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?$/
 
 /** Whether a field is a number with a point where numbers have a comma. The server then reads its column as text. */
-export function isTextByPoint(field: Field, { decimal }: Dialect): boolean {
-  return decimal === ',' && field !== null && POINT_NUMBER.test(field)
+export function isTextByPoint(field: Field, { decimal, nulls }: Dialect): boolean {
+  return decimal === ',' && field !== null && POINT_NUMBER.test(field) && !nulls.includes(field)
+}
+
+/** Converts a field of a column of text as the server does: only missing values change. */
+export function readText(field: Field, { nulls }: Dialect): Field {
+  return field !== null && nulls.includes(field) ? null : field
 }
 
 function encodingOf(bytes: Uint8Array): Encoding {

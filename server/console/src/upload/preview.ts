@@ -1,5 +1,5 @@
 import { CsvError, type Field, parseCsv } from '../csv.ts'
-import { type Dialect, decode, detectDialect, isTextByPoint, readField } from './dialect.ts'
+import { type Dialect, decode, detectDialect, isTextByPoint, readField, readText } from './dialect.ts'
 import type { FileKind } from './formats.ts'
 import { inferType } from './infer.ts'
 import { type Preview, PreviewError, type Reading } from './model.ts'
@@ -134,7 +134,12 @@ function previewText(text: string, whole: boolean, dialect: Dialect): Preview {
   const columns = preview.columns.map((column, at) =>
     isText(at) ? { ...column, type: 'string' as const } : column,
   )
-  return { ...preview, columns }
+  const shown = preview.rows.map((row, index) =>
+    row.map((value, at) =>
+      columns[at]!.type === 'string' ? readText(rows[index]![at] ?? null, dialect) : value,
+    ),
+  )
+  return { ...preview, columns, rows: shown }
 }
 
 function tabular(names: readonly string[], rows: readonly (readonly Field[])[], whole: boolean): Preview {
