@@ -112,6 +112,16 @@ test.each(
   )
 })
 
+test.each(FORMATS)('a byte order mark at the beginning of the first name stays in %s', async (format) => {
+  await using place = await openWorkplace()
+  const { engine, directory } = place
+  const dataset = await newDataset(engine, [{ name: '\ufeffn', type: 'integer' }])
+  await dataset.append({ body: bytesOf('{"\ufeffn":1}'), format: 'ndjson' })
+  const copy = await newDataset(engine)
+  await copy.append({ body: await exported(dataset, format, directory), format })
+  expect((await copy.record()).columns.map(({ name }) => name)).toEqual(['\ufeffn'])
+})
+
 test.each(FORMATS)('byte order marks and line ends in texts stay as they are in %s', async (format) => {
   await using place = await openWorkplace()
   const { engine, directory } = place

@@ -369,6 +369,8 @@ test.each([
   // The same, where the sixteenth digit is a zero, which is not written.
   ['2958339.2851561', 'timestamp', '9999-08-27T06:50:37.487'],
   ['2958421.31369213', 'timestamp', '9999-11-17T07:31:43'],
+  // Nearer to a whole second than its digits tell, but rounded to the microsecond before.
+  ['12785.10100418982', 'timestamp', '1935-01-01T02:25:26.762'],
   ['45000.41666667824', 'timestamp', '2023-03-15T10:00:00.001'],
 ] as const)('the number %s as %s is %s', (digits, style, text) => {
   expect(serialMoment(digits, style, false)?.text).toBe(text)

@@ -69,8 +69,9 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
 function headerField(name: string, between: string, dialect: Dialect): string {
   const calculated = dialect.formulas === 'escape' && isFormula(name)
   const text = calculated ? `'${name}` : name
+  // Without quotes, a byte order mark at the beginning of the file would not be part of the name.
   const needsQuotes =
-    text === '' || calculated || text === dialect.null || /["\n\r]/.test(text) || text.includes(between)
+    text === '' || calculated || text === dialect.null || /["\n\r\ufeff]/.test(text) || text.includes(between)
   return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -58,10 +58,10 @@ function dayText(day: number): string {
  * millisecond as the number is exact, that millisecond is meant.
  */
 function microsOfDay(serial: number, digits: string): number {
-  const micros = Math.round((serial - Math.floor(serial)) * DAY_MICROS)
-  const millis = Math.round(micros / 1000) * 1000
-  const off = Math.abs(micros - millis)
-  if (off === 0) return micros
+  const exact = (serial - Math.floor(serial)) * DAY_MICROS
+  const micros = Math.round(exact)
+  const millis = Math.round(exact / 1000) * 1000
+  if (micros === millis) return micros
   const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
   const length = digits.replace(/\D/g, '').length
   const half = (places: number) => 0.5 * 10 ** -places * DAY_MICROS
@@ -69,7 +69,7 @@ function microsOfDay(serial: number, digits: string): number {
   // Sixteen digits are a double that was rounded once more; zeros at their end are not written.
   const sixteen = half(decimals + 16 - length) + told
   const written = length > 16 ? 0 : length === 16 ? sixteen : Math.max(sixteen, Math.min(5, half(decimals)))
-  return off <= Math.max(written, told) ? millis : micros
+  return Math.abs(exact - millis) <= Math.max(written, told) ? millis : micros
 }
 
 function clock(micros: number): string {
