@@ -32,3 +32,14 @@ test.each([
 ])('columns that no 38 digits hold together meet as doubles: %s', async (filter) => {
   expect(await table.rows(filter)).toEqual([0, 1])
 })
+
+test('decimals without digits before the point become text with a zero there', async () => {
+  await using fractions = await Table.create({ a: 'decimal(4,4)', b: 'decimal(38,38)' }, [
+    ['0.5', '0.25'],
+    ['-0.5', '0'],
+  ])
+  expect(await fractions.rows("cast(a, Edm.String) eq '0.5000'")).toEqual([0])
+  expect(await fractions.rows("cast(a, Edm.String) eq '-0.5000'")).toEqual([1])
+  expect(await fractions.rows("startswith(cast(b, Edm.String), '0.')")).toEqual([0, 1])
+  expect(await fractions.rows("cast(0.5, Edm.String) eq '0.5'")).toEqual([0, 1])
+})

@@ -91,11 +91,17 @@ const doubleText = (x: Sql): Sql =>
     text(x),
   )
 
+/** DuckDB writes no digit before the point if the type has none there; exports, Trino and literals have a zero. */
+const decimalText = (x: Sql, from: ValueType): Sql =>
+  from.kind === 'decimal' && from.precision === from.scale
+    ? call('regexp_replace', text(x), atom("'^(-?)[.]'"), atom("'\\10.'"))
+    : text(x)
+
 const TO_STRING: Casts = {
   string: same,
   boolean: text,
   integer: text,
-  decimal: text,
+  decimal: decimalText,
   double: doubleText,
   date: text,
   time: text,
