@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { MOST_BYTES_AT_ONCE, rowsAtOnce } from '../parquet/wide-rows.ts'
 import { fixedBytes } from '../types/index.ts'
-import { lengthOf, readParts } from './parts.ts'
+import { lengthOf, readParts, total } from './parts.ts'
 import type { IngestResult } from './request.ts'
 
 /**
@@ -24,10 +24,10 @@ export async function refuseLongTexts(
   if (texts <= MOST_BYTES_AT_ONCE || texts * VECTOR_ROWS > MOST_BYTES_AT_ONCE * rows) return
   const atOnce = rowsAtOnce({ rows, rawBytes }, columns.length)
   const lengths = columns.flatMap(({ type }, index) =>
-    fixedBytes(type) === undefined ? [`coalesce(sum(${lengthOf(type, index)}), 0)`] : [],
+    fixedBytes(type) === undefined ? [`sum(${lengthOf(type, index)})`] : [],
   )
   const [longest] = await duck.run(
-    `SELECT CAST(file_row_number // ${atOnce} AS DOUBLE) AS place, CAST(${lengths.join(' + ')} AS DOUBLE) AS bytes ` +
+    `SELECT CAST(file_row_number // ${atOnce} AS DOUBLE) AS place, ${total(lengths)} AS bytes ` +
       `FROM ${readParts([part])} GROUP BY ALL ORDER BY bytes DESC LIMIT 1`,
     options,
   )

@@ -24,6 +24,21 @@ describe('merge', () => {
   })
 })
 
+test('a table of more than a thousand columns of text is uploaded as Parquet, merged and rewritten', async () => {
+  const count = 1_200
+  const file = bench.path()
+  const texts = Array.from({ length: count }, (_, index) => `'text' AS x${index}`)
+  await bench.query(`COPY (SELECT ${texts.join(', ')}) TO '${file}' (FORMAT parquet)`)
+  const { part, columns, rawBytes } = await bench.ingest('parquet', file)
+  expect(rawBytes).toBe(4 * count)
+  const merged = await bench.ingestor.merge([part, part], bench.path('.parquet'), columns)
+  expect(merged).toMatchObject({ rows: 2, rawBytes: 8 * count })
+  const more = [...columns, column('more', 'string')]
+  expect(await bench.ingestor.rewrite([part], bench.path('.parquet'), columns, more)).toMatchObject({
+    rows: 1,
+  })
+})
+
 describe('rewrite', () => {
   const from = [
     column('i', 'integer'),
