@@ -95,6 +95,20 @@ describe('csv of other programs', () => {
     }
   })
 
+  test('numbers that look like days stay numbers in columns of numbers', async () => {
+    const options = { dates: 'YYYYMMDD' } as const
+    for (const given of [
+      { declared: declared({ n: 'integer', p: 'decimal(10,1)' }) },
+      { existing: [column('n', 'integer'), column('p', 'decimal(10,1)'), column('day', 'date')] },
+    ]) {
+      const { values } = await bench.read('csv', 'n,p,day\n20240131,20240131,20240131\n', {
+        options,
+        ...given,
+      })
+      expect(values).toEqual([['20240131', '20240131.0', '2024-01-31']])
+    }
+  })
+
   test('quoted texts are no nulls', async () => {
     const { values } = await bench.read('csv', 'a,b\nNULL,"NULL"\n', { options: { nulls: ['NULL'] } })
     expect(values).toEqual([[null, 'NULL']])

@@ -48,7 +48,9 @@ export async function ingestDialect(
 ): Promise<IngestResult> {
   const { options, format, file, target, tempDirectory, signal, onProgress } = request
   if (!options || !isForeign(options)) return ingestCsv(tools, known, request)
-  const columns = (known.existing ?? known.declared)?.map(({ name }) => name)
+  const settled = known.existing ?? known.declared ?? []
+  const columns = settled.map(({ name }) => name)
+  const numbers = settled.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : []))
   const ingest = async (texts: readonly number[]) => {
     await using ours = new TemporaryFile(tempDirectory)
     const delimiter = format === 'tsv' ? '\t' : ','
@@ -59,6 +61,7 @@ export async function ingestDialect(
       columns,
       delimiter,
       texts,
+      numbers,
       target: ours.path,
     } as const
     const translated = await tools.workers.run(task, { signal, onProgress })

@@ -10,8 +10,10 @@ export interface Field {
 /** How fields of another dialect are read. */
 export interface Dialect {
   readonly isMissing: (field: Field) => boolean
-  /** The number or moment that a text is in the other dialect, as our own csv has it; undefined for all other texts. */
-  readonly value: (text: string) => string | undefined
+  /** The number that a text is in the other dialect, as our own csv has it; undefined for all other texts. */
+  readonly number: (text: string) => string | undefined
+  /** The same for days and moments. */
+  readonly moment: (text: string) => string | undefined
   /** Whether a text is no number in the other dialect, but would be one in our own csv. */
   readonly isPointed: (text: string) => boolean
 }
@@ -21,7 +23,8 @@ export function dialectOf({ nulls = [], decimal, dates }: UploadOptions): Dialec
   const date = dates === undefined ? undefined : dateReader(dates)
   return {
     isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
-    value: (text) => (decimal === ',' && NUMBER.test(text) ? text.trim().replace(',', '.') : date?.(text)),
+    number: (text) => (decimal === ',' && NUMBER.test(text) ? text.trim().replace(',', '.') : undefined),
+    moment: (text) => date?.(text),
     isPointed: (text) => decimal === ',' && POINTED.test(text),
   }
 }

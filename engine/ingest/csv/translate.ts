@@ -14,6 +14,8 @@ export interface TranslateCsv {
   readonly columns?: readonly string[] | undefined
   /** The positions of columns of text, whose values stay as they are even if they look like numbers or dates. */
   readonly texts?: readonly number[]
+  /** Names of columns of numbers. Their values are never days, though with `dates=YYYYMMDD` they may look like some. */
+  readonly numbers?: readonly string[]
   /** Where the csv is to be written. */
   readonly target: string
 }
@@ -82,14 +84,16 @@ class Records {
   readonly #columns: readonly string[] | undefined
   readonly #dialect: Dialect
   readonly #texts: ReadonlySet<number>
+  readonly #numbers: ReadonlySet<string>
   readonly #translated = new Set<number>()
   readonly #pointed = new Map<number, { row: number; text: string }>()
   #names: readonly string[] = []
   #rest = ''
   #begun = false
 
-  constructor({ delimiter, options, columns, texts }: TranslateCsv) {
+  constructor({ delimiter, options, columns, texts, numbers }: TranslateCsv) {
     this.#texts = new Set(texts)
+    this.#numbers = new Set(numbers)
     this.#columns = columns
     this.#delimiter = options.delimiter ?? delimiter
     this.#options = options
@@ -146,7 +150,7 @@ class Records {
 
   #field(field: Field, index: number): string {
     if (this.#dialect.isMissing(field)) return ''
-    const value = this.#texts.has(index) ? undefined : this.#dialect.value(field.text)
+    const value = this.#texts.has(index) ? undefined : this.#valueOf(field.text, this.#names[index] ?? '')
     if (value === undefined) {
       if (!this.#pointed.has(index) && this.#dialect.isPointed(field.text)) {
         this.#pointed.set(index, { row: this.rows, text: field.text })
@@ -155,6 +159,10 @@ class Records {
     }
     this.#translated.add(index)
     return value
+  }
+
+  #valueOf(text: string, name: string): string | undefined {
+    return this.#dialect.number(text) ?? (this.#numbers.has(name) ? undefined : this.#dialect.moment(text))
   }
 
   #namesFor(count: number): readonly string[] {
