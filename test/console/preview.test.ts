@@ -140,6 +140,8 @@ describe('a preview of a file', () => {
   it.each([
     [['9223372036854775807'], 'integer'],
     [['9223372036854775808'], 'decimal(38,0)'],
+    [[`-${'9'.repeat(38)}`], 'decimal(38,0)'],
+    [['9'.repeat(39)], 'string'],
     [['1e5', 'NaN', '3'], 'double'],
     [['2024-02-30'], 'string'],
     [['2024-01-31T10:00:00+02:00'], 'timestamptz'],

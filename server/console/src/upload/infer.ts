@@ -32,8 +32,8 @@ const LARGEST = 2n ** 63n - 1n
 const TESTS: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ['boolean', (text) => BOOLEAN.test(text)],
   ['integer', fitsInteger],
-  ['decimal(38,0)', (text) => INTEGER.test(text) && text.length <= 38],
-  ['double', (text) => NUMBER.test(text) || SPECIAL.test(text)],
+  ['decimal(38,0)', fitsDecimal],
+  ['double', (text) => (INTEGER.test(text) ? fitsDecimal(text) : NUMBER.test(text) || SPECIAL.test(text))],
   ['date', isDate],
   ['timestamp', (text) => isDate(text) || (TIMESTAMP.test(text) && isDate(text.slice(0, 10)))],
   ['timestamptz', (text) => ZONED.test(text) && isDate(text.slice(0, 10))],
@@ -62,6 +62,10 @@ function fitsInteger(text: string): boolean {
   if (text.length <= 18) return true
   const value = BigInt(text)
   return value <= LARGEST && value >= -LARGEST - 1n
+}
+
+function fitsDecimal(text: string): boolean {
+  return INTEGER.test(text) && text.replace('-', '').length <= 38
 }
 
 function isDate(text: string): boolean {
