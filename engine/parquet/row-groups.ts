@@ -9,7 +9,7 @@ export const VECTOR_ROWS = 2_048
  * would hold too little of each column to compress well.
  */
 const GROUP_BYTES = 2 << 20
-const COLUMN_BYTES = 128 << 10
+export const COLUMN_BYTES = 128 << 10
 
 /** What is known of the rows of a part. */
 export interface Estimate {

@@ -1,4 +1,4 @@
-import { VECTOR_ROWS } from './row-groups.ts'
+import { COLUMN_BYTES, VECTOR_ROWS } from './row-groups.ts'
 
 /**
  * The most bytes of a part's uncompressed values if its rows are wide. DuckDB reads up to 2,048 rows of a file at once,
@@ -6,11 +6,6 @@ import { VECTOR_ROWS } from './row-groups.ts'
  * of a megabyte. Parts with fewer rows than that keep the memory of an export small.
  */
 const MOST_WIDE_BYTES = 32 << 20
-/**
- * The same for each column, if there are many: every column of a file takes time, however few rows there are. 2,048
- * numbers, or texts of up to 16 bytes, take no more.
- */
-const MOST_COLUMN_BYTES = 32 << 10
 /** If a filter leaves fewer rows than this of those read at once, DuckDB gathers them until it has 2,048. */
 const LEAST_ROWS = 64
 /** Rows may be so wide that fewer than `LEAST_ROWS` have this many bytes; then a part has fewer. */
@@ -22,9 +17,12 @@ export interface Content {
   readonly rawBytes: number
 }
 
-/** The most bytes of values of a part with so many columns, if its rows are wide. */
+/**
+ * The most bytes of values of a part with so many columns, if its rows are wide. Many columns of numbers or short texts
+ * are no reason to cut a part: every column of a file takes time, however few rows there are.
+ */
 export function mostWideBytes(columns: number): number {
-  return Math.max(MOST_WIDE_BYTES, columns * MOST_COLUMN_BYTES)
+  return Math.min(Math.max(MOST_WIDE_BYTES, columns * COLUMN_BYTES), MOST_BYTES_AT_ONCE)
 }
 
 /** Whether 2,048 rows like these would take more than a part of wide rows may. */
