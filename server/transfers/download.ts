@@ -54,11 +54,15 @@ export const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': '
  */
 export function entityTag(download: Download, coding: Coding | undefined, release: string): string {
   const { query, format, variant, encoding } = download
-  const written =
-    encoding && createHash('sha256').update(JSON.stringify(encoding)).digest('base64url').slice(0, 12)
-  const opaque = [query.etag, release, format, variant, written, coding].filter(Boolean).join('-')
+  // Both may hold what a tag may not: quotes, and characters outside of ASCII.
+  const parts = [variant, encoding && JSON.stringify(encoding)].map((text) => text && hashOf(text))
+  const opaque = [query.etag, release, format, ...parts, coding].filter(Boolean).join('-')
   const strong = FORMAT_FACTS[format].exact && coding === undefined
   return `${strong ? '' : 'W/'}"${opaque}"`
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12)
 }
 
 /**

@@ -309,6 +309,19 @@ describe('series as a table', () => {
     )
   })
 
+  it.each([
+    'NOPE',
+    '日本',
+    'a"b',
+  ])('have an entity tag without quotes where %s could not be had', async (id) => {
+    const path = `/series?ids=fred/GNPCA,fred/${encodeURIComponent(id)}&$format=json&envelope=true`
+    const { statusCode, headers, body } = await get(path)
+    expect(statusCode, body).toBe(200)
+    expect(headers.etag).toMatch(/^"[!#-~]+"$/)
+    const again = await at.call(at.root, 'GET', path, { headers: { 'if-none-match': String(headers.etag) } })
+    expect(again.statusCode).toBe(304)
+  })
+
   it('come side by side, from several providers, transformed, and with the reasons in json', async () => {
     const options = 'shape=wide&transform=change&$format=json&envelope=true&start=1930-01-01'
     const response = await get(`/series?ids=fred/GNPCA,fred/NOPE&${options}`)
