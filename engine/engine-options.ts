@@ -66,9 +66,32 @@ const KNOWN = {
   trino: true,
 } as const satisfies Record<keyof EngineOptions, true>
 
+/** The options within those options that are objects. */
+const WITHIN = {
+  store: {
+    address: true,
+    endpoint: true,
+    region: true,
+    pathStyle: true,
+    cacheBytes: true,
+    httpfs: true,
+  } satisfies Record<keyof ObjectStoreOptions, true>,
+  checks: { bytesPerSecond: true, everyDays: true } satisfies Record<keyof CheckOptions, true>,
+  partSizes: { rows: true, bytes: true } satisfies Record<keyof PartSizes, true>,
+  uploadLimits: { bytes: true, unpackedBytes: true, memory: true } satisfies Record<keyof UploadLimits, true>,
+  trino: { url: true, minBytes: true, cores: true, maxRows: true, retryWithin: true } satisfies Record<
+    keyof TrinoOptions,
+    true
+  >,
+} as const
+
 /** @throws EngineError `invalid_option` */
 export function checkEngineOptions(options: EngineOptions): void {
   requireKnown(options, KNOWN)
+  for (const name of Object.keys(WITHIN) as (keyof typeof WITHIN)[]) {
+    const given = options[name]
+    if (given !== undefined) requireKnown(given, WITHIN[name])
+  }
   const { directory, role = 'guest', memoryLimit } = options
   if (typeof directory !== 'string' || directory === '') {
     const given = JSON.stringify(directory) ?? 'missing'

@@ -52,6 +52,19 @@ test.each([
 })
 
 test.each([
+  [{ store: { adress: 's3://bucket' } }, 'adress'],
+  [{ checks: { everyDay: 1 } }, 'everyDay'],
+  [{ partSizes: { row: 3 } }, 'row'],
+  [{ uploadLimits: { byte: 3 } }, 'byte'],
+  [{ trino: { address: 'http://127.0.0.1' } }, 'address'],
+])('options within options that do not exist are refused: %j', async (options, name) => {
+  await expect(openEngine({ directory: 'nowhere', ...options } as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining(`Unknown option "${name}"; known are `),
+  })
+})
+
+test.each([
   [{}],
   [{ directory: 1 }],
   [{ directory: '' }],
