@@ -10,7 +10,10 @@ export type Upload =
       readonly columns?: readonly DeclaredColumn[]
     }
   | {
-      /** Slug of the provider. The server fetches the series as rows of `provider, series_id, date, value`. */
+      /**
+       * Slug of the provider. The server fetches the series as rows with the columns `provider`, `series_id`, `name`,
+       * `unit`, `frequency`, `date` or `time`, `period`, `value` and `status`.
+       */
       readonly provider: string
       readonly series: readonly string[]
     }

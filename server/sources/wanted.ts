@@ -36,7 +36,8 @@ function qualifiedId(text: string, slugs: readonly string[]): string {
   const slash = text.indexOf('/')
   const slug = text.slice(0, Math.max(0, slash)).trim().toLowerCase()
   const id = text.slice(slash + 1).trim()
-  if (slugs.includes(slug) && id !== '') return `${slug}/${id}`
+  const isId = id !== '' && id.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(id)
+  if (slugs.includes(slug) && isId) return `${slug}/${id}`
   throw invalid(`${JSON.stringify(text.slice(0, 120))} must be a provider and a series, like fred/GDP.`)
 }
 

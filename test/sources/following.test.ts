@@ -180,6 +180,8 @@ describe('refused', () => {
     [{ series: ['GDP'] }, 'invalid_body'],
     [{ series: ['nobody/GDP'] }, 'invalid_body'],
     [{ series: ['fred/'] }, 'invalid_body'],
+    [{ series: ['fred/\ud800'] }, 'invalid_body'],
+    [{ series: ['fred/A\u0000'] }, 'invalid_body'],
     [{ series: ['fred/A'], every: 'minute' }, 'invalid_body'],
     [{ series: ['fred/A'], start: '2024-02-30' }, 'invalid_body'],
     [{ series: ['fred/A'], end: '2024-02-28' }, 'invalid_body'],
