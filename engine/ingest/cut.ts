@@ -44,7 +44,7 @@ export async function cutPart(
       const share = (rows: number) => Math.round((rawBytes * rows) / all)
       const { rows, bytes } =
         (files && (await copyGroups(part, files[index]!, cut.target, columns.length, options))) ??
-        (await writeRows(duck, part, cut, share(cut.to - cut.from), columns.length, options))
+        (await writeRows(duck, part, cut, share(cut.to - cut.from), columns, options))
       const statistics = await partStatistics(cut.target, columns)
       made.push({ rows, bytes, rawBytes: share(rows), statistics })
     }
@@ -110,10 +110,10 @@ function writeRows(
   part: string,
   { from, to, target }: Cut,
   rawBytes: number,
-  columns: number,
+  columns: readonly Column[],
   options: RunOptions,
 ): Promise<{ rows: number; bytes: number }> {
-  const selected = Array.from({ length: columns }, (_, index) => `c${index}`).join(', ')
+  const selected = columns.map((_, index) => `c${index}`).join(', ')
   return writePart(
     duck,
     `SELECT ${selected} FROM ${readParts([part])} WHERE file_row_number >= ${from} AND file_row_number < ${to}`,

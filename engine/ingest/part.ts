@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { appendOrdinals } from '../parquet/ordinals.ts'
 import { type Estimate, rowGroupRows } from '../parquet/row-groups.ts'
-import { quoteLiteral } from '../types/index.ts'
+import { type Column, quoteLiteral } from '../types/index.ts'
 import { addBloomFilters } from './bloom-filters.ts'
 
 export interface WrittenPart {
@@ -13,27 +13,45 @@ export interface WrittenPart {
   readonly nulls: readonly number[]
 }
 
+/** What is known of the rows of a part before it is written. */
+export interface Planned extends Omit<Estimate, 'columns'> {
+  readonly columns: readonly Column[]
+}
+
+/**
+ * In a dictionary, DuckDB takes 0 and -0 for one value, so that all of them get the sign of the first
+ * (https://github.com/duckdb/duckdb/issues/25781). A part with -0 is therefore written without dictionaries. Few tables
+ * have it, so whether there is one is found out while the part is written: this is the error that then ends the writing.
+ */
+const NEGATIVE_ZERO = 'a double is -0'
+
 /**
  * Writes the rows that `select` returns as a part; its columns are c0, c1, …, and last the
  * ordinals (`engine/parquet/ordinals.ts`). Nothing is left at `target` if it fails.
- * @param estimate what is known of the rows beforehand; row groups are sized by it
+ * @param planned what is known of the rows; row groups are sized by it
  */
 export async function writePart(
   duck: Duck,
   select: string,
   target: string,
-  estimate: Estimate,
+  planned: Planned,
   options: RunOptions,
 ): Promise<WrittenPart> {
+  const { columns } = planned
   try {
     // ARCHITECTURE.md says why parts have snappy and pages of version 2. Field ids let other Parquet readers tell which
     // column is which.
-    const groupRows = rowGroupRows(estimate)
-    const [written] = await duck.run(
-      `COPY (${select}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION 'V2', ` +
-        `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(estimate.columns)}}, RETURN_STATS)`,
-      options,
-    )
+    const groupRows = rowGroupRows({ ...planned, columns: columns.length })
+    const copy = (rows: string, more = '') =>
+      duck.run(
+        `COPY (${rows}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION 'V2', ` +
+          `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(columns.length)}}, RETURN_STATS${more})`,
+        options,
+      )
+    const [written] = await copy(withoutNegativeZeros(select, columns)).catch((error: unknown) => {
+      if (!String(error).includes(NEGATIVE_ZERO)) throw error
+      return copy(select, ', DICTIONARY_SIZE_LIMIT 0')
+    })
     await addBloomFilters(duck, target, groupRows, options)
     const [, rows, , , statistics] = written as [string, bigint, bigint, bigint, DuckMap<DuckMap<string>>]
     return { rows: Number(rows), bytes: await appendOrdinals(target), nulls: nullCounts(statistics) }
@@ -41,6 +59,18 @@ export async function writePart(
     await rm(target, { force: true })
     throw error
   }
+}
+
+/** SQL for the same rows, which fails if one of them has a negative zero. */
+function withoutNegativeZeros(select: string, columns: readonly Column[]): string {
+  if (columns.every(({ type }) => type !== 'double')) return select
+  const checked = columns.map(({ type }, index) => {
+    const name = `c${index}`
+    return type === 'double'
+      ? `CASE WHEN ${name} = 0 AND signbit(${name}) THEN error('${NEGATIVE_ZERO}') ELSE ${name} END AS ${name}`
+      : name
+  })
+  return `SELECT ${checked.join(', ')} FROM (${select})`
 }
 
 type DuckMap<Value> = readonly { readonly key: string; readonly value: Value }[]

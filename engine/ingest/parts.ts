@@ -46,7 +46,7 @@ export async function rewriteParts(
     duck,
     `SELECT ${selected.join(', ')} FROM ${source}`,
     target,
-    { ...estimate, columns: to.length },
+    { ...estimate, columns: to },
     options,
   )
   const { rawBytes } = from === to ? estimate : await measure(duck, readParts([target]), to, options)

@@ -52,8 +52,12 @@ async function ask(sql: string): Promise<unknown[][]> {
 
 function write(file: string, names: readonly (keyof typeof COLUMNS)[], rows: number) {
   const selected = names.map((name, index) => `${COLUMNS[name]} AS c${index}`).join(', ')
-  const estimate = { rows, rawBytes: rows * 1_024, columns: names.length }
-  return writePart(duck, `SELECT ${selected} FROM range(${rows}) t(i)`, file, estimate, {})
+  const columns = names.map(
+    (name) =>
+      ({ name, type: name === 'double' ? 'double' : 'string', nullable: true, description: '' }) as const,
+  )
+  const planned = { rows, rawBytes: rows * 1_024, columns }
+  return writePart(duck, `SELECT ${selected} FROM range(${rows}) t(i)`, file, planned, {})
 }
 
 /** How many row groups have a filter for each column that was not written with a dictionary. */

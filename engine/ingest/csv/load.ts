@@ -67,8 +67,9 @@ export function runLoad(
   parallel: boolean,
   { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
 ): Promise<WrittenPart> {
-  const estimate = { rows: plan.source.rows, rawBytes: plan.rawBytes, columns: plan.columns.length }
-  return writePart(duck, selectCsv(plan, parallel), target, estimate, { signal })
+  const { source, rawBytes, columns } = plan
+  const planned = { rows: source.rows, rawBytes, columns }
+  return writePart(duck, selectCsv(plan, parallel), target, planned, { signal })
 }
 
 /** The result; undefined if DuckDB did not find as many rows and nulls as the check of the file. */

@@ -65,7 +65,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
     duck,
     `SELECT ${selected.join(', ')} FROM ${source}`,
     target,
-    { ...size, columns: columns.length },
+    { ...size, columns },
     request,
   ).catch(async (error: unknown) => {
     throw await badValueOf(duck, error, targets, given, request)
