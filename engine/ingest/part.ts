@@ -63,14 +63,13 @@ export async function writePart(
 
 /** SQL for the same rows, which fails if one of them has a negative zero. */
 function withoutNegativeZeros(select: string, columns: readonly Column[]): string {
-  if (columns.every(({ type }) => type !== 'double')) return select
-  const checked = columns.map(({ type }, index) => {
-    const name = `c${index}`
-    return type === 'double'
-      ? `CASE WHEN ${name} = 0 AND signbit(${name}) THEN error('${NEGATIVE_ZERO}') ELSE ${name} END AS ${name}`
-      : name
-  })
-  return `SELECT ${checked.join(', ')} FROM (${select})`
+  const found = columns.flatMap(({ type }, index) =>
+    type === 'double' ? [`c${index} = 0 AND signbit(c${index})`] : [],
+  )
+  if (found.length === 0) return select
+  // With an expression for each column instead of one for all, 2,000 columns take DuckDB eight times as long.
+  const any = `list_contains([${found.join(', ')}], true)`
+  return `SELECT * FROM (${select}) WHERE CASE WHEN ${any} THEN error('${NEGATIVE_ZERO}') ELSE true END`
 }
 
 type DuckMap<Value> = readonly { readonly key: string; readonly value: Value }[]

@@ -8,6 +8,7 @@ import { elsewhereOf } from './elsewhere.ts'
 export * from '../../engine/index.ts'
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  if (options.store !== undefined) return open(options)
+  // A directory of another type is refused.
+  if (options.store !== undefined || typeof options.directory !== 'string') return open(options)
   return open({ ...options, ...(await elsewhereOf(options.directory)) })
 }

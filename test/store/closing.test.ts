@@ -214,7 +214,7 @@ describe('closing', () => {
   })
 
   test('lets the directory go also where DuckDB could not be opened', async () => {
-    const engine = await open({ memoryLimit: '99999999999999TB' })
+    const engine = await open({ memoryLimit: '1KB' })
     const memory = engine.relation([{ name: 'n', type: 'integer' }], [[1]])
     await expect(memory.query({ filter: 'n gt 0' }).count()).rejects.toThrow()
     await engine.close()
