@@ -6,7 +6,10 @@ import type { RetryOptions } from './pipeline/retries.ts'
 import type { Timeouts } from './pipeline/transport.ts'
 import { connectors } from './providers/index.ts'
 
-const OPTIONS = {
+/** The names of a type's options. */
+type Names<Options extends object> = Readonly<Record<keyof Options, true>>
+
+const OPTIONS: Names<ConnectorsOptions> = {
   overrides: true,
   searchFile: true,
   limitStore: true,
@@ -18,52 +21,36 @@ const OPTIONS = {
   breaker: true,
   log: true,
   now: true,
-} as const satisfies Record<keyof ConnectorsOptions, true>
+}
 
-const CACHE = {
-  maxBytes: true,
-  freshSeconds: true,
-  staleSeconds: true,
-  absentSeconds: true,
-} as const satisfies Record<keyof NonNullable<ConnectorsOptions['cache']>, true>
+/** The options within those options that are objects. */
+const WITHIN: {
+  readonly cache: Names<NonNullable<ConnectorsOptions['cache']>>
+  readonly timeouts: Names<Timeouts>
+  readonly retry: Names<RetryOptions>
+  readonly breaker: Names<BreakerOptions>
+} = {
+  cache: { maxBytes: true, freshSeconds: true, staleSeconds: true, absentSeconds: true },
+  timeouts: { connectMs: true, headersMs: true, bodyMs: true },
+  retry: { attempts: true, baseMs: true, longestMs: true },
+  breaker: { failures: true, cooldownMs: true, longestCooldownMs: true },
+}
 
-const TIMEOUTS = { connectMs: true, headersMs: true, bodyMs: true } as const satisfies Record<
-  keyof Timeouts,
-  true
->
-
-const RETRY = { attempts: true, baseMs: true, longestMs: true } as const satisfies Record<
-  keyof RetryOptions,
-  true
->
-
-const BREAKER = { failures: true, cooldownMs: true, longestCooldownMs: true } as const satisfies Record<
-  keyof BreakerOptions,
-  true
->
-
-const LIMITS = { windows: true, withKey: true, concurrency: true } as const satisfies Record<
-  keyof ProviderLimits,
-  true
->
-
-const OVERRIDE = { baseUrl: true, key: true, limits: true } as const satisfies Record<
-  keyof ProviderOverride,
-  true
->
+const OVERRIDE: Names<ProviderOverride> = { baseUrl: true, key: true, limits: true }
+const LIMITS: Names<ProviderLimits> = { windows: true, withKey: true, concurrency: true }
 
 /**
  * Refuses what could not take effect, so that a misspelt option is not ignored.
  * @throws ConnectorError `unknown_provider`, `invalid_option`
  */
 export function checkOptions(options: ConnectorsOptions): void {
-  const { overrides = {}, cache = {}, timeouts = {}, retry = {}, breaker = {} } = options
   requireKnown(options, OPTIONS)
-  requireKnown(cache, CACHE)
-  requireKnown(timeouts, TIMEOUTS)
-  requireKnown(retry, RETRY)
-  requireKnown(breaker, BREAKER)
-  requireProviders(Object.keys({ ...overrides, ...cache.freshSeconds }))
+  for (const name of Object.keys(WITHIN) as (keyof typeof WITHIN)[]) {
+    const given = options[name]
+    if (given !== undefined) requireKnown(given, WITHIN[name])
+  }
+  const { overrides = {}, cache } = options
+  requireProviders(Object.keys({ ...overrides, ...cache?.freshSeconds }))
   for (const [provider, override = {}] of Object.entries(overrides)) {
     const { baseUrl, limits = {} } = override
     requireKnown(override, OVERRIDE, provider)

@@ -6,7 +6,7 @@ import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { PartSizes } from './store/part-size.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/index.ts'
-import { requireKnown } from './util/known-options.ts'
+import { type Names, requireKnown } from './util/known-options.ts'
 
 export interface EngineOptions {
   /** The data directory; it is created if it doesn't exist. */
@@ -50,7 +50,7 @@ export interface EngineOptions {
   readonly trino?: TrinoOptions | undefined
 }
 
-const KNOWN = {
+const KNOWN: Names<EngineOptions> = {
   directory: true,
   role: true,
   anew: true,
@@ -64,10 +64,16 @@ const KNOWN = {
   memoryLimit: true,
   uploadLimits: true,
   trino: true,
-} as const satisfies Record<keyof EngineOptions, true>
+}
 
 /** The options within those options that are objects. */
-const WITHIN = {
+const WITHIN: {
+  readonly store: Names<ObjectStoreOptions>
+  readonly checks: Names<CheckOptions>
+  readonly partSizes: Names<PartSizes>
+  readonly uploadLimits: Names<UploadLimits>
+  readonly trino: Names<TrinoOptions>
+} = {
   store: {
     address: true,
     endpoint: true,
@@ -75,15 +81,12 @@ const WITHIN = {
     pathStyle: true,
     cacheBytes: true,
     httpfs: true,
-  } satisfies Record<keyof ObjectStoreOptions, true>,
-  checks: { bytesPerSecond: true, everyDays: true } satisfies Record<keyof CheckOptions, true>,
-  partSizes: { rows: true, bytes: true } satisfies Record<keyof PartSizes, true>,
-  uploadLimits: { bytes: true, unpackedBytes: true, memory: true } satisfies Record<keyof UploadLimits, true>,
-  trino: { url: true, minBytes: true, cores: true, maxRows: true, retryWithin: true } satisfies Record<
-    keyof TrinoOptions,
-    true
-  >,
-} as const
+  },
+  checks: { bytesPerSecond: true, everyDays: true },
+  partSizes: { rows: true, bytes: true },
+  uploadLimits: { bytes: true, unpackedBytes: true, memory: true },
+  trino: { url: true, minBytes: true, cores: true, maxRows: true, retryWithin: true },
+}
 
 /** @throws EngineError `invalid_option` */
 export function checkEngineOptions(options: EngineOptions): void {

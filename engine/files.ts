@@ -14,7 +14,7 @@ import type { QueryOptions } from './plan/options.ts'
 import type { PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
-import { requireKnown } from './util/known-options.ts'
+import { type Names, requireKnown } from './util/known-options.ts'
 import { checkRuntime } from './util/runtime.ts'
 
 export interface FilesOptions {
@@ -26,10 +26,7 @@ export interface FilesOptions {
   readonly memoryLimit?: string
 }
 
-const KNOWN = { threads: true, workers: true, memoryLimit: true } as const satisfies Record<
-  keyof FilesOptions,
-  true
->
+const KNOWN: Names<FilesOptions> = { threads: true, workers: true, memoryLimit: true }
 
 /**
  * Opens any Parquet files, which can then be queried like a dataset, without a data directory. Close them, or use them

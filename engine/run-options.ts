@@ -2,7 +2,7 @@ import { EngineError } from './errors.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { checkEncoding, type Dialect } from './export/formats/text-dialect.ts'
 import { FORMATS, type Format } from './types/index.ts'
-import { requireKnown } from './util/known-options.ts'
+import { type Names, requireKnown } from './util/known-options.ts'
 
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
@@ -19,7 +19,7 @@ export interface PagedOption {
 
 export type BytesOptions = RunOptions & EncodeOptions & PagedOption
 
-const KNOWN = {
+const KNOWN: Names<BytesOptions> = {
   signal: true,
   dialect: true,
   sheetName: true,
@@ -29,15 +29,15 @@ const KNOWN = {
   odata: true,
   numbers: true,
   around: true,
-} as const satisfies Record<keyof BytesOptions, true>
+}
 
-const KNOWN_DIALECT = {
+const KNOWN_DIALECT: Names<Dialect> = {
   bom: true,
   delimiter: true,
   decimal: true,
   null: true,
   formulas: true,
-} as const satisfies Record<keyof Dialect, true>
+}
 
 /** @throws EngineError `invalid_option` */
 export function checkBytes(format: Format, options: BytesOptions): void {

@@ -3,9 +3,9 @@ import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { checkName, now } from './fields.ts'
+import { checkName, isId, now } from './fields.ts'
 import type { DatasetName, DatasetRecord, DatasetSummary } from './records.ts'
-import { isId, noRepository } from './repositories.ts'
+import { noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is recalled. */
 export const recordNamed = (id: number) => `dataset ${id}`

@@ -22,6 +22,11 @@ export function checkName(name: unknown, what: 'repository' | 'dataset'): string
   return name
 }
 
+/** Whether the catalog can be asked for it; programs in JavaScript may give anything. */
+export function isId(id: unknown): boolean {
+  return Number.isSafeInteger(id)
+}
+
 export function now(): string {
   return new Date().toISOString()
 }

@@ -1,6 +1,6 @@
 import { EngineError } from '../errors.ts'
 import type { Handle } from './database.ts'
-import { checkName, now } from './fields.ts'
+import { checkName, isId, now } from './fields.ts'
 import type { Repository } from './records.ts'
 
 const SELECT = `SELECT id, name, description, created_at AS "createdAt", updated_at AS "updatedAt" FROM repositories`
@@ -54,11 +54,6 @@ export class Repositories {
     if ((await this.#handle.run('DELETE FROM repositories WHERE id = ?', id)) > 0) return
     throw noRepository(id)
   }
-}
-
-/** Whether the catalog can be asked for it; programs in JavaScript may give anything. */
-export function isId(id: unknown): boolean {
-  return Number.isSafeInteger(id)
 }
 
 export function noRepository(id: number): EngineError {

@@ -9,12 +9,8 @@ const MOST_BYTES = 2 ** 63
 
 /** @throws EngineError `invalid_option` if DuckDB could not be opened with this limit */
 export function checkMemoryLimit(limit: string | undefined): void {
-  if (
-    limit === undefined ||
-    (typeof limit === 'string' && MEMORY_LIMIT.test(limit) && bytesOf(limit) < MOST_BYTES)
-  ) {
-    return
-  }
+  if (limit === undefined) return
+  if (typeof limit === 'string' && MEMORY_LIMIT.test(limit) && bytesOf(limit) < MOST_BYTES) return
   throw new EngineError(
     'invalid_option',
     `memoryLimit is ${JSON.stringify(limit)}; it must be a size with a unit, such as "4GiB" or "1536MB", or a part of the memory, such as "30%".`,

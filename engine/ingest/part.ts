@@ -14,7 +14,7 @@ export interface WrittenPart {
 }
 
 /** What is known of the rows of a part before it is written. */
-export interface Planned extends Omit<Estimate, 'columns'> {
+export interface PlannedPart extends Omit<Estimate, 'columns'> {
   readonly columns: readonly Column[]
 }
 
@@ -34,7 +34,7 @@ export async function writePart(
   duck: Duck,
   select: string,
   target: string,
-  planned: Planned,
+  planned: PlannedPart,
   options: RunOptions,
 ): Promise<WrittenPart> {
   const { columns } = planned

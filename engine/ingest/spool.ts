@@ -128,28 +128,28 @@ function tooLarge(limit: number): EngineError {
   })
 }
 
-const FORMAT_OF_ENDING: ReadonlyMap<string, UploadFormat> = new Map(
-  Object.entries({
-    csv: 'csv',
-    tsv: 'tsv',
-    tab: 'tsv',
-    json: 'json',
-    ndjson: 'ndjson',
-    jsonl: 'ndjson',
-    parquet: 'parquet',
-    arrow: 'arrow',
-    arrows: 'arrow',
-    feather: 'arrow',
-    ipc: 'arrow',
-    xlsx: 'xlsx',
-  } as const),
-)
+const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
+  csv: 'csv',
+  tsv: 'tsv',
+  tab: 'tsv',
+  json: 'json',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  parquet: 'parquet',
+  arrow: 'arrow',
+  arrows: 'arrow',
+  feather: 'arrow',
+  ipc: 'arrow',
+  xlsx: 'xlsx',
+}
 const TEXT_FORMS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
 export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
   const match = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName)
-  const format = match && FORMAT_OF_ENDING.get(match[1]!.toLowerCase())
-  const gzip = match?.[2] !== undefined
+  if (!match) return undefined
+  const ending = match[1]!.toLowerCase()
+  const format = Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined
+  const gzip = match[2] !== undefined
   return format && (!gzip || TEXT_FORMS.has(format)) ? { format, gzip } : undefined
 }

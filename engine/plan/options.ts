@@ -8,7 +8,7 @@ import {
   sortKey,
   unknownColumns,
 } from '../filter/index.ts'
-import { requireKnown } from '../util/known-options.ts'
+import { type Names, requireKnown } from '../util/known-options.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
 export interface QueryOptions {
@@ -46,7 +46,7 @@ export interface Window {
   readonly last: number | undefined
 }
 
-const KNOWN = {
+const KNOWN: Names<QueryOptions> = {
   filter: true,
   apply: true,
   compute: true,
@@ -57,7 +57,7 @@ const KNOWN = {
   top: true,
   last: true,
   skip: true,
-} as const satisfies Record<keyof QueryOptions, true>
+}
 
 /** @throws EngineError `invalid_option` */
 export function checkWindow(options: QueryOptions): Window {

@@ -5,7 +5,7 @@ import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
 import { checkUploadOptions } from '../ingest/upload-options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
-import { requireKnown } from '../util/known-options.ts'
+import { type Names, requireKnown } from '../util/known-options.ts'
 
 /** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
 export interface Upload {
@@ -29,7 +29,7 @@ export interface Upload {
   ) => void | Promise<void>
 }
 
-const KNOWN = {
+const KNOWN: Names<Upload> = {
   body: true,
   format: true,
   gzip: true,
@@ -39,7 +39,7 @@ const KNOWN = {
   signal: true,
   onProgress: true,
   accept: true,
-} as const satisfies Record<keyof Upload, true>
+}
 
 function isBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false

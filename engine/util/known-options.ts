@@ -1,5 +1,8 @@
 import { EngineError } from '../errors.ts'
 
+/** The names of a type's options. */
+export type Names<Options extends object> = Readonly<Record<keyof Options, true>>
+
 /**
  * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
  * @param known its keys are the options

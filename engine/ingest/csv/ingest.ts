@@ -65,7 +65,7 @@ export async function ingestDialect(
       target: ours.path,
     } as const
     const translated = await tools.workers.run(task, { signal, onProgress })
-    const result = await ingestCsv(tools, withoutPoints(known, translated), {
+    const result = await ingestCsv(tools, pointedAsText(known, translated), {
       ...request,
       format: 'csv',
       file: ours.path,
@@ -86,7 +86,7 @@ export async function ingestDialect(
 const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
 
 /** Columns with numbers that have a point, which are none in this dialect, are text unless their type is known. */
-function withoutPoints(known: KnownColumns, columns: readonly TranslatedColumn[]): KnownColumns {
+function pointedAsText(known: KnownColumns, columns: readonly TranslatedColumn[]): KnownColumns {
   const types = new Map((known.existing ?? known.declared)?.map(({ name, type }) => [name, type]))
   const texts: Column[] = []
   for (const { name, pointed } of columns) {
