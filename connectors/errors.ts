@@ -1,41 +1,23 @@
 /**
- * Every error that the connectors raise on purpose: its stable code, the HTTP status that a server gives it, and when
- * it happens. The sentence that a user reads is written where it is thrown.
+ * Every error that the connectors raise on purpose: its stable code, and when it happens. The sentence that a user reads
+ * is written where it is thrown.
  */
 export const CONNECTOR_ERRORS = {
-  unknown_provider: { status: 404, when: 'no provider has this slug' },
-  series_not_found: { status: 404, when: 'the provider has no series with this id' },
-  path_not_found: { status: 404, when: 'the provider has no category at this path' },
-  invalid_series_id: {
-    status: 404,
-    when: 'a series id is malformed, so the provider has no such series',
-  },
-  invalid_range: {
-    status: 400,
-    when: '`start` or `end` is not an ISO date, or `start` is after `end`',
-  },
-  invalid_option: {
-    status: 400,
-    when: 'an option is malformed, out of its bounds, or does not fit the series',
-  },
-  key_required: {
-    status: 400,
-    when: 'the provider needs a key, and neither the user nor the service has one',
-  },
-  key_rejected: { status: 400, when: 'the provider does not accept the key' },
-  provider_limit: {
-    status: 429,
-    when: "the provider's request limit is used up; the message names the provider",
-  },
-  not_understood: { status: 500, when: 'the connector does not understand the answer of the provider' },
-  provider_down: { status: 503, when: 'the provider can not be reached or fails' },
-  provider_slow: { status: 504, when: 'the provider did not answer in time' },
-  answer_too_large: {
-    status: 504,
-    when: 'the answer of the provider is larger than the limit; a range makes it smaller',
-  },
-  cancelled: { status: 499, when: 'the caller went away or aborted the signal' },
-} as const satisfies Record<string, { status: number; when: string }>
+  unknown_provider: 'no provider has this slug',
+  series_not_found: 'the provider has no series with this id',
+  path_not_found: 'the provider has no category at this path',
+  invalid_series_id: 'a series id is malformed, so the provider has no such series',
+  invalid_range: '`start` or `end` is not an ISO date, or `start` is after `end`',
+  invalid_option: 'an option is malformed, out of its bounds, or does not fit the series',
+  key_required: 'the provider needs a key, and neither the user nor the service has one',
+  key_rejected: 'the provider does not accept the key',
+  provider_limit: "the provider's request limit has been reached; the message names the provider",
+  not_understood: 'the connector does not understand the response of the provider',
+  provider_down: 'the provider cannot be reached or is failing',
+  provider_slow: 'the provider did not respond in time',
+  answer_too_large: 'the response of the provider is larger than the limit; a range makes it smaller',
+  cancelled: 'the caller disconnected or aborted the signal',
+} as const satisfies Record<string, string>
 
 export type ConnectorErrorCode = keyof typeof CONNECTOR_ERRORS
 
@@ -71,10 +53,6 @@ export class ConnectorError extends Error {
     this.remedy = options.remedy
     this.retryAfter =
       options.retryAfter === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfter))
-  }
-
-  get status(): number {
-    return CONNECTOR_ERRORS[this.code].status
   }
 }
 

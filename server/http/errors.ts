@@ -2,7 +2,7 @@ import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
 import { EngineError, ERRORS } from '../../engine/index.ts'
 import { withoutKeys } from '../accounts/keys.ts'
-import { ENGINE_STATUSES } from './statuses.ts'
+import { CONNECTOR_STATUSES, ENGINE_STATUSES } from './statuses.ts'
 
 /**
  * Every error that the server itself raises on purpose: its stable code, its HTTP status, and when it happens. The
@@ -104,12 +104,17 @@ interface ErrorEntry {
 
 /** Every error that an answer may contain, by code: those of the engine, of the connectors and of the server. */
 export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, ErrorEntry>([
-  ...Object.entries(CONNECTOR_ERRORS),
-  ...Object.entries(ERRORS).map(
-    ([code, when]) => [code, { status: ENGINE_STATUSES[code as keyof typeof ERRORS], when }] as const,
-  ),
+  ...withStatuses(CONNECTOR_ERRORS, CONNECTOR_STATUSES),
+  ...withStatuses(ERRORS, ENGINE_STATUSES),
   ...Object.entries(SERVER_ERRORS),
 ])
+
+function withStatuses<Code extends string>(
+  errors: Readonly<Record<Code, string>>,
+  statuses: Readonly<Record<Code, number>>,
+): [Code, ErrorEntry][] {
+  return (Object.keys(errors) as Code[]).map((code) => [code, { status: statuses[code], when: errors[code] }])
+}
 
 /** An error in the form in which it is sent to a client. */
 export interface ErrorAnswer {
@@ -140,7 +145,8 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
-    return answer(error.status, `${error.message}${keyAdvice(error)}`, error.code, headers)
+    const status = CONNECTOR_STATUSES[error.code]
+    return answer(status, `${error.message}${keyAdvice(error)}`, error.code, headers)
   }
   const known = fastifyError(error)
   return known ? answer(known.status, known.message, known.code) : INTERNAL

@@ -1,3 +1,4 @@
+import type { ConnectorErrorCode } from '../../connectors/errors.ts'
 import type { ErrorCode } from '../../engine/index.ts'
 
 /**
@@ -34,3 +35,21 @@ export const ENGINE_STATUSES = {
   cancelled: 499,
   internal: 500,
 } as const satisfies Record<ErrorCode, number>
+
+/** The HTTP status for each error of the connectors. */
+export const CONNECTOR_STATUSES = {
+  unknown_provider: 404,
+  series_not_found: 404,
+  path_not_found: 404,
+  invalid_series_id: 404,
+  invalid_range: 400,
+  invalid_option: 400,
+  key_required: 400,
+  key_rejected: 400,
+  provider_limit: 429,
+  not_understood: 500,
+  provider_down: 503,
+  provider_slow: 504,
+  answer_too_large: 504,
+  cancelled: 499,
+} as const satisfies Record<ConnectorErrorCode, number>

@@ -130,7 +130,7 @@ describe('the index', () => {
     await index.addSeries('bis', many)
     const read = (limit: number, offset: number) => index.search('rate', { limit, offset }).series.length
     expect([read(1000, 0), read(1000, 1000), read(100, 1900), read(0, 2000)]).toEqual([1000, 1000, 100, 0])
-    expect(() => read(1, 2000)).toThrow(expect.objectContaining({ code: 'invalid_option', status: 400 }))
+    expect(() => read(1, 2000)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     expect(() => read(20, 1e9)).toThrow(/the first 2000 matches.*more words/)
   })
 

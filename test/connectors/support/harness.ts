@@ -1,4 +1,10 @@
-import { type Connectors, type ConnectorsOptions, openConnectors } from '../../../connectors/index.ts'
+import {
+  ConnectorError,
+  type Connectors,
+  type ConnectorsOptions,
+  openConnectors,
+} from '../../../connectors/index.ts'
+import { CONNECTOR_STATUSES } from '../../../server/http/statuses.ts'
 import { type Routes, startUpstream, type Upstream } from './upstream.ts'
 
 export interface Harness extends AsyncDisposable {
@@ -35,7 +41,7 @@ export async function harness(slug: string, routes: Routes, options: HarnessOpti
   }
 }
 
-/** What a promise was rejected with. */
+/** What a promise was rejected with; an error of the connectors with the status that the server gives it. */
 export async function failureOf(promise: Promise<unknown>): Promise<{
   code: string
   status: number
@@ -47,6 +53,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<{
   try {
     await promise
   } catch (error) {
+    if (error instanceof ConnectorError) Object.assign(error, { status: CONNECTOR_STATUSES[error.code] })
     return error as never
   }
   throw new Error('This should have failed.')

@@ -7,7 +7,7 @@ import { CONNECTOR_ERRORS, ConnectorError } from '../../../connectors/errors.ts'
 import { EngineError, ERRORS } from '../../../engine/index.ts'
 import { parquetry } from '../../../server/app.ts'
 import { errorAnswer, SERVER_ERRORS, ServerError } from '../../../server/http/errors.ts'
-import { ENGINE_STATUSES } from '../../../server/http/statuses.ts'
+import { CONNECTOR_STATUSES, ENGINE_STATUSES } from '../../../server/http/statuses.ts'
 import { basic, dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -273,7 +273,7 @@ describe('the table of errors', () => {
     }
     for (const code of Object.keys(CONNECTOR_ERRORS) as (keyof typeof CONNECTOR_ERRORS)[]) {
       const answer = errorAnswer(new ConnectorError(code, 'A sentence.', { retryAfter: 7 }))
-      expect(answer.status).toBe(CONNECTOR_ERRORS[code].status)
+      expect(answer.status).toBe(CONNECTOR_STATUSES[code])
       expect(answer.headers['retry-after']).toBe('7')
     }
     for (const code of Object.keys(SERVER_ERRORS) as (keyof typeof SERVER_ERRORS)[]) {
